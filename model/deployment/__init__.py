@@ -1,7 +1,8 @@
-"""What the user configured: one :class:`Deployment`, read from YAML or from Java ``.properties`` files.
+"""The user's configuration: one :class:`Deployment`, read from YAML or from Java ``.properties`` files.
 
-:func:`read_deployment` and :func:`read_properties` yield it with everything effective (defaults of the release,
-rules of client and broker), or raise :class:`DeploymentError`, whose text is one line that says what to do.
+:func:`read_deployment` and :func:`read_properties` apply the defaults of the release and the rules of client and
+broker, and return the effective deployment. They raise :class:`DeploymentError`, whose text is one line that says what
+to do.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ _HOMES = {
     "KNOWN_PROPERTIES": "required_properties",
     "read_deployment": "yaml_reader",
 }
-"""In which module each of these names is defined: nobody waits for the readers who only asks what a setting is."""
+"""The module that defines each public name. Modules are imported on first use, so a question about settings does not
+wait for the readers."""
 
 
 def __getattr__(name: str) -> Any:

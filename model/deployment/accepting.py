@@ -1,6 +1,6 @@
-"""The first look at what was said, each value by itself: unknown keys, impossible values, placeholders.
+"""The first check of a configuration, each value by itself: unknown keys, impossible values, placeholders.
 
-All that is wrong in this look is told at once, before any rule looks at several values together.
+The check reports all of its errors together, before any rule looks at several values together.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ _READ_IN_EVERY_RELEASE = {
 
 @dataclass(frozen=True)
 class Accepted:
-    """One component's settings after the first look: what its rules read, and what they never will."""
+    """One component's settings after the first check: the settings that its rules read, and the settings that no rule
+    reads."""
 
     section: Section
     ignored: tuple[Ignored, ...]
@@ -48,7 +49,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Components:
-    """Which releases and clients there are, and the settings of each component, as they were given."""
+    """The releases, the clients, and the settings of each component as the user gave them."""
 
     kafka: Release
     producer: Client
@@ -60,12 +61,12 @@ class Components:
 
     @property
     def sections(self) -> tuple[Section, Section, Section, Section]:
-        """Topic, brokers, producer and consumer."""
+        """The sections of topic, brokers, producer and consumer."""
         return self.topic_section, self.broker_section, self.producer_section, self.consumer_section
 
 
 def components_of(given: GivenDeployment) -> Components:
-    """The components of what was said. Raises DeploymentError for releases and clients that there are not."""
+    """Build the components of a given deployment. Raises DeploymentError for unknown releases or clients."""
     kafka = read_broker_release(given.kafka)
     producer = read_client("producer", given.producer, kafka)
     consumer = read_client("consumer", given.consumer, kafka)
@@ -81,7 +82,7 @@ def components_of(given: GivenDeployment) -> Components:
 
 
 def accept(given: GivenDeployment, sections: Sequence[Section]) -> list[Accepted]:
-    """Each section after the first look. Raises DeploymentError with all that is wrong."""
+    """Check the values of each section by themselves. Raises DeploymentError with all errors."""
     problems = Problems()
     accepted = [_accept(section, problems, as_found=given.as_found) for section in sections]
     _check_words(given, problems)
@@ -93,9 +94,9 @@ def accept(given: GivenDeployment, sections: Sequence[Section]) -> list[Accepted
 
 
 def note_settings(given: GivenDeployment, problems: Problems, doubtful: Collection[str]) -> None:
-    """Note what is wrong with each value by itself, of a deployment of which something else is wrong already.
+    """Check each value by itself after another error was found, and add the errors to ``problems``.
 
-    Of ``doubtful`` components it is not known which client's settings they have.
+    ``doubtful``: components whose client library is unknown; their settings are not checked.
     """
     with problems.noted():
         for section in components_of(given).sections:
@@ -105,7 +106,7 @@ def note_settings(given: GivenDeployment, problems: Problems, doubtful: Collecti
 
 
 def _check_words(given: GivenDeployment, problems: Problems) -> None:
-    """What the application does, how long things take, faults, bounds, and names of properties."""
+    """Check the words of the format: assumptions, durations, faults, bounds and names of properties."""
     for one in given.application.values():
         with problems.noted():
             check_assumption(one)
@@ -129,7 +130,7 @@ def _client_section(client: Client, given: GivenClient, kafka: Given) -> Section
 
 
 def _accept(section: Section, problems: Problems, *, as_found: bool) -> Accepted:
-    """Check every setting by itself; put aside what this release, or this component, does not read."""
+    """Check each setting by itself; separate those that this release or component does not read."""
     accepted: dict[str, Given] = {}
     ignored: list[Ignored] = []
     for key, value in section.given.items():
@@ -143,7 +144,8 @@ def _accept(section: Section, problems: Problems, *, as_found: bool) -> Accepted
 
 
 def _checked(section: Section, key: str, value: Given, *, as_found: bool) -> str | None:
-    """Why a setting is ignored; None where it counts. Raises DeploymentError for one that cannot be."""
+    """Return the reason for which a setting is ignored; None if the setting counts. Raises DeploymentError for an
+    impossible value."""
     scope, release = section.scope, section.release
     reason = None
     if (scope, key) not in _READ_IN_EVERY_RELEASE:
@@ -151,8 +153,10 @@ def _checked(section: Section, key: str, value: Given, *, as_found: bool) -> str
     if reason is None and has_placeholder(value.value):
         if key in must_know(scope, section.library):
             if whose := disagrees_with(value.value):
-                raise complaint(value, f"is not that of {whose}: brokers of one cluster have to agree")
-            raise complaint(value, f"has a placeholder ({shown_placeholder(key, value.value)}); give a value")
+                raise complaint(value, f"differs from {whose}: set the same value on all brokers of a cluster")
+            raise complaint(
+                value, f"has a placeholder ({shown_placeholder(key, value.value)}); replace it with a value"
+            )
         reason = why_it_does_not_matter(section, key)
     definition = find_definition(section.table, key, release)
     if reason is None and definition is not None and value.value != NULL_GROUP:
@@ -161,11 +165,12 @@ def _checked(section: Section, key: str, value: Given, *, as_found: bool) -> str
 
 
 def why_it_does_not_matter(section: Section, key: str) -> str | None:
-    """The reason for a key, or None; Python's clients have Java's names with underscores."""
+    """Return the reason for which a key does not matter, or None. Python's clients have Java's names with
+    underscores."""
     as_java = key if section.library == JAVA else key.replace("_", ".")
     return find_reason(section.scope, key) or find_reason(section.scope, as_java)
 
 
 def ignored_for(scope: str, given: Given, reason: str) -> Ignored:
-    """A setting that is put aside, without the value of a secret."""
+    """Build the record of an ignored setting, without the value of a secret."""
     return Ignored(scope, given.key, shown_value(given.key, given.value.strip()), given.origin, reason)

@@ -1,8 +1,9 @@
-"""What aiokafka makes of its arguments (``AIOKafkaProducer``, ``AIOKafkaConsumer``; 0.7 to 0.14).
+"""The rules by which aiokafka interprets its arguments (``AIOKafkaProducer``, ``AIOKafkaConsumer``; 0.7 to 0.14).
 
-The producer sends one batch of a partition at a time, and one request to a broker. It looks at how old a batch is only
-when an attempt at it failed, or when nobody leads. The consumer commits in the background what it has handed over. The
-rules' numbers (Y01 and so on) are those of docs/client-rules.md.
+The producer sends one batch of a partition at a time, and one request at a time to a broker. The producer checks the
+age of a batch only after a failed attempt to send the batch, or while the partition has no leader. The consumer commits
+in the background the records that it has handed over. The rules' numbers (Y01 and so on) are those of
+docs/client-rules.md.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ SESSION = "session_timeout_ms"
 
 PRODUCER_KEYS = (ACKS, IDEMPOTENCE, TRANSACTIONAL, ANSWERED, LINGER)
 CONSUMER_KEYS = (AUTO_COMMIT, RESET, ISOLATION, SESSION, "fetch_min_bytes")
-"""The settings that these rules read: their values must be known. (Any group_id will do, a placeholder too.)"""
+"""The settings that these rules read: their values must be known. (``group_id`` may be any value, even a
+placeholder.)"""
 
 REFUSAL = "ValueError"
 UNLIMITED = 2**31 - 1
 ACKS_BY_NAME = {"all": Acks.ALL, "-1": Acks.ALL, "1": Acks.LEADER, "0": Acks.NONE}
 RESETS = {"earliest": OffsetReset.EARLIEST, "latest": OffsetReset.LATEST}
-"""Its words for where a consumer starts that has no offset; any other one means that it does not."""
+"""aiokafka's values of ``auto_offset_reset``. Any other value means no reset."""
 
 LASTS = "a send may fail after"
 
@@ -58,23 +60,24 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", "fetch_max_wait_ms", None),
     "consumer_metadata": ("consumer", "metadata_max_age_ms", None),
 }
-"""What aiokafka says by other settings. It pauses before it connects again as before any other attempt."""
+"""The settings of aiokafka that determine each duration. A reconnection waits for the same pause as any other
+attempt."""
 
-BACKGROUND = "of aiokafka, which gives its partitions up in the background, while the application is at work"
+BACKGROUND = "of aiokafka, which gives up partitions in the background, while the application processes records"
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the producer's effective settings, or raise the library's own error."""
     acks = section.setting(ACKS)
     acks = replace(acks, value=ACKS_BY_NAME[acks.value])
     transactional = section.has(TRANSACTIONAL) and bool(section.text(TRANSACTIONAL))
     if (transactional or section.flag(IDEMPOTENCE)) and section.has(ACKS) and acks.value != Acks.ALL:
         raise section.refused(ACKS, REFUSAL, f"{ACKS} must be all with {IDEMPOTENCE}=True", "Y01")
     if transactional:
-        what = "transactions of aiokafka; remove it to check the producer without them"
+        what = "transactions of aiokafka; remove this setting to check the producer without transactions"
         raise section.not_modelled(TRANSACTIONAL, what)
     if section.flag(IDEMPOTENCE):
-        raise section.not_modelled(IDEMPOTENCE, "idempotence of aiokafka; set it to False to check without")
+        raise section.not_modelled(IDEMPOTENCE, f"idempotence of aiokafka; set {IDEMPOTENCE}=False")
     by_itself = Origin("rule", "aiokafka has no setting for it")
     lasts = f"{section.integer(ANSWERED)}..unbounded"
     return ProducerValues(
@@ -100,7 +103,7 @@ def producer(section: Section) -> ProducerValues:
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the consumer's effective settings, or raise the library's own error."""
     group = section.given.get(GROUP)
     alone = group is not None and group.value == NULL_GROUP
     if alone and needs_group:
@@ -117,7 +120,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     isolation = section.setting(ISOLATION)
     if isolation.value == "read_committed" and start is OffsetReset.LATEST:
         what = f"{ISOLATION}=read_committed of aiokafka with {RESET}=latest"
-        why = f"which begins behind transactions that are open; take {RESET}=earliest"
+        why = f"which starts after open transactions; set {RESET}=earliest"
         raise section.not_modelled(ISOLATION, f"{what}, {why}")
     return ConsumerValues(
         commits=committed_by_client(Commit.DELIVERED, auto_commit) if commits_itself else None,

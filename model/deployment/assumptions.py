@@ -1,4 +1,5 @@
-"""What no configuration file can tell: how the application behaves. Documented defaults, and how to change them."""
+"""The assumptions about the application's behaviour, which no configuration file can tell: their values, documented
+defaults, and how to change them."""
 
 from __future__ import annotations
 
@@ -29,48 +30,48 @@ from model.faults import Fault
 
 
 class Assumption(NamedTuple):
-    """The values an assumption can take, its documented default, and what it is about in one sentence."""
+    """The values that an assumption can take, its documented default, and one sentence about its meaning."""
 
     values: tuple[str, ...]
     default: str
     sentence: str
     tried: tuple[str, ...] | None = None
-    """The values that are tried to see what they would change; None: all of them."""
+    """The values to try when Proofka looks for changes; None: all values."""
 
 
 ASSUMPTIONS: Mapping[str, Assumption] = {
     "on_send_error": Assumption(
         ("drop", "resend", "resend-if-not-stored", "halt", "ignore"),
         "drop",
-        "what the application does when send() fails: hear of it and forget the record, send it anew, do that only if "
-        "its client says that it is not stored (librdkafka), stop sending, or not look (no callback, no Future)",
+        "what the application does when send() fails: drop the record, send it again, send it again only if its client "
+        "reports that it is not stored (librdkafka), stop sending, or ignore the result (no callback, no Future)",
         tried=("drop", "resend", "halt"),
     ),
     "on_restart": Assumption(
         ("forget", "resend", "from-acknowledged", "from-flushed", "from-sent"),
         "forget",
-        "what a restarted producer application does about records it does not know to be acknowledged: forget them, "
-        "send them again, or go on at the position in what it reads from that it had committed, past what was "
-        "acknowledged, past what flush() had returned for, or past all that it had handed to send()",
+        "what a restarted producer application does with records whose acknowledgement it does not know: forget them, "
+        "send them again, or continue at the position that it committed in its own input: after the acknowledged "
+        "records, after the records for which flush() returned, or after all records handed to send()",
         tried=("forget", "resend"),
     ),
     "on_stop": Assumption(
         ("close", "commit-first", "force", "exit"),
         "close",
-        "how the producer application ends when it is stopped on purpose: it closes its producer, which waits until "
-        "all sends are over, and then commits its position in what it reads from; or it commits that first (with "
-        "on_restart=from-acknowledged); or close() waits for some time only, and what is left fails; or it closes "
-        "nothing (with the fault producer-stop)",
+        "what the producer application does when it is stopped on purpose (with the fault producer-stop): close the "
+        "producer, which waits until all sends have ended, and then commit its position in its input; commit that "
+        "position first (with on_restart=from-acknowledged); call close() with a timeout, after which the remaining "
+        "sends fail; or close nothing",
         tried=("close", "force", "exit"),
     ),
     "sends": Assumption(
-        ("async", "sync"), "async", "whether the application waits for each send before the next one (sync)"
+        ("async", "sync"), "async", "whether the application waits for the result of each send before the next (sync)"
     ),
     "producer_id": Assumption(
         ("known", "new"),
         "known",
-        "whether the partition has records of this idempotent producer's id already: of a new id any first sequence "
-        "number is accepted",
+        "whether the partition already has records of this idempotent producer's id: brokers accept any first sequence "
+        "number of a new id",
     ),
     "transaction_records": Assumption(
         ("1", "2", "3"),
@@ -81,84 +82,89 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
     "keys": Assumption(
         ("distinct", "updated", "deleted"),
         "deleted",
-        "which keys the records have that are followed, in a topic that is compacted: each its own, all the same one, "
-        "or the same one that the last record deletes (a tombstone)",
+        "which keys the modelled records have, in a compacted topic: a different key for each record, the same key for "
+        "all, or the same key for all and a last record that deletes it (a tombstone)",
     ),
     "group": Assumption(
         ("established", "new", "unaware"),
         "established",
-        "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has, "
-        "or the partition is added while the group runs, which does not know of it yet",
+        "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until the "
+        "group commits one, or the partition is added while the group runs and does not know the partition yet",
         tried=("established", "new"),
     ),
     "commit": Assumption(
         ("before", "after", "async", "finished", "delivered", "never"),
         "after",
-        "whether the application commits the offset before or after processing, or after it without waiting for the "
-        "answer (commitAsync), or after each record that a worker finishes, whatever others still have before it, or "
-        "never, as without a group (with enable.auto.commit=false), or the client commits what it has delivered, "
-        "finished or not (with enable.auto.commit=true; Java does not)",
+        "when the offset is committed (with enable.auto.commit=false): before processing, after processing, after "
+        "processing without waiting for the answer (commitAsync), after each record that a worker finishes even if "
+        "other workers still have earlier records, or never, as without a group; or, with enable.auto.commit=true, by "
+        "a client that commits all delivered records, finished or not (the Java client does not)",
         tried=("before", "after"),
     ),
     "processing": Assumption(
         ("poll-thread", "handed-off"),
         "poll-thread",
-        "whether records are finished inside the poll loop or handed off to other threads",
+        "whether records are processed inside the poll loop or handed off to other threads",
     ),
     "on_processing_error": Assumption(
         ("stop", "skip", "forward", "forward-unconfirmed", "close", "retry", "retry-last", "abort"),
         "stop",
         "what the application does when it fails to process a record: end its process, skip the record, write it to "
-        "another topic and wait until that acknowledges it, or not wait, close the consumer and commit what poll() "
-        "returned, or stay at the record (pause, or seek back) until it is processed, or do so for the last of several "
-        "that workers fail at, or abort the transaction with its results and poll on (with sink=kafka)",
+        "another topic with or without waiting for the acknowledgement, close the consumer and commit what poll() "
+        "returned, retry the record (pause, or seek back) until it is processed, retry only the last of several "
+        "records that workers failed to process, or abort the transaction with the results and poll again (with "
+        "sink=kafka)",
         tried=(),
     ),
     "sink": Assumption(
         ("plain", "idempotent", "by-offset", "transactional", "kafka", "in-memory", "snapshots"),
         "plain",
-        "whether the consumer's effect repeats with each processing, recognises a record by its id, or by its "
-        "partition and offset, is stored together with the offset, or is written to another topic in one transaction "
-        "with the offset, or is kept in the memory of the consumer's process only, or there and saved from time to "
-        "time, apart from the offset",
+        "where the consumer's effect goes: to a sink that repeats the effect with each processing, to a sink that "
+        "recognises a record by its id, or by its partition and offset, to a store that keeps the offset in the same "
+        "transaction, to another topic in one transaction with the offset, to the memory of the consumer's process, "
+        "or to memory that is saved from time to time, separately from the offset",
         tried=("plain", "idempotent", "transactional"),
     ),
     "group_metadata": Assumption(
         ("passed", "omitted"),
         "passed",
-        "whether sendOffsetsToTransaction() is given the group's metadata, by which brokers refuse a member that was "
-        "thrown out, or only the group's name (with sink=kafka)",
+        "whether sendOffsetsToTransaction() gets the group's metadata, with which brokers refuse an evicted member, or "
+        "only the group's name (with sink=kafka)",
     ),
 }
-"""What the application does, by the key of ``--assume`` and of the YAML format."""
+"""Every assumption about the application, by its key in ``--assume`` and in the YAML format."""
 
 BY_ITSELF = (
-    "delivered is what some clients commit by themselves: it needs enable.auto.commit=true; an application that "
-    "commits says before or after"
+    "commit=delivered needs a client that commits by itself (enable.auto.commit=true); for an application that "
+    "commits, choose before or after"
 )
 
 RECORDS = "transaction_records"
-NOBODY_COMMITS_UNSEEN = "ignore: a transaction with a failed send is not committed, whoever looks; leave it out"
-NOWHERE_TO_START = (
-    "its first poll() fails with NoOffsetForPartitionException, as nothing is committed and auto.offset.reset=none; "
-    "say another reset, or a group that has committed"
+NOBODY_COMMITS_UNSEEN = (
+    "ignore: a transaction with a failed send is never committed, so ignoring errors has no meaning; remove it"
 )
-NO_TRANSACTIONS = "the producer has no transactions; set transactional.id, or leave it out"
+NOWHERE_TO_START = (
+    "the first poll() fails with NoOffsetForPartitionException, because the group has no committed offset and "
+    "auto.offset.reset=none; choose another reset, or group=established"
+)
+NO_TRANSACTIONS = "the producer has no transactions; set transactional.id, or remove this assumption"
 
-NOBODY_STOPS = "nobody stops the producer application; name the fault producer-stop, or leave it out"
+NOBODY_STOPS = "nothing stops the producer application; add the fault producer-stop, or remove this assumption"
 NOT_TOO_EARLY = (
-    "only a position past what is acknowledged can be committed too early; say on_restart=from-acknowledged, or close"
+    "commit-first needs on_restart=from-acknowledged, the only position that can be committed too early; set that, "
+    "or on_stop=close"
 )
 POSITION_APART = (
-    "not modelled yet: positions that are committed beside the producer's transactions; say forget or resend"
+    "not modelled yet: an input position that is committed outside of the producer's transactions; choose forget or "
+    "resend"
 )
 
-NOT_COMPACTED = "the topic is not compacted, and keys decide nothing; leave it out"
+NOT_COMPACTED = "the topic is not compacted, so its keys do not matter; remove this assumption"
 
-TO_KAFKA_ONLY = "the results are in no transaction of Kafka's; set sink=kafka, or leave it out"
+TO_KAFKA_ONLY = "needs results in a Kafka transaction; set sink=kafka, or remove this assumption"
 
 NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
-"""What follows for the group of a consumer that never commits."""
+"""The value of ``group`` for a consumer that never commits."""
 
 PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "on_stop", "producer_id", "transaction_records", "keys")
 CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink", "group_metadata")
@@ -166,7 +172,7 @@ CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink",
 
 @dataclass(frozen=True)
 class Application:
-    """The application's behaviour, complete."""
+    """The complete behaviour of the application."""
 
     sends: Sends
     on_send_error: OnSendError
@@ -187,7 +193,7 @@ class Application:
 _WITH_POSITION = tuple(one.value for one in OnRestart if one.has_position)
 
 _BEHAVIOUR = tuple(field.name for field in fields(Application) if field.name not in ("transaction_records", "settings"))
-"""What an application's behaviour and a deployment have in common."""
+"""The fields that :class:`Application` and a deployment have in common."""
 
 
 def check_assumption(given: Given) -> None:
@@ -200,11 +206,12 @@ def check_assumption(given: Given) -> None:
 def read_application(
     given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool, stops: bool, resets: bool
 ) -> Application:
-    """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
+    """Return the application's behaviour: the given values, and documented defaults, marked as assumptions, for the
+    others.
 
-    ``commits``: what the client commits by itself, and for which setting; None where the application says what.
-    ``stops``: the producer application may be stopped on purpose. ``resets``: a consumer that finds no committed offset
-    starts somewhere all the same.
+    ``commits``: the commit that the client makes by itself, with the setting that causes it; None where the application
+    decides. ``stops``: the producer application can be stopped on purpose. ``resets``: a consumer that finds no
+    committed offset starts at some offset nevertheless.
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if not transactional:
@@ -230,31 +237,33 @@ def read_application(
     if commits is not None:
         because = commits.origin.detail
         if commits.value == Commit.AFTER and chosen["processing"].value == Processing.HANDED_OFF:
-            # It commits what its handler has returned for, which workers need not have finished.
+            # The client commits what its handler returned for, which workers may not have finished.
             commits = replace(commits, value=Commit.DELIVERED)
         again = chosen["on_processing_error"].value in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST)
         if again and Commit(commits.value).is_by_client:
             what = (
-                f"not modelled yet: a record that is tried again while the consumer commits by itself ({because}), "
-                "and with it what waits to be tried again, unless the application seeks back; commit by hand"
+                f"not modelled yet: retries of a record with a client that commits by itself ({because}), because that "
+                "commit can include records that wait for their retry; let the application commit"
             )
             raise complaint(given["on_processing_error"], what, NotModelledError)
         if commits.value == Commit.EARLIER and chosen["on_processing_error"].value == OnProcessingError.CLOSE:
-            what = f"not modelled yet: a client that commits less than poll() returned when it is closed ({because})"
+            what = f"not modelled yet: close() of a client that commits only part of what poll() returned ({because})"
             raise complaint(given["on_processing_error"], what, NotModelledError)
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
-                f"the consumer commits by itself ({because}); leave commit out, or switch that off",
+                f"the client commits by itself ({because}); remove commit, or disable that setting",
             )
         if "commit" not in given:
-            # Only the client commits: what the application would do itself is no assumption of this deployment.
+            # Only the client commits: the application's own commits are no assumption of this deployment.
             chosen["commit"] = commits
     elif chosen["commit"].value == Commit.DELIVERED:
         raise complaint(given["commit"], BY_ITSELF)
     if chosen["commit"].value == Commit.NEVER:
         if "group" in given and chosen["group"].value != Group.NEW:
-            raise complaint(given["group"], "a group that never commits has no committed offset; leave group out")
+            raise complaint(
+                given["group"], "a group that never commits has no committed offset (commit=never); remove group"
+            )
         chosen["group"] = NO_COMMITTED_OFFSET
     if not resets and chosen["group"].value == Group.NEW and not Sink(chosen["sink"].value).keeps_offsets:
         raise complaint(given["group" if "group" in given else "commit"], NOWHERE_TO_START)
@@ -277,28 +286,33 @@ def read_application(
 
 
 def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting | None) -> None:
-    """Raise DeploymentError for what does not go with the sink, or is not modelled with it."""
+    """Raise DeploymentError for a value that does not go with the sink, or whose combination with it is not
+    modelled."""
     to_kafka = chosen["sink"].value == Sink.KAFKA
     if "group_metadata" in given and not to_kafka:
         raise complaint(given["group_metadata"], TO_KAFKA_ONLY)
     if chosen["on_processing_error"].value == OnProcessingError.ABORT and not to_kafka:
         raise complaint(given["on_processing_error"], f"abort: {TO_KAFKA_ONLY}")
     if to_kafka and commits is not None:
-        what = f"offsets that are committed beside a transaction ({commits.origin.detail}); switch that off"
+        what = f"offsets that the client commits outside of the transaction ({commits.origin.detail}); disable that"
         raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
     if to_kafka and chosen["processing"].value == Processing.HANDED_OFF:
-        raise complaint(given["sink"], "not modelled yet: transactions of several threads", NotModelledError)
+        raise complaint(
+            given["sink"],
+            "not modelled yet: transactions with records handed off to threads; set processing=poll-thread",
+            NotModelledError,
+        )
     if to_kafka and chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED:
-        what = "a transaction waits for all that is written in it; say forward"
+        what = "a transaction waits for all of its writes; choose forward"
         raise complaint(given["on_processing_error"], f"{OnProcessingError.FORWARD_UNCONFIRMED}: {what}")
     if Sink(chosen["sink"].value).is_memory:
         threads = chosen["processing"].value == Processing.HANDED_OFF
         unconfirmed = chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED
         if threads or unconfirmed:
-            what = "results in memory of workers, or of what is forwarded without waiting"
+            what = "results in memory with processing=handed-off or on_processing_error=forward-unconfirmed"
             raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
     if to_kafka and "commit" in given and chosen["commit"].value != Commit.AFTER:
-        raise complaint(given["commit"], "offsets are committed with the results (sink=kafka): leave commit out")
+        raise complaint(given["commit"], "the offsets are committed with the results (sink=kafka); remove commit")
 
 
 def _choose(key: str, given: Settings) -> Setting:
@@ -310,12 +324,12 @@ def _choose(key: str, given: Settings) -> Setting:
 
 
 def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
-    """The same deployment whose application behaves differently, and what follows from it.
+    """Return the same deployment with another behaviour of the application, and with all that follows from it.
 
-    Raises DeploymentError for an unknown key or value, and for one that does not go with the rest.
+    Raises DeploymentError for an unknown key or value, and for a value that does not go with the other settings.
     """
     if key not in ASSUMPTIONS:
-        raise DeploymentError(f"no such assumption; choose one of {', '.join(ASSUMPTIONS)}", key=key)
+        raise DeploymentError(f"unknown assumption; choose one of {', '.join(ASSUMPTIONS)}", key=key)
     own = [setting for setting in deployment.settings if setting.scope == "application"]
     said = {s.key: Given(s.key, s.value, s.origin) for s in own if s.origin.kind not in ("assumption", "rule")}
     said[key] = Given(key, value, Origin("option", f"--assume {key}={value}"))
@@ -344,7 +358,7 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
 
 
 def _with_default_sends(deployment: Deployment) -> Deployment:
-    """The bounds that follow from how often the application sends a record, where nobody said them."""
+    """Set the bounds that depend on how often the application sends a record, unless the user gave them."""
     sends = default_sends(deployment.on_send_error, deployment.on_restart)
     changed = {"sends": sends}
     if deployment.transactional is not None:

@@ -1,4 +1,4 @@
-"""How large a pipeline is explored: ranges, defaults and what depends on what."""
+"""The sizes of a modelled pipeline: allowed ranges, defaults, and their dependencies."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ RANGES: dict[str, range] = {
     "epochs": range(2, 16),
     "producer_epochs": range(1, 5),
 }
-"""The allowed values of each bound: no log is longer than the five batches of a producer that a broker remembers."""
+"""The allowed values of each bound. A log holds at most five batches, because a broker remembers a producer's last
+five."""
 
 RANGES_WITH_TRANSACTIONS = RANGES | {"log": range(1, 9), "producer_epochs": range(1, 9)}
-"""The same with transactions, which take room for markers, and end epochs."""
+"""The allowed values with transactions, which need log slots for markers and more producer epochs."""
 
 
 def default_sends(on_send_error: OnSendError, on_restart: OnRestart) -> int:
-    """How often a record may be sent when nothing says so: twice if the application ever sends one anew."""
+    """Return the default of ``sends``: 2 if the application ever sends a record again, otherwise 1."""
     return 2 if on_send_error.sends_again or on_restart.sends_again else 1
 
 
 WITH_TRANSACTIONS = Bounds(records=2, log=5, producer_epochs=6)
-"""Room for a transaction with two records and its marker, for one that follows, and for a record that comes late."""
+"""The default bounds with transactions: room for a transaction with two records and its marker, the following
+transaction, and a late record."""
 
 
 def log_with_transactions(sends: int) -> int:
-    """Room for each time that a transaction is sent, with its marker."""
+    """Return the log size (slots) with room for each send of a transaction and for its marker."""
     return min(WITH_TRANSACTIONS.log + 3 * (sends - 1), RANGES_WITH_TRANSACTIONS["log"].stop - 1)
 
 
 def default_epochs(records: int, sends: int, *, epoch_each: bool, elsewhere: bool) -> int:
-    """Producer epochs within one session: one more where each record that fails, or one ``elsewhere``, ends one."""
+    """Return the default number of producer epochs within one session. ``epoch_each``: each failed record ends an
+    epoch; ``elsewhere``: a failure in another partition can end one too."""
     epochs = records * sends + 1 if epoch_each else Bounds().producer_epochs
     return min(epochs + elsewhere, RANGES["producer_epochs"].stop - 1)
 
@@ -49,9 +52,10 @@ def read_bounds(
     epoch_each: bool,
     elsewhere: bool,
 ) -> tuple[Bounds, tuple[Setting, ...]]:
-    """The bounds, complete and within their ranges, and where each came from.
+    """Return the complete bounds, within their ranges, and the settings that say where each came from.
 
-    ``epoch_each``: each record that fails takes the producer to a new epoch, ``elsewhere``: so may another partition.
+    ``epoch_each``: each record that fails takes the producer to a new epoch. ``elsewhere``: so can a failure in another
+    partition.
     """
     standard = WITH_TRANSACTIONS if transactional else Bounds()
     ranges = RANGES_WITH_TRANSACTIONS if transactional else RANGES
@@ -80,7 +84,7 @@ def read_bounds(
 
 
 def read_number(given: Given, allowed: range) -> int:
-    """A whole number within a range, or the error that says the range."""
+    """Read a whole number within a range. Raises DeploymentError with the range."""
     text = given.value.strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) in allowed):
         raise complaint(given, f"must be a whole number from {allowed.start} to {allowed.stop - 1}")

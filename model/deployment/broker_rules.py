@@ -1,4 +1,4 @@
-"""What brokers and controller make of the topic's and the broker's settings.
+"""The rules by which brokers and controller interpret the settings of topic and broker.
 
 The rules' numbers (B03 and so on) are those of docs/client-rules.md.
 """
@@ -30,7 +30,7 @@ TOPIC_KEYS = (
     "max.compaction.lag.ms",
     "delete.retention.ms",
 )
-"""The topic settings these rules read: their values must be known."""
+"""The topic settings that these rules read: their values must be known."""
 
 BROKER_KEYS = (
     "default.replication.factor",
@@ -55,10 +55,10 @@ BROKER_KEYS = (
     "zookeeper.connect",
     "process.roles",
 )
-"""The broker settings these rules read: their values must be known."""
+"""The broker settings that these rules read: their values must be known."""
 
 UNSET = ("null", "")
-"""What brokers print of a setting without a value."""
+"""The texts that brokers print for a setting without a value."""
 
 MOST_REPLICAS = 5
 _NEVER_FLUSH = 2**31
@@ -69,19 +69,19 @@ _POLICY = "cleanup.policy"
 COMPACT = "compact"
 CLEANER = "log.cleaner.enable"
 COMPACTS_AND_DELETES = (0, 10, 1)
-"""From this release on a topic can be compacted and have its old records deleted (KIP-71)."""
+"""The first release in which a topic can have both cleanup policies, ``compact`` and ``delete`` (KIP-71)."""
 
 CLEANS_CAREFULLY = (3, 1)
-"""From this release on cleaners leave alone what is not committed (KAFKA-13194), and count a tombstone's time from when
-they first pass over it (KIP-534)."""
+"""The first release whose cleaners skip uncommitted records (KAFKA-13194) and count a tombstone's time from their first
+pass over it (KIP-534)."""
 
 RETENTION_UNITS = {"log.retention.minutes": 60_000, "log.retention.hours": 3_600_000}
-"""Broker settings that say ``retention.ms`` in other units, with the length of these in ms."""
+"""Broker settings for ``retention.ms`` in other units, with the length of the unit in ms."""
 
 
 @dataclass(frozen=True)
 class BrokerValues:
-    """The topic's effective settings on its brokers. ``overridden``: broker settings that the topic outranks."""
+    """The topic's effective settings on its brokers. ``overridden``: broker settings that a topic setting outranks."""
 
     replicas: int
     min_insync_replicas: int
@@ -97,13 +97,13 @@ class BrokerValues:
 
 @dataclass(frozen=True)
 class Brokers:
-    """The topic's and the broker's settings, read by precedence."""
+    """The settings of topic and broker, read by precedence."""
 
     topic: Section
     broker: Section
 
     def given(self, key: str) -> Given | None:
-        """The topic's value, else the first of its broker settings that is set."""
+        """Return the topic's value, or the first broker setting that is set, or None."""
         own = self.topic.given.get(key)
         if own is not None:
             return own
@@ -111,7 +111,8 @@ class Brokers:
         return next((value for value in values if value is not None and value.value.strip() not in UNSET), None)
 
     def setting(self, key: str) -> Setting:
-        """The value in force for a topic setting; the origin's detail names the broker setting it came from."""
+        """Return the value in force for a topic setting; the origin's detail names the broker setting that it came
+        from."""
         given = self.given(key)
         if given is None:
             return self.topic.setting(key)
@@ -121,7 +122,7 @@ class Brokers:
         return Setting("topic", key, given.value.strip(), origin)
 
     def overridden(self) -> tuple[str, ...]:
-        """The broker settings that are set and have no effect on this topic."""
+        """Return the broker settings that are set and have no effect on this topic."""
         found = []
         for key, names in BROKER_NAMES.items():
             winner = self.given(key)
@@ -130,7 +131,7 @@ class Brokers:
 
 
 def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | None) -> BrokerValues:
-    """The effective settings, or the refusal with the broker's own exception."""
+    """Return the effective settings, or raise the broker's own exception."""
     brokers = Brokers(topic, broker)
     notes: list[str] = []
     leader_replicas = _eligible_leader_replicas(broker, elr, notes)
@@ -169,8 +170,8 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[st
         if broker.release.line < (4, 1):
             return Setting("broker", key, "0", Origin("default", broker.software))
         notes.append(
-            "eligible leader replicas (ELR) are taken to be on, as in every cluster that was created with Kafka 4.1 or "
-            "later; one that was upgraded keeps them off unless somebody turned them on: --assume elr=off"
+            "eligible leader replicas (ELR) are assumed to be on, as in every cluster created with Kafka 4.1 or later; "
+            "for an upgraded cluster that never turned them on, use --assume elr=off"
         )
         return Setting("broker", key, "1", Origin("assumption", "the default of new clusters"))
     value = given.value.strip().lower()
@@ -181,7 +182,8 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[st
     if broker.release.line < (4, 0):
         raise complaint(
             given,
-            f"not modelled yet: eligible leader replicas (ELR) of {broker.software}, a preview there; leave it out",
+            f"not modelled yet: eligible leader replicas (ELR) of {broker.software}, where they are a preview; remove "
+            f"this setting",
             NotModelledError,
         )
     return Setting("broker", key, "1", given.origin)
@@ -190,7 +192,9 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[st
 def _check_policy(brokers: Brokers) -> None:
     topic, policy = brokers.topic, brokers.given(_POLICY)
     if policy is not None and len(_policies(brokers)) > 1 and topic.release.line < COMPACTS_AND_DELETES:
-        raise complaint(policy, f"must be compact or delete: {topic.software} takes no list (from 0.10.1 on)")
+        raise complaint(
+            policy, f"must be compact or delete: {topic.software} accepts no list (Kafka does from 0.10.1 on)"
+        )
     if topic.has("remote.storage.enable") and boolean(topic.text("remote.storage.enable")):
         raise topic.not_modelled("remote.storage.enable", "tiered storage")
     if topic.has("min.compaction.lag.ms") or topic.has("max.compaction.lag.ms"):
@@ -206,12 +210,13 @@ def _policies(brokers: Brokers) -> set[str]:
 
 
 def _has_cleaner(brokers: Brokers) -> bool:
-    """The brokers compact, where a topic asks for it; and only their cleaners delete from such a topic."""
+    """Tell whether the brokers run a log cleaner. Only cleaners compact a topic, and delete from a compacted topic."""
     return brokers.broker.flag(CLEANER)
 
 
 def _compaction(brokers: Brokers) -> Compaction | None:
-    """How the cleaner goes about a topic that is compacted (semantics 10, D3 D4)."""
+    """Return the way in which the cleaner treats a compacted topic (semantics 10, D3 D4); None if nothing compacts the
+    topic."""
     if COMPACT not in _policies(brokers) or not _has_cleaner(brokers):
         return None
     careful = brokers.topic.release.line >= CLEANS_CAREFULLY
@@ -231,17 +236,18 @@ def _settings_of_compaction(brokers: Brokers, compaction: Compaction | None) -> 
 
 
 def _deletes(brokers: Brokers) -> bool:
-    """Records are deleted for their age, or for the size of the log; from a compacted topic only by the cleaner."""
+    """Tell whether brokers delete records for age or log size. Only the cleaner deletes from a compacted topic."""
     policies = _policies(brokers)
     return "delete" in policies and (COMPACT not in policies or _has_cleaner(brokers))
 
 
 def _retention(brokers: Brokers) -> Setting:
-    """``retention.ms``, which brokers also know in minutes and in hours; nothing is that old without a policy of it."""
+    """Return the effective ``retention.ms``, converted from minutes or hours; -1 if the policy deletes nothing for its
+    age."""
     if "delete" not in _policies(brokers):
-        return _kept_for_ever(brokers, f"{_POLICY}={COMPACT}: nothing is deleted for its age")
+        return _kept_for_ever(brokers, f"{_POLICY}={COMPACT}: no record is deleted for its age")
     if COMPACT in _policies(brokers) and not _has_cleaner(brokers):
-        return _kept_for_ever(brokers, f"{CLEANER}=false: only the cleaner deletes from a topic that is compacted")
+        return _kept_for_ever(brokers, f"{CLEANER}=false: only the cleaner deletes from a compacted topic")
     setting, given = brokers.setting(_RETENTION), brokers.given(_RETENTION)
     unit = 1 if given is None else RETENTION_UNITS.get(given.key, 1)
     return setting if unit == 1 or int(setting.value) < 0 else replace(setting, value=str(int(setting.value) * unit))
@@ -265,17 +271,17 @@ def _replicas(brokers: Brokers, notes: list[str]) -> Setting:
     key, broker_key = "replication.factor", "default.replication.factor"
     given = brokers.given(key)
     if given is not None and given.value.strip() == "-1" and brokers.topic.has(key):
-        # A topic created with -1 asks for the broker's default.
+        # A topic that is created with -1 asks for the broker's default.
         given = brokers.broker.given.get(broker_key)
     if given is None:
         default = brokers.broker.setting(broker_key)
         notes.append(
-            f"the topic has {default.value} replica, the default of {brokers.broker.software}, because nothing says "
-            f"how many: say replicas of the topic, or --assume replicas=3"
+            f"the topic has {default.value} replica, the default of {brokers.broker.software}, because no file gives a "
+            f"number: set replicas of the topic, or use --assume replicas=3"
         )
         return Setting("topic", key, default.value, default.origin)
     if not 1 <= int(given.value) <= MOST_REPLICAS:
-        raise complaint(given, f"{int(given.value)} replicas are not modelled: from 1 to {MOST_REPLICAS} are allowed")
+        raise complaint(given, f"{int(given.value)} replicas are not modelled; use 1 to {MOST_REPLICAS}")
     origin = given.origin
     if given.key == broker_key and origin.kind == "file":
         origin = Origin("file", f"broker setting {broker_key}", origin.file, origin.line)
@@ -286,7 +292,7 @@ ABOVE_REPLICAS = ("B03", "B04")
 """The rules about a ``min.insync.replicas`` that exceeds the number of replicas."""
 
 REFUSES_WRITES = "with NotEnoughReplicasException (rule B04)"
-"""How a note ends that says that every write with acks=all is refused."""
+"""The end of a note about refused writes with acks=all."""
 
 
 def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> Setting:
@@ -309,7 +315,8 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
 
 
 def check_reassignment(topic: Section, broker: Section, replicas: int, fault: Given) -> None:
-    """Raise DeploymentError where a replica more makes the brokers ask for more in sync (rules B03 and B04)."""
+    """Raise DeploymentError if an additional replica would raise the required number of in-sync replicas (rules B03 and
+    B04)."""
     wanted = int(Brokers(topic, broker).setting("min.insync.replicas").value)
     if wanted > replicas:
         what = f"reassignment where min.insync.replicas ({wanted}) exceeds the number of replicas ({replicas})"

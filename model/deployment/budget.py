@@ -1,4 +1,4 @@
-"""Which faults are assumed possible, and how many."""
+"""The fault budget: the faults that are assumed possible, and their numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.deployment.setting import Origin, Setting
 from model.faults import ONCE, ONLY_BY_NAME, Fault
 
 ANY = "any"
-"""How a budget without a limit is written."""
+"""The text of a number without a limit."""
 
 TOTAL_RANGE = range(21)
 FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
@@ -17,9 +17,9 @@ FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
 
 
 def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
-    """The fault budget. Kinds that are named are the only ones that can happen; if none is, most can.
+    """Read the fault budget. If any kind is named, only named kinds can happen; otherwise most kinds can.
 
-    ``any``: so many that no limit stops them. A total of ``any`` lifts the limit of every kind that has no number.
+    ``any``: no limit on the number of a kind. A total of ``any`` lifts the limit of every kind that has no number.
     """
     unlimited = "total" in given and _is_any(given["total"])
     total = None if unlimited or "total" not in given else read_number(given["total"], TOTAL_RANGE)

@@ -1,4 +1,4 @@
-"""From what files and options said to a :class:`Deployment` in which everything is effective."""
+"""Building an effective :class:`Deployment` from the values of files and options."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ from model.deployment.times import Durations
 from model.faults import Fault
 
 _NOT_IN_TRANSACTIONS = {
-    Fault.UNKNOWN_TOPIC: "whose topic is gone from its metadata",
-    Fault.LOST_TRANSACTION_STATE: "whose coordinator forgets them",
+    Fault.UNKNOWN_TOPIC: "whose topic disappears from the producer's metadata",
+    Fault.LOST_TRANSACTION_STATE: "whose coordinator loses its state",
 }
-"""Faults that nobody has looked into with the transactions of other clients than Java's."""
+"""Faults that are not modelled with transactions of clients other than Java's."""
 
 
 def build(given: GivenDeployment) -> Deployment:
-    """Apply the defaults of the release and the rules of client and broker; raise DeploymentError if one refuses."""
+    """Apply the defaults of the release and the rules of client and broker; raise DeploymentError if a rule refuses a
+    value."""
     components = components_of(given)
     kafka, producer, consumer = components.kafka, components.producer, components.consumer
     producer_section, consumer_section = components.producer_section, components.consumer_section
@@ -57,17 +58,23 @@ def build(given: GivenDeployment) -> Deployment:
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = sends.producer(producer_settings.section)
     if sending.idempotence and kafka.line < IDEMPOTENT and producer.library != JAVA:
-        what = f"idempotent producers of {producer.library} with brokers before 2.5: take newer ones, or no idempotence"
+        what = (
+            f"idempotent producers of {producer.library} with brokers before 2.5; name newer brokers, or disable "
+            f"idempotence"
+        )
         raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
     if (sending.sender.bumps_within or sending.sender.bump_aborts) and kafka.line > IDEMPOTENT:
-        what = f"transactions of {producer.library} before 2.0 with brokers from 2.6 on, which refuse its new epoch"
+        what = (
+            f"transactions of {producer.library} before 2.0 with brokers from 2.6 on, which refuse the client's new "
+            f"epoch"
+        )
         raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
     for kind, when in _NOT_IN_TRANSACTIONS.items():
         if sending.transactional and producer.library != JAVA and kind.value in given.faults:
             what = f"transactions of {producer.library} {when}"
             raise complaint(given.faults[kind.value], f"not modelled yet: {what}", NotModelledError)
     if sending.idempotence and not era.keeps_producer_ids:
-        what = "idempotence with records in the format of 0.10, which brokers refuse; write records in a newer one"
+        what = "idempotence with the record format of 0.10, which brokers refuse; set a newer record format"
         raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
     sender = with_splitting(producer_section, sending, given.faults)
     sink, commit = given.application.get("sink"), given.application.get("commit")
@@ -114,7 +121,7 @@ def build(given: GivenDeployment) -> Deployment:
     transactional = None
     is_java = producer.library == JAVA
     if uses and is_java and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
-        what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
+        what = "full-buffer with transactions of clients before 3.2, which can commit without the record (KAFKA-9279)"
         raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
     if uses:
         error = "InvalidTxnTimeoutException" if is_java else "INVALID_TRANSACTION_TIMEOUT"
@@ -136,14 +143,14 @@ def build(given: GivenDeployment) -> Deployment:
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
     _check_not_with(reading, uses, given)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
-        what = "rebalances of a client that commits less than its last poll returned"
+        what = "rebalances of a client that commits only part of its last poll"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
     if Fault.REASSIGNMENT.value in given.faults:
         broker_rules.check_reassignment(
             topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
         )
     if application.commit is Commit.FINISHED and Fault.REBALANCE.value in given.faults:
-        what = "rebalances of a consumer that commits past what its workers have (commit=finished)"
+        what = "rebalances of a consumer that commits past unfinished records of its workers (commit=finished)"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
@@ -280,7 +287,7 @@ def build(given: GivenDeployment) -> Deployment:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.sink.is_memory and deployment.drops_tombstones:
         what = (
-            "a sink in memory where tombstones may be dropped unread (keys=deleted); say a longer delete.retention.ms"
+            "a sink in memory where tombstones can be dropped unread (keys=deleted); set a longer delete.retention.ms"
         )
         raise complaint(given.application["sink"], f"not modelled yet: {what}", NotModelledError)
     if deployment.transactional is not None and deployment.records_expire_unread:
@@ -288,9 +295,10 @@ def build(given: GivenDeployment) -> Deployment:
         raise transaction_rules.refuse_retention(producer_section, kept, delivery)
     refuses_unknown = deployment.brokers_forget_deleted and kafka.line < IDEMPOTENT
     if refuses_unknown and deployment.producer_id is ProducerId.KNOWN:
-        # Numbers of now would have to be told from those that a client before 2.5 begins again with.
-        what = "producer_id=known with brokers before 2.5 that may delete what they know the producer by; "
-        what += "say producer_id=new, or keep records for longer (retention.ms)"
+        # The model would have to distinguish sequence numbers of now from those with which a client before 2.5 starts
+        # again.
+        what = "producer_id=known with brokers before 2.5 that can delete all records of the producer; "
+        what += "set producer_id=new, or keep records for longer (retention.ms)"
         raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
     if follows is not None:
         notes = check_follower_reads(deployment, consumer_section, follows)
@@ -299,7 +307,7 @@ def build(given: GivenDeployment) -> Deployment:
 
 
 def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDeployment) -> None:
-    """Raise NotModelledError for what nobody has looked into with this consumer."""
+    """Raise NotModelledError for faults and transactions that are not modelled with this consumer."""
     for named, what in reading.not_with.items():
         if named == TRANSACTIONS and transactional:
             raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
@@ -308,39 +316,46 @@ def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDe
 
 
 def _check_nearest(deployment: Deployment, section: Section) -> None:
-    """Raise DeploymentError where a consumer may go on with the next record in time, and its policy says another."""
+    """Raise DeploymentError if a consumer can continue with the next record in time although its reset policy says
+    otherwise."""
     if not deployment.consumer_checks_epochs:
-        raise section.not_modelled("client", f"{section.library} with brokers that do not tell where an epoch ends")
+        raise section.not_modelled(
+            "client", f"{section.library} with brokers that do not report the end offset of an epoch"
+        )
     if deployment.records_expire_unread:
         _check_goes_to_start(deployment, section)
 
 
 def _check_goes_to_start(deployment: Deployment, section: Section) -> None:
-    """Raise DeploymentError where the first record that is left is not where the policy says."""
+    """Raise DeploymentError if the first remaining record is not the one at which the reset policy starts."""
     if deployment.offset_reset is not OffsetReset.EARLIEST:
-        what = f"{section.library} where records are deleted unread, unless it goes back to the start"
+        what = (
+            f"{section.library} where records can be deleted unread, unless the consumer resets to the earliest offset"
+        )
         raise section.not_modelled("client", what)
 
 
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
-    """Settings that matter where somebody gives them."""
+    """Return those of the settings that the user gave."""
     return tuple(section.setting(key) for key in keys if section.has(key))
 
 
 def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
-    """Settings of one client that stand with the other: a slip that changes what is checked."""
+    """Yield a note about settings of one client that stand with the other client, a mistake that changes the
+    verdicts."""
     found = [one for one in ignored if one.reason == MISPLACED.format(owner=owner, scope=one.scope)]
     if found:
         keys = ", ".join(one.key for one in found)
         many = len(found) > 1
         yield (
             f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
-            f"{'them' if many else 'it'}, and the {owner} is checked without"
+            f"{'them' if many else 'it'}, and the {owner} is checked without {'them' if many else 'it'}; move "
+            f"{'them' if many else 'it'}"
         )
 
 
 def _misspelt(*read: Accepted) -> Iterator[str]:
-    """Settings that nobody reads and whose name is nearly that of one: whoever wrote them believes in them."""
+    """Yield a note for each ignored setting whose name is similar to a known setting: its author expects an effect."""
     for ignored in (one for accepted in read for one in accepted.ignored):
         if is_misspelt(ignored.reason):
             place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
@@ -348,22 +363,22 @@ def _misspelt(*read: Accepted) -> Iterator[str]:
 
 
 def _place_of(ignored: Ignored) -> str:
-    """The file and line of a setting."""
+    """Return the file and line of a setting."""
     return f"{ignored.origin.file}:{ignored.origin.line}"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
-    """A member that polls too late is thrown out of its group; what comes of that is not modelled."""
+    """Yield a note if a member can poll too late and be evicted. Raises DeploymentError if every poll is too late."""
     if "poll_interval" in given.environment:
         latest, limit = durations.poll_interval.most, durations.max_poll.least
         if durations.poll_interval.least > limit:
-            what = f"begins above max.poll.interval.ms ({limit:,}): the group throws its member out before each poll()"
-            raise complaint(given.environment["poll_interval"], f"{what}; say less")
+            what = f"begins above max.poll.interval.ms ({limit:,}): the group evicts the member before each poll()"
+            raise complaint(given.environment["poll_interval"], f"{what}; use a shorter time")
         if latest is None or latest > limit:
             yield (
-                f"poll_interval may be longer than max.poll.interval.ms ({limit:,}): the consumer would be thrown out "
-                f"of its group, which is taken to get another member then; what this one still does is in no verdict "
-                f"unless the fault {Fault.EVICTION} is named"
+                f"poll_interval can exceed max.poll.interval.ms ({limit:,}): the group would evict the consumer, and "
+                f"is assumed to get another member then; what the evicted member still does is in no verdict unless "
+                f"the fault {Fault.EVICTION} is named"
             )
 
 
@@ -376,17 +391,17 @@ def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[s
 
 
 def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
-    """The broker settings from which a topic setting in force took its value."""
+    """Return the broker settings from which a topic setting in force took its value."""
     effective = {setting.key for setting in values.settings if setting.scope == "topic"}
     names = {name for key in effective for name in BROKER_NAMES.get(key, ()) if broker.has(name)}
     return {("broker", name) for name in names if name not in values.overridden}
 
 
 def _client_setting(scope: str, client: Client, given: GivenClient, *, as_found: bool) -> Setting:
-    """The client's library and release. In files as they lie one that nobody says is an assumption."""
-    newest = "the release of the brokers" if client.library == JAVA else "the newest release that is known"
+    """Return the client's library and release. For existing files that do not say them, they are an assumption."""
+    newest = "the release of the brokers" if client.library == JAVA else "the newest known release"
     if as_found and given.version is None:
-        return Setting(scope, "client", client.name, Origin("assumption", f"{newest}; --client V says another"))
+        return Setting(scope, "client", client.name, Origin("assumption", f"{newest}; change it with --client V"))
     said = given.version or given.client
     return Setting(scope, "client", client.name, said.origin if said is not None else Origin("default", newest))
 

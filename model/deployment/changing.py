@@ -1,10 +1,10 @@
-"""What could be changed about a deployment: settings and ways of the application, each with what it costs.
+"""Possible changes of a deployment: settings and behaviours of the application, each with its cost.
 
-The table (``tables/strengthenings.csv``) holds what is known to prevent something; what it prevents in a deployment is
-for a check to say. ``cost`` ranks them: 1 costs nothing that is noticed, 2 and 3 are settings that cost latency,
-throughput or availability, 4 and 5 change a program, 6 needs machines or another store, 7 makes transactions of what a
-program sends. From 30 on a change is an upgrade, which costs more than any changes of settings together: another
-release has to be tested and rolled out.
+The table (``tables/strengthenings.csv``) lists changes that are known to prevent something; a check decides what a
+change prevents in a given deployment. ``cost`` ranks the changes. 1: no noticeable cost. 2 and 3: settings that cost
+latency, throughput or availability. 4 and 5: changes of a program. 6: more machines or another store. 7: transactions.
+From 30 on: upgrades, which cost more than any combination of settings, because another release must be tested and
+rolled out.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from model.deployment.setting import Origin
 
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
 ORIGIN = Origin("option", "a change that is tried")
-"""Where a value comes from that no file says."""
+"""The origin of a value that a change sets."""
 
 _RULE = re.compile(r"[A-Z][0-9]{2}(?=:)")
-"""How the origin of what a rule made begins."""
+"""The number of a rule at the start of an origin's detail."""
 
 
 COSTS = ("latency", "availability", "lowered", "unlimited")
-"""The columns of the table that say what a change costs."""
+"""The columns of the table that describe the cost of a change."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Values to give to keys of a scope (topic, broker, producer, consumer, application, kafka), and what that costs.
+    """Values for keys of a scope (topic, broker, producer, consumer, application, kafka), and their cost.
 
-    ``library``: whose client understands them; empty for everyone's. ``latency`` and ``availability`` are words for
-    what is slower and what stops; empty where nothing is. ``lowered``: what it costs instead where there was more of it
-    before; empty where that is no question. ``unlimited``: the value with which there is no limit, if one is.
+    ``library``: the client library that has the settings; empty if every client has. ``latency`` and ``availability``:
+    phrases for what gets slower and what stops; empty if nothing does. ``lowered``: the cost if the value before was
+    higher; empty if that does not matter. ``unlimited``: the value that means no limit, if any.
     """
 
     library: str
@@ -56,27 +56,28 @@ class Change:
     unlimited: str
 
     def __str__(self) -> str:
-        """As a deployment file has it: what the application does stands in ``producer`` or ``consumer`` there."""
+        """Return the change as a deployment file writes it, with the application's behaviour under ``producer`` or
+        ``consumer``."""
         return " and ".join(f"{_name(scope, key)}={value}" for scope, key, value in self.values)
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
-        """The scopes and keys that it sets: two changes that share one are alternatives."""
+        """The scopes and keys that the change sets. Two changes that share a place are alternatives."""
         return frozenset((scope, key) for scope, key, _ in self.values)
 
     @property
     def is_upgrade(self) -> bool:
-        """Whether it names releases, of brokers or clients."""
+        """Tell whether the change names releases of brokers or clients."""
         return not self.places.isdisjoint(_RELEASES)
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The effective settings that it gives a value to: ``application.commit``."""
+        """The effective settings whose value the change sets, such as ``application.commit``."""
         return tuple(_SETTINGS.get(f"{scope}.{key}", f"{scope}.{key}") for scope, key, _ in self.values)
 
 
 RELEASE = "release"
-"""The key of the scope ``kafka`` for the release of the brokers."""
+"""The key, in the scope ``kafka``, for the release of the brokers."""
 
 VERSION = "version"
 """The key of a producer or consumer for the release of its client."""
@@ -100,13 +101,13 @@ _SETTINGS = {
     "producer.version": "producer.client",
     "consumer.version": "consumer.client",
 }
-"""Words of the format that are no settings of Kafka -> the setting that they give a value to."""
+"""Words of the format that are no settings of Kafka, by scope and key, and the settings whose value they set."""
 
 _OF_KAFKA = ("topic", "broker", "producer", "consumer")
 
 
 class Unchangeable(DeploymentError):
-    """A deployment that was not read from files, whose settings nobody can change one by one."""
+    """A deployment that was not read from files, so that its settings cannot be changed one by one."""
 
 
 class NotOfThisClient(DeploymentError):
@@ -115,7 +116,7 @@ class NotOfThisClient(DeploymentError):
 
 @cache
 def strengthenings() -> tuple[Change, ...]:
-    """All changes of the table, cheapest first."""
+    """Return all changes of the table, cheapest first."""
     with TABLE.open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     changes = (
@@ -133,19 +134,18 @@ def _values(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def changes_of(deployment: Deployment) -> list[Change]:
-    """The changes of the table that make this deployment another one, and one that its clients and brokers accept.
+    """Return the changes of the table that alter this deployment's question and that clients and brokers accept.
 
-    Upgrades are not among them. Raises :class:`Unchangeable`.
+    Upgrades are excluded. Raises :class:`Unchangeable`.
     """
     settings = (change for change in strengthenings() if not change.is_upgrade)
     return [change for change in settings if _asked_with(deployment, [change]) not in (None, question(deployment))]
 
 
 def upgrades_of(deployment: Deployment) -> list[Change]:
-    """The newer releases of the table, of brokers and clients, that make this deployment another one.
+    """Return the newer releases of brokers and clients in the table that alter this deployment's question.
 
-    A release that makes the same of the deployment as a cheaper change does, of settings or releases, is not offered.
-    Raises :class:`Unchangeable`.
+    A release with the same effect as a cheaper change is excluded. Raises :class:`Unchangeable`.
     """
     found: list[Change] = []
     asked = [question(deployment), *(_asked_with(deployment, [change]) for change in changes_of(deployment))]
@@ -153,7 +153,7 @@ def upgrades_of(deployment: Deployment) -> list[Change]:
         made = _asked_with(deployment, [change]) if change.is_upgrade else None
         if made is None or not _is_newer(deployment, change):
             continue
-        # What differs between these releases has fields of its own: the number of the release alone says nothing.
+        # The fields that differ between these releases count, not the number of the release.
         one = replace(made, kafka=deployment.kafka)
         if one not in asked:
             asked.append(one)
@@ -162,7 +162,7 @@ def upgrades_of(deployment: Deployment) -> list[Change]:
 
 
 def _is_newer(deployment: Deployment, change: Change) -> bool:
-    """Whether every release that the change names is newer than the one before."""
+    """Tell whether every release that the change names is newer than the release before."""
     assert deployment.given is not None
     before, after = components_of(deployment.given), components_of(_with(deployment.given, change))
     releases = {
@@ -174,10 +174,11 @@ def _is_newer(deployment: Deployment, change: Change) -> bool:
 
 
 def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change, list[tuple[Change, ...]]]:
-    """Changes that are refused alone, or mean nothing, and those of ``offered`` with which they are not, and do.
+    """Return the changes that are refused or have no effect alone, each with the sets of ``offered`` changes that make
+    it accepted and effective.
 
-    Idempotence is refused where ``acks=1`` is set; with ``acks=all`` it is not. Two replicas in sync mean nothing where
-    there is one. Two others are tried with what is refused. Raises :class:`Unchangeable`.
+    Idempotence is refused with ``acks=1`` and accepted with ``acks=all``. Two in-sync replicas have no effect with one
+    replica. Sets of two are tried only for refused changes. Raises :class:`Unchangeable`.
     """
     found: dict[Change, list[tuple[Change, ...]]] = {}
     pairs = [*((one,) for one in offered), *combinations(offered, 2)]
@@ -198,7 +199,7 @@ def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change
 
 
 def _asked_with(deployment: Deployment, changes: Sequence[Change]) -> Deployment | None:
-    """The question that these changes make; None where clients or brokers refuse them, or no model has it."""
+    """Return the question of the changed deployment; None if clients, brokers or the model refuse the changes."""
     places = [place for change in changes for place in change.places]
     if len(set(places)) < len(places):
         return None
@@ -211,7 +212,7 @@ def _asked_with(deployment: Deployment, changes: Sequence[Change]) -> Deployment
 
 
 def lowered_from(deployment: Deployment, change: Change) -> str | None:
-    """The number before, where a change makes less of what it is meant to be more of; otherwise None."""
+    """Return the number before if the change lowers a value whose increase is its purpose; otherwise None."""
     if not change.lowered:
         return None
     scope, key, value = change.values[0]
@@ -222,16 +223,17 @@ def lowered_from(deployment: Deployment, change: Change) -> str | None:
 
 
 def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
-    """The deployment with these changes, explored as the other one is.
+    """Return the deployment with these changes, with the same faults, requirements and profile.
 
-    Raises DeploymentError where clients or brokers refuse them, or no model has what they make; :class:`Unchangeable`.
+    Raises DeploymentError if clients or brokers refuse the changes or the result is not modelled;
+    :class:`Unchangeable`.
     """
     if deployment.given is None:
-        raise Unchangeable("its settings cannot be changed one by one; name the files it was read from")
+        raise Unchangeable("the settings of a stored deployment cannot be changed one by one; name its original files")
     given = deployment.given
     for change in changes:
         if change.library and not _is_of(deployment, change):
-            raise NotOfThisClient(f"{change}: no setting of this client")
+            raise NotOfThisClient(f"{change}: this client has no such setting")
         given = _with(given, change)
     made = build(given)
     return replace(
@@ -244,15 +246,16 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
 
 
 def turned(before: Deployment, after: Deployment, change: Change) -> tuple[str, ...]:
-    """Those of a change's settings that have another value with it; one that had the value already is none of them."""
+    """Return those settings of a change whose value the change alters."""
     was, now = ({f"{one.scope}.{one.key}": one.value for one in deployment.settings} for deployment in (before, after))
     return tuple(name for name in change.settings if name not in was or was[name] != now.get(name))
 
 
 def brought(before: Deployment, after: Deployment, change: Change) -> Iterator[str]:
-    """What clients and brokers make of other settings once a change is made, by the rule that did or undid it.
+    """Yield the other settings that clients and brokers change in consequence, with the rule that sets or no longer
+    sets them.
 
-    ``producer.enable.idempotence=true (rule P12)``: ``acks=1`` alone had switched it off.
+    ``producer.enable.idempotence=true (rule P12)``: ``acks=1`` alone had disabled it.
     """
     was = {(one.scope, one.key): one for one in before.settings}
     for setting in after.settings:
@@ -264,7 +267,7 @@ def brought(before: Deployment, after: Deployment, change: Change) -> Iterator[s
 
 
 def _is_of(deployment: Deployment, change: Change) -> bool:
-    """The client whose settings the change gives is one of its library."""
+    """Tell whether the clients that the change sets are clients of its library."""
     given = deployment.given
     assert given is not None
     clients: Mapping[str, GivenClient] = {"producer": given.producer, "consumer": given.consumer}
@@ -297,7 +300,7 @@ def _with(given: GivenDeployment, change: Change) -> GivenDeployment:
 
 
 def _client_with(client: GivenClient, one: Given) -> GivenClient:
-    """The client with one setting, whatever other name of it was used."""
+    """Return the client with one setting, which replaces the same setting under any other name."""
     from model.deployment.clients import aliases
 
     library = library_of(client.client)

@@ -1,4 +1,4 @@
-"""What can be chosen of a client or an application: each enumeration's values are what a file says."""
+"""The choices of clients and applications: the values of each enumeration are the values of the format."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Acks(StrEnum):
-    """The producer's ``acks``: how much of the cluster must have a record before it is acknowledged."""
+    """The producer's ``acks``: the replicas that must have a record before the record is acknowledged."""
 
     NONE = "0"
     LEADER = "1"
@@ -14,10 +14,10 @@ class Acks(StrEnum):
 
 
 class OnSendError(StrEnum):
-    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending.
+    """The application's reaction to a failed ``send()``: drop the record, send it again, or stop sending.
 
-    ``ignore``: it does not look, so that nobody is told (semantics 3.1, P13).
-    ``resend-if-not-stored``: send it anew if its client says that no attempt can have been stored (semantics 4.1).
+    ``ignore``: the application does not look at the result, so nobody learns of the failure (semantics 3.1, P13).
+    ``resend-if-not-stored``: send again if the client reports that no attempt can have been stored (semantics 4.1).
     """
 
     DROP = "drop"
@@ -28,16 +28,17 @@ class OnSendError(StrEnum):
 
     @property
     def sends_again(self) -> bool:
-        """The application may send a record again whose send failed."""
+        """Tell whether the application can send a record again after a failed send."""
         return self in (OnSendError.RESEND, OnSendError.RESEND_IF_NOT_STORED)
 
 
 class OnRestart(StrEnum):
-    """What a restarted producer application does about records it does not know to be acknowledged.
+    """The treatment, by a restarted producer application, of records whose acknowledgement it does not know.
 
-    ``forget`` and ``resend`` are of one that knows of each record. The others go on at a position in what they read
-    from, which they had committed: when everything up to there was acknowledged, when a ``flush()`` had returned,
-    whatever came of the sends, or when everything up to there was handed to ``send()`` (semantics 3.1, P10 P12).
+    ``forget`` and ``resend`` belong to an application that knows each record. The others continue at the position in
+    their input that they had committed: when everything before the position was acknowledged, when a ``flush()`` had
+    returned whatever the results, or when everything before the position was handed to ``send()`` (semantics 3.1, P10
+    P12).
     """
 
     FORGET = "forget"
@@ -48,20 +49,21 @@ class OnRestart(StrEnum):
 
     @property
     def has_position(self) -> bool:
-        """The application commits a position in what it reads from."""
+        """Tell whether the application commits a position in its input."""
         return self in (OnRestart.FROM_ACKNOWLEDGED, OnRestart.FROM_FLUSHED, OnRestart.FROM_SENT)
 
     @property
     def sends_again(self) -> bool:
-        """A restarted application may send a record that was sent before."""
+        """Tell whether a restarted application can send a record that it sent before."""
         return self is not OnRestart.FORGET
 
 
 class OnStop(StrEnum):
-    """How an application ends its producer when it is stopped on purpose (semantics 3.1, P11).
+    """The way in which an application ends its producer when it is stopped on purpose (semantics 3.1, P11).
 
-    ``close`` waits until every send is over, and then commits the position that it has; ``commit-first`` does that the
-    other way round. ``force`` waits for some time only, and what is left fails; ``exit`` closes nothing.
+    ``close`` waits until every send has ended, and then commits the application's position; ``commit-first`` does both
+    in the opposite order. ``force`` waits for a limited time, after which the remaining sends fail; ``exit`` closes
+    nothing.
     """
 
     CLOSE = "close"
@@ -71,23 +73,25 @@ class OnStop(StrEnum):
 
 
 class Sends(StrEnum):
-    """``sync`` waits for each send's future before the next send; ``async`` does not."""
+    """The application's way of sending: ``sync`` waits for each send's future before the next send; ``async`` does
+    not."""
 
     ASYNC = "async"
     SYNC = "sync"
 
 
 class ProducerId(StrEnum):
-    """Whether the partition has seen this producer's id before: a ``new`` one's first sequence is not checked (3.5)."""
+    """The partition's knowledge of this producer's id: brokers do not check the first sequence number of a ``new`` id
+    (3.5)."""
 
     KNOWN = "known"
     NEW = "new"
 
 
 class Group(StrEnum):
-    """Whether the consumer group has committed an offset before, or starts by its reset policy.
+    """The state of the consumer group at the start: a committed offset, or none, so that the reset policy decides.
 
-    ``unaware``: it does not even know of the partition, which is added while it runs (semantics 12).
+    ``unaware``: the group does not know the partition, which is added while the group runs (semantics 12).
     """
 
     ESTABLISHED = "established"
@@ -96,14 +100,14 @@ class Group(StrEnum):
 
 
 class Commit(StrEnum):
-    """When the consumer's offset is committed.
+    """The time of the consumer's commit.
 
-    ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
-    ``earlier``: the same by a client that keeps to it in a rebalance and when it is closed (semantics 4.3).
-    ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
-    say what the application does itself; ``async``: after processing, and without waiting for the answer (12, C7);
-    ``finished``: after each record that a worker finishes, whatever other workers still have before it (12.1).
-    ``never``: a consumer without a group, which starts by its reset policy.
+    ``auto`` follows from ``enable.auto.commit=true``: the records that earlier polls returned, as the Java client
+    commits them. ``earlier``: the same, by a client that also commits only these records in a rebalance and in close()
+    (semantics 4.3). ``delivered``: a client that commits by itself all records that it has handed over, finished or not
+    (semantics 4). The other values are commits of the application. ``async``: after processing, without waiting for the
+    answer (12, C7). ``finished``: after each record that a worker finishes, even if other workers still have earlier
+    records (12.1). ``never``: a consumer without a group, which starts by its reset policy.
     """
 
     AUTO = "auto"
@@ -117,20 +121,20 @@ class Commit(StrEnum):
 
     @property
     def is_by_client(self) -> bool:
-        """The client commits by itself, with ``enable.auto.commit=true``."""
+        """Tell whether the client commits by itself, with ``enable.auto.commit=true``."""
         return self in (Commit.AUTO, Commit.EARLIER, Commit.DELIVERED)
 
     @property
     def follows_processing(self) -> bool:
-        """The application commits what has been processed."""
+        """Tell whether the application commits processed records."""
         return self in (Commit.AFTER, Commit.ASYNC, Commit.FINISHED)
 
 
 class OnProcessingError(StrEnum):
-    """What the application does when it fails to process a record (semantics 11.3, 12.1).
+    """The application's reaction when it fails to process a record (semantics 11.3, 12.1).
 
-    ``forward`` waits until the other topic has acknowledged the record, ``forward-unconfirmed`` does not.
-    ``retry-last``: of several that fail while others are at work it goes back to the last one only.
+    ``forward`` waits until the other topic has acknowledged the record; ``forward-unconfirmed`` does not.
+    ``retry-last``: if several records fail while other workers are busy, the application retries only the last.
     """
 
     STOP = "stop"
@@ -144,21 +148,20 @@ class OnProcessingError(StrEnum):
 
 
 class Processing(StrEnum):
-    """Whether records are finished inside the poll loop or handed to other threads."""
+    """The place where records are processed: inside the poll loop, or in other threads."""
 
     POLL_THREAD = "poll-thread"
     HANDED_OFF = "handed-off"
 
 
 class Sink(StrEnum):
-    """What the consumer's effect goes to.
+    """The destination of the consumer's effect.
 
-    ``plain`` repeats the effect with each processing; ``idempotent`` recognises a record by its id, ``by-offset`` by
-    its partition and offset;
-    ``transactional`` stores the offset in the same transaction as the effect and resumes from it. ``kafka`` is another
-    topic: results and offsets are written to it and to the group in one transaction of Kafka's (semantics 11.3).
-    ``in-memory`` is the memory of the consumer's process, which ends with it; ``snapshots`` is memory as well, which
-    the application saves from time to time, apart from offsets, and restores when it starts.
+    ``plain`` repeats the effect with each processing. ``idempotent`` recognises a record by its id, ``by-offset`` by
+    its partition and offset. ``transactional`` stores the offset in the same transaction as the effect and resumes from
+    that offset. ``kafka`` is another topic: one Kafka transaction contains the results and the group's offsets
+    (semantics 11.3). ``in-memory`` is the memory of the consumer's process, which ends with the process. ``snapshots``
+    is memory that the application saves from time to time, separately from offsets, and restores when it starts.
     """
 
     PLAIN = "plain"
@@ -171,12 +174,12 @@ class Sink(StrEnum):
 
     @property
     def is_memory(self) -> bool:
-        """The effect is on something that the consumer's process has in memory."""
+        """Tell whether the effect is in the memory of the consumer's process."""
         return self in (Sink.IN_MEMORY, Sink.SNAPSHOTS)
 
     @property
     def keeps_offsets(self) -> bool:
-        """The offset moves together with the effect."""
+        """Tell whether the offset moves together with the effect."""
         return self in (Sink.TRANSACTIONAL, Sink.KAFKA)
 
 

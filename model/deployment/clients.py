@@ -1,4 +1,4 @@
-"""Which broker and client releases a deployment names: Kafka's own clients, and libraries of others."""
+"""The broker and client releases of a deployment: Kafka's own clients, and other client libraries."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ class Client:
 
     @property
     def name(self) -> str:
-        """As a report's first line names it: ``java 4.0``."""
+        """The name in a report's first line: ``java 4.0``."""
         return f"{self.library} {self.release}"
 
     @property
     def software(self) -> str:
-        """What reads the settings, for messages: ``Java producer 4.0``."""
+        """The reader of the settings, for messages: ``Java producer 4.0``."""
         return f"{'Java' if self.library == JAVA else self.library} {self.role} {self.release}"
 
 
 def read_broker_release(given: Given) -> Release:
-    """The release of the brokers: one that exists."""
+    """Return the release of the brokers. Raises DeploymentError if the release is unknown."""
     return _release(given)
 
 
 def read_client(role: str, given: GivenClient, kafka: Release) -> Client:
-    """The client of a producer or consumer: Java, of the brokers' release, unless something else is said.
+    """Return the client of a producer or consumer. Without a given client, this is Java's client of the brokers'
+    release.
 
-    Of another library the newest release is taken where none is named.
+    For another library without a given version, the newest known release. Raises DeploymentError for unknown ones.
     """
     library = library_of(given.client)
     if library == JAVA:
@@ -54,26 +55,32 @@ def read_client(role: str, given: GivenClient, kafka: Release) -> Client:
         assert given.client is not None
         choices = f"{JAVA}, {', '.join(LIBRARIES)}"
         name = printable(given.client.value.strip())
-        raise complaint(given.client, f"not modelled yet: the client {name!r}; choices: {choices}", NotModelledError)
+        raise complaint(
+            given.client, f"not modelled yet: the client {name!r}; choose one of {choices}", NotModelledError
+        )
     oldest, newest = LIBRARIES[library].oldest, LIBRARIES[library].newest
     if given.version is None:
         return Client(role, library, Release(*newest))
     found = _VERSION.fullmatch(given.version.value.strip())
     release = Release(int(found[1]), int(found[2]), None if found[3] is None else int(found[3])) if found else None
     if release is None or not oldest <= release.line <= newest:
-        known = f"known are {oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
-        raise complaint(given.version, f"no release of {library} whose defaults are known; {known}")
+        known = f"known releases are {oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
+        raise complaint(given.version, f"unknown release of {library}; {known}")
     return Client(role, library, release)
 
 
 def by_its_own_names(client: Client, settings: Mapping[str, Given]) -> dict[str, Given]:
-    """The settings by the names that the library documents first; a setting that is given by two names is an error."""
+    """Return the settings by the names that the library documents first. Raises DeploymentError if a setting has two
+    names."""
     named: dict[str, Given] = {}
     for key, given in settings.items():
         name = aliases().get((client.library, key), key)
         if name in named:
             other = named[name].key
-            raise complaint(Given(shown_key(key), "", given.origin), f"is the same setting as {other}; keep one")
+            raise complaint(
+                Given(shown_key(key), "", given.origin),
+                f"is another name of {other}, which is also set; keep one of them",
+            )
         named[name] = given
     package = "" if client.library == JAVA else LIBRARIES[client.library].package
     return {name: Given(name, given.value.removeprefix(package), given.origin) for name, given in named.items()}
@@ -81,7 +88,7 @@ def by_its_own_names(client: Client, settings: Mapping[str, Given]) -> dict[str,
 
 @cache
 def aliases() -> dict[tuple[str, str], str]:
-    """The name that a library documents first, by the library and another name of the same setting."""
+    """Return the name that a library documents first, by library and other name of the same setting."""
     with (TABLES / "aliases.csv").open(encoding="utf-8", newline="") as table:
         return {(row["client"], row["key"]): row["instead"] for row in csv.DictReader(table)}
 

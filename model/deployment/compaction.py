@@ -1,4 +1,4 @@
-"""How a topic is compacted, and what keys its records have (semantics 10, D3 D4)."""
+"""Compaction of a topic, and the keys of its records (semantics 10, D3 D4)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from enum import StrEnum
 
 
 class Keys(StrEnum):
-    """The keys of the records that are followed.
+    """The keys of the modelled records.
 
-    ``distinct``: each has a key of its own. ``updated``: all have one key. ``deleted``: so they have, and the last one
-    sent has no value: it is a tombstone, which deletes the key.
+    ``distinct``: each record has its own key. ``updated``: all records have the same key. ``deleted``: all records have
+    the same key, and the last sent record has no value: it is a tombstone, which deletes the key.
     """
 
     DISTINCT = "distinct"
@@ -19,16 +19,17 @@ class Keys(StrEnum):
 
 
 KEEPS_ABORTED = (3, 1, 1)
-"""From here on the cleaner leaves no transaction out of the index of those that are aborted (10, D7; KAFKA-13727)."""
+"""The first release whose cleaner keeps every transaction in the index of aborted transactions (10, D7;
+KAFKA-13727)."""
 
 
 @dataclass(frozen=True)
 class Compaction:
-    """What the release makes of compaction.
+    """The release's way of compaction.
 
-    ``below_high_watermark``: the cleaner leaves alone what is not committed yet (3.1, KAFKA-13194).
-    ``horizon_from_cleaning``: delete.retention.ms counts from when the cleaner first passed over a tombstone (3.1,
-    KIP-534), else from when it was written.
+    ``below_high_watermark``: the cleaner skips uncommitted records (3.1, KAFKA-13194). ``horizon_from_cleaning``:
+    delete.retention.ms counts from the cleaner's first pass over a tombstone (3.1, KIP-534), otherwise from the time
+    when the tombstone was written.
     """
 
     below_high_watermark: bool

@@ -1,4 +1,5 @@
-"""What the Java consumer makes of its settings (``ConsumerConfig``, ``ClassicKafkaConsumer``; client 0.10 and later).
+"""The rules by which the Java consumer interprets its settings (``ConsumerConfig``, ``ClassicKafkaConsumer``; client
+0.10 and later).
 
 The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 """
@@ -33,36 +34,38 @@ KEYS = (
     "fetch.min.bytes",
     "isolation.level",
 )
-"""The settings these rules read: their values must be known. (Any group.id will do, a placeholder too.)"""
+"""The settings that these rules read: their values must be known. (``group.id`` may be any value, even a
+placeholder.)"""
 
 CHECKS_POSITIONS = (2, 3)
-"""From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
+"""The first release whose Java consumer checks its position against a log's leader epochs (KIP-320)."""
 
 GROUP = "group.id"
 ISOLATION = "isolation.level"
 GROUPS = (GROUP, "group_id")
-"""How clients name their group; the second is that of Python's."""
+"""The names of the group in client libraries; the second is the name in Python's clients."""
 
 TRANSACTIONS = "transactions"
-"""Stands for a producer with transactions, in what a consumer is not modelled with."""
+"""The key for a producer with transactions in :attr:`ConsumerValues.not_with`."""
 
 NULL_GROUP = "\x00null"
-"""Stands for a group that a file sets to null, which no text can say."""
+"""The value of a group that a file sets to null; no text in a file can equal it."""
 
 
 @dataclass(frozen=True)
 class ConsumerValues:
     """The consumer's effective settings.
 
-    ``commits``: what the client commits by itself, and for which setting; None where the application says what.
-    ``commits_on_timer``: what is to be committed waits for the end of an interval. ``session``: the setting that says
-    how long a member may be silent, None where brokers say it, ``fetched_at_least``: the one that says for how much a
-    fetch waits as long as it may. ``isolation``: what it reads of transactions, None where the release has no choice.
-    ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
-    was truncated, with brokers that tell. ``goes_to_nearest``: where its offset is out of range it goes on with the
-    next record in time that is left, whatever its policy. ``not_with``: what nobody has looked into with this client,
-    by what names it (a fault, ``transactions``), and what that is. ``waits_beyond_end``: where its offset is beyond the
-    end of a log it waits until there is a record at it, and below its start goes on there, whatever its policy.
+    ``commits``: the commit that the client makes by itself, with the setting that causes it; None where the application
+    decides. ``commits_on_timer``: commits wait for the end of an interval. ``session``: the setting for the member's
+    longest silence; None where brokers set it. ``fetched_at_least``: the setting for the bytes for which a fetch waits.
+    ``isolation``: the isolation level; None where the release has no choice. ``knows_epochs``: the consumer never goes
+    back to a leader of an older epoch. ``checks_epochs``: the consumer detects by epochs that a log was truncated, if
+    the brokers support this. ``goes_to_nearest``: with an offset out of range, the consumer continues with the next
+    remaining record in time, whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with
+    this client, each with a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer
+    waits for a record at that offset; below the start of the log, the consumer continues at the start, whatever its
+    policy.
     """
 
     commits: Setting | None
@@ -82,28 +85,28 @@ class ConsumerValues:
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:
-    """What a client commits by itself, because of a setting."""
+    """Build the setting ``commit`` of a client that commits by itself because of ``setting``."""
     return Setting("application", "commit", commit, Origin("rule", f"{setting.key}={setting.value}"))
 
 
 def without_group(section: Section, given: Given, none: str) -> Setting:
-    """That a consumer has no group; ``none``: how the file says so."""
+    """Build the setting of a consumer without a group; ``none``: the file's text for that."""
     origin = given.origin if given.origin.kind == "rule" else replace(given.origin, kind="file", detail=none)
     return Setting(section.scope, given.key, "(none)", origin)
 
 
 def group_of(section: Section, given: Given | None) -> tuple[Setting, ...]:
-    """The group of a client of Python's that is told one, or None; nothing where the application is assumed to."""
+    """Return the group of a Python client; nothing where the application is assumed to set the group."""
     if given is None:
         return ()
     return (without_group(section, given, "None") if given.value == NULL_GROUP else section.setting(given.key),)
 
 
 def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with the client's own exception.
+    """Return the effective settings, or raise the client's own exception.
 
-    ``needs_group``: nobody but a group keeps the offsets. A consumer whose sink does, or that commits none, can work
-    without.
+    ``needs_group``: only a group keeps the offsets. A consumer that never commits, or whose sink keeps the offsets, can
+    work without a group.
     """
     notes: list[str] = []
     _check_protocol(section)
@@ -111,12 +114,12 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     group = _group(section, auto_commit, notes, needed=needs_group)
     if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
         auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
-        notes.append(f"{section.software} switches {AUTO_COMMIT} off because group.id is null (rule C02)")
+        notes.append(f"{section.software} disables {AUTO_COMMIT} because group.id is null (rule C02)")
     by_brokers = uses_brokers_protocol(section)
     membership = (section.setting(PROTOCOL),) if by_brokers else _heartbeat_and_session(section)
     reset = section.setting("auto.offset.reset")
     if reset.value.startswith("by_duration"):
-        raise section.not_modelled(reset.key, "a reset to a time; use earliest, latest or none")
+        raise section.not_modelled(reset.key, "a reset to a point in time; use earliest, latest or none")
     return ConsumerValues(
         commits=_committed_by_client(section, auto_commit),
         commits_on_timer=boolean(auto_commit.value),
@@ -139,7 +142,8 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
 
 
 def _committed_by_client(section: Section, auto_commit: Setting) -> Setting | None:
-    """What earlier polls returned; in the preview of KIP-848 what this one returns as well (KAFKA-18641)."""
+    """Return the client's own commit: what earlier polls returned; in the preview of KIP-848 also what this poll
+    returned (KAFKA-18641)."""
     if not boolean(auto_commit.value):
         return None
     preview = uses_brokers_protocol(section) and section.release.line < GENERALLY_AVAILABLE
@@ -172,7 +176,7 @@ def _check_protocol(section: Section) -> None:
 def _group(section: Section, auto_commit: Setting, notes: list[str], *, needed: bool) -> Setting | None:
     given = section.given.get(GROUP)
     if given is None:
-        # A consumer without a group cannot subscribe (C05): a file that leaves it out leaves it to the code.
+        # A consumer without a group cannot subscribe (C05), so a file without a group leaves the group to the code.
         notes.append(
             f"group.id is not in the configuration: the application is assumed to set it, so {AUTO_COMMIT}"
             f" stays as configured (rule C02 does not apply)"

@@ -1,9 +1,8 @@
 """Defaults, types and valid values of every setting, by release: tables shipped with the package.
 
-``tables/defaults.csv``, and the tables of client libraries in ``tables/clients``, have a row for each interval of
-releases in which a default holds: it is valid from ``since`` on and before ``until``. ``valid`` is a range (``>=1``,
-``0..1``), a choice (``a|b``, with ``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``)
-or nothing.
+``tables/defaults.csv`` and the tables of client libraries in ``tables/clients`` have a row for each interval of
+releases in which a default holds: from ``since`` on and before ``until``. ``valid`` is a range (``>=1``, ``0..1``), a
+choice (``a|b``, with ``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``) or empty.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from model.deployment.release import NEWEST, Release
 TABLES = Path(__file__).with_name("tables")
 
 Span = tuple[str, str | None, str | None]
-"""From which release on, before which one (None: up to the newest), and what was so."""
+"""The first release, the first release after the span (None: up to the newest), and the value in the span."""
 
 IN_WORDS = {"reset": "latest|earliest|none|by_duration:DURATION"}
-"""What values there are where the table has a word for them."""
+"""The values of a setting for which the table has a word."""
 
 CREATION_ARGUMENTS = {
-    # Arguments of a topic's creation, not settings of the release: no table of defaults has them.
+    # Arguments of a topic's creation, not settings of a release: no table of defaults has them.
     "replication.factor": (">=-1", "short"),
     "partitions": (">=-1", "int"),
 }
@@ -33,7 +32,7 @@ CREATION_ARGUMENTS = {
 
 @dataclass(frozen=True)
 class Definition:
-    """What one release says of one setting."""
+    """The definition of a setting in one release: default, type, valid values."""
 
     default: str | None
     type: str
@@ -72,7 +71,7 @@ def _rows() -> dict[tuple[str, str], list[_Row]]:
 
 
 def find_definition(scope: str, key: str, release: Release) -> Definition | None:
-    """The definition of a setting in a release, or None when that release has no such setting."""
+    """Return the definition of a setting in a release, or None if the release has no such setting."""
     for row in _rows().get((scope, key), ()):
         if row.since <= release.full and (row.until is None or release.full < row.until):
             return row.definition
@@ -80,7 +79,7 @@ def find_definition(scope: str, key: str, release: Release) -> Definition | None
 
 
 def find_default(scope: str, key: str, release: Release) -> str:
-    """The default of a setting that has one in every modelled release."""
+    """Return the default of a setting that has one in every modelled release. Raises KeyError if it has none."""
     definition = find_definition(scope, key, release)
     if definition is None or definition.default is None:
         raise KeyError(f"{scope} setting {key} has no default in Kafka {release}")
@@ -88,17 +87,17 @@ def find_default(scope: str, key: str, release: Release) -> str:
 
 
 def history_of(scope: str, key: str) -> list[Span]:
-    """A known setting's default through the releases; None where it has none."""
+    """Return a known setting's defaults, by span of releases; None where it has no default."""
     return _spans(scope, key, lambda definition: definition.default)
 
 
 def choices_of(scope: str, key: str) -> list[Span]:
-    """The values that a known setting can take, through the releases, in words."""
+    """Return the valid values of a known setting in words, by span of releases."""
     return _spans(scope, key, lambda definition: IN_WORDS.get(definition.valid, definition.valid).replace("|", ", "))
 
 
 def existence_of(scope: str, key: str) -> list[Span]:
-    """The releases that have a setting."""
+    """Return the spans of releases that have a setting."""
     return _spans(scope, key, lambda definition: None)
 
 
@@ -115,17 +114,18 @@ def _spans(scope: str, key: str, said: Callable[[Definition], str | None]) -> li
 
 
 def is_known(scope: str, key: str) -> bool:
-    """Whether any release defines the setting."""
+    """Tell whether any release defines the setting."""
     return (scope, key) in _rows()
 
 
 def known_keys(scope: str) -> list[str]:
-    """Every setting of a scope that any release defines, sorted."""
+    """Return every setting of a scope that any release defines, sorted."""
     return sorted(key for row_scope, key in _rows() if row_scope == scope)
 
 
 def defined_when(scope: str, key: str) -> str:
-    """In words, which releases define a known setting: ``until 3.9``, ``from 4.1`` or ``from 3.7 to 3.9``."""
+    """Return the releases that define a known setting, in words: ``before 4.0``, ``from 4.1`` or ``from 3.7 and before
+    4.0``."""
     rows = _rows()[(scope, key)]
     since, until = min(row.since for row in rows), max((row.until or (99,)) for row in rows)
     first = f"from {'.'.join(map(str, since))}" if since > (0, 10, 0) else ""

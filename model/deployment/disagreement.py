@@ -1,7 +1,6 @@
-"""A value that brokers of one cluster do not agree on: nobody can say what the cluster does.
+"""A value on which the brokers of one cluster disagree, so that the cluster's behaviour is unknown.
 
-Such a setting has a placeholder for a value, so that nothing is derived from the setting; the placeholder names the
-other broker.
+The value of the setting is a placeholder that names the other broker, so no rule derives anything from the setting.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ _PLACE = re.compile(r"\$\{not that of (?P<whose>.*)\}", re.DOTALL)
 
 
 def disagreement(whose: str) -> str:
-    """The placeholder for a value that another broker does not have; ``whose`` names the broker."""
+    """Return the placeholder for a value that another broker does not have; ``whose`` names that broker."""
     return f"${{not that of {whose}}}"
 
 
 def disagrees_with(value: str) -> str | None:
-    """The broker that does not have the value; None for any other value."""
+    """Return the name of the broker that has another value; None for any other text."""
     found = _PLACE.fullmatch(value)
     return None if found is None else found["whose"]

@@ -1,4 +1,4 @@
-"""A deployment as a JSON document, and back: exact, and with every member checked."""
+"""A deployment as a JSON document, and back, without loss; the reader checks every member."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _TRAITS = tuple(field.name for field in fields(Sender))
 
 
 def to_document(deployment: Deployment) -> dict[str, Any]:
-    """The deployment as JSON-able values. ``from_document`` reads it back to an equal deployment."""
+    """Return the deployment as JSON-able values, which ``from_document`` reads back to an equal deployment."""
     bounds, faults = deployment.bounds, deployment.faults
     return {
         "name": deployment.name,
@@ -125,7 +125,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
 
 
 def from_document(document: Mapping[str, Any]) -> Deployment:
-    """The deployment of a document, or a DocumentError that names the member that is wrong."""
+    """Return the deployment of a document. Raises DocumentError, which names the wrong member."""
     read = _Members(document, "deployment")
     kafka = read.items("kafka", lambda items: tuple(items.number(i, 0, 999) for i in items))
     if len(kafka) != 3:
@@ -215,7 +215,7 @@ def _setting(setting: Setting | Ignored) -> dict[str, Any]:
 
 
 class _Members:
-    """The members of one object or list of a document, taken one by one; each error names the member's path."""
+    """The members of one object or list of a document, taken one by one. Each error names the member's path."""
 
     def __init__(self, value: object, path: str) -> None:
         self._path = path
@@ -232,7 +232,7 @@ class _Members:
         return len(self._values)
 
     def __iter__(self) -> Iterator[int]:
-        """The positions of a list."""
+        """Yield the positions of a list."""
         return iter(range(len(self._values)))
 
     def path(self, key: object) -> str:
@@ -303,7 +303,7 @@ def _read_faults(read: _Members) -> FaultBudget:
 
     def pair(items: _Members) -> tuple[str, int]:
         if len(items) != 2:
-            raise DocumentError("must be a kind of fault and a number", key=items.path(0))
+            raise DocumentError("must be a pair: a kind of fault, and a number", key=items.path(0))
         return items.one_of(0, kinds), items.number(1, 0, _LARGEST)
 
     pairs = read.items("at_most", lambda items: tuple(items.items(i, lambda two: (pair(two),))[0] for i in items))

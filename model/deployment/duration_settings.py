@@ -1,4 +1,4 @@
-"""Which setting says each duration of a deployment, with Kafka's own clients and by kind of broker."""
+"""The setting that determines each duration of a deployment, with Kafka's own clients and by kind of broker."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from model.durations import LONGEST
 
 NEVER = LONGEST + 1
 SYSTEM_GIVES_UP = 127_000
-"""After so long Linux gives up on a connection that nobody answers, in ms."""
+"""Milliseconds after which Linux gives up on a connection attempt that nobody answers."""
 
 Source = tuple[str, str, str | int | None]
-"""Component, setting, and what stands in before a release has it: another setting, or a value in ms."""
+"""Component, setting, and the substitute before a release has that setting: another setting, or a value in ms."""
 
 OF_JAVA: Mapping[str, Source] = {
     "linger": ("producer", "linger.ms", None),
@@ -42,46 +42,46 @@ OF_JAVA: Mapping[str, Source] = {
     "retention": ("topic", "retention.ms", None),
     "offsets_kept": ("broker", "offsets.retention.minutes", None),
 }
-"""Field of :class:`Durations` -> what says it, with Kafka's own clients and brokers in KRaft mode (KIP-601)."""
+"""The source of each field of :class:`Durations`, with Kafka's own clients and brokers in KRaft mode (KIP-601)."""
 
 OF_COMPACTION: Mapping[str, Source] = {
     "delete_retention": ("topic", "delete.retention.ms", None),
     "compaction_lag": ("topic", "min.compaction.lag.ms", 0),
 }
-"""What is said of a topic that is compacted."""
+"""The sources of durations of a compacted topic."""
 
 NOT_COMPACTED: Mapping[str, Source] = {
     "delete_retention": ("topic", "no compaction", NEVER),
     "compaction_lag": ("topic", "no compaction", NEVER),
 }
-"""What stands in where it is not."""
+"""The sources of the same durations where the topic is not compacted."""
 
 OF_IDEMPOTENCE: Mapping[str, Source] = {
     "producer_ids_kept": ("broker", "producer.id.expiration.ms", "transactional.id.expiration.ms"),
 }
-"""What brokers say of producers whose records have sequence numbers (KIP-854)."""
+"""The source of the time for which brokers know producers whose records have sequence numbers (KIP-854)."""
 
 NOT_NUMBERED: Mapping[str, Source] = {"producer_ids_kept": ("broker", "no sequence numbers", NEVER)}
-"""What stands in where records have none."""
+"""The source of the same duration where records have no sequence numbers."""
 
 OF_ZOOKEEPER: Mapping[str, Source] = {
     "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
 }
-"""What is said elsewhere of brokers with ZooKeeper, whose client says at fixed parts of its session that it lives."""
+"""The sources for brokers with ZooKeeper, whose client sends a heartbeat after a fixed part of the session."""
 
 OF_BROKERS_PROTOCOL: Mapping[str, Source] = {
     "consumer_session": ("broker", "group.consumer.session.timeout.ms", None),
     "group_heartbeat": ("broker", "group.consumer.heartbeat.interval.ms", None),
     "assignment_interval": ("broker", "group.consumer.assignment.interval.ms", 0),
 }
-"""What brokers say of the members of a group with ``group.protocol=consumer`` (KIP-848)."""
+"""The sources, on the brokers, for members of a group with ``group.protocol=consumer`` (KIP-848)."""
 
 BY_MEMBERS: Mapping[str, Source] = {
     "group_heartbeat": ("broker", "no heartbeat that brokers ask for", 0),
     "assignment_interval": ("broker", "no assignment by brokers", 0),
 }
-"""What brokers do not say where a member says who has what."""
+"""The sources of the same durations where a member of the group assigns the partitions."""
 
 
 def sources(
@@ -92,9 +92,9 @@ def sources(
     compacts: bool,
     numbered: bool,
 ) -> dict[str, Source]:
-    """What says each duration; ``own`` is what the libraries of producer and consumer say by other settings.
+    """Return the source of each duration. ``own``: by role, the sources of libraries other than Java's.
 
-    ``brokers_protocol``: the brokers say which member of the consumer's group has what. ``compacts``: the topic is
+    ``brokers_protocol``: the brokers assign the partitions of the consumer's group. ``compacts``: the topic is
     compacted. ``numbered``: the records have sequence numbers.
     """
     found = {**OF_JAVA, **(OF_BROKERS_PROTOCOL if brokers_protocol else BY_MEMBERS)}

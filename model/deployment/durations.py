@@ -1,4 +1,4 @@
-"""The durations of a deployment: its settings in milliseconds, and what is assumed of its environment."""
+"""The durations of a deployment: settings in milliseconds, and assumptions about the environment."""
 
 from __future__ import annotations
 
@@ -19,37 +19,41 @@ from model.durations import LONGEST, UNITS, Quantity
 
 
 class Environment(NamedTuple):
-    """A duration that no file tells: its default range, as it is written, and what it is about in one sentence."""
+    """A duration that no file tells: its default range in text, and one sentence about its meaning."""
 
     default: str
     sentence: str
 
 
 ENVIRONMENT: Mapping[str, Environment] = {
-    "network": Environment("0..100ms", "how long one message takes from machine to machine"),
-    "metadata": Environment(
-        "0..500ms", "how long it takes until a broker or a client knows what the controller decided"
-    ),
+    "network": Environment("0..100ms", "the time for one message from machine to machine"),
+    "metadata": Environment("0..500ms", "the time until a broker or a client knows a decision of the controller"),
     "election": Environment(
-        "0..1s", "how long the controller takes to fence a broker whose session is over, and to elect"
+        "0..1s", "the time in which the controller fences a broker whose session has expired, and elects a leader"
     ),
-    "broker_restart": Environment("1s..unbounded", "how long a broker that died is away, until it could be unfenced"),
-    "application_restart": Environment("1s..1h", "how long a consumer that crashed is away"),
+    "broker_restart": Environment("1s..unbounded", "the time from a broker's death until it could be unfenced"),
+    "application_restart": Environment("1s..1h", "the time from a consumer's crash until its restart"),
     "processing_time": Environment(
-        "0..unbounded", "how long after poll() returned a record a worker that it is handed to has processed it"
+        "0..unbounded",
+        "the time from the poll() that returned a record until a worker has processed the record (with "
+        "processing=handed-off)",
     ),
-    "poll_interval": Environment("0..unbounded", "how long after poll() returned it is called again"),
-    "slowness": Environment("0..unbounded", "how long a slow follower does not fetch"),
-    "cut_off": Environment("0..unbounded", "how long a broker cannot reach the controller, and connect to it again"),
-    "late_request": Environment("0..10min", "how long after its client gave up on it a request can be executed"),
+    "poll_interval": Environment("0..unbounded", "the time from the return of a poll() until the next call"),
+    "slowness": Environment("0..unbounded", "the time for which a slow follower does not fetch"),
+    "cut_off": Environment(
+        "0..unbounded", "the time for which a broker cannot reach the controller or connect to it again"
+    ),
+    "late_request": Environment(
+        "0..10min", "the time after which a request can still be executed once its client has given up on it"
+    ),
 }
-"""What is assumed of the environment, by the key of ``--assume`` and of the YAML format."""
+"""The assumptions about the environment, by their keys in ``--assume`` and in the YAML format."""
 
 UNLIMITED_BELOW_0 = "retention.ms"
-"""The setting of which every reader knows that -1 means never."""
+"""The setting whose value -1 means never to every reader."""
 
 UNLIMITED_AT_0 = "message.timeout.ms"
-"""The setting of librdkafka for which 0 means never."""
+"""The setting of librdkafka whose value 0 means never."""
 
 UNBOUNDED = "unbounded"
 _TO = ".."
@@ -59,16 +63,16 @@ FIRST_PAUSE: Mapping[str, str] = {
     "reconnect.backoff.max.ms": "reconnect.backoff.ms",
     "socket.connection.setup.timeout.max.ms": "socket.connection.setup.timeout.ms",
 }
-"""Longest duration of clients -> the setting of the first one, from which it grows."""
+"""The longest pauses of clients, and the settings of their first pauses, from which they grow."""
 
 CAPPED = (3, 7)
-"""Before this release of a client a first duration that is longer than the longest is used as it is (P91)."""
+"""The first client release that caps a first pause at the longest pause (P91)."""
 
 
 def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, ...]:
-    """The settings of a component that are durations of the model: their values must be known.
+    """Return the settings of a component that are durations of the model: their values must be known.
 
-    ``own``: what its library says by other settings than Java's.
+    ``own``: the sources of its library, if that is not Java's.
     """
     every = (
         sources(
@@ -78,13 +82,13 @@ def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, .
     )
     said = [source for found in every for source in found.values() if source[0] == scope]
     stand_ins = [instead for _, _, instead in said if isinstance(instead, str)]
-    keys = [key for _, key, _ in said if " " not in key]  # what stands in for a setting that nobody has is a phrase
+    keys = [key for _, key, _ in said if " " not in key]  # A source that contains a space is a phrase, not a setting.
     return tuple(dict.fromkeys((*keys, *stand_ins, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
 
 @dataclass(frozen=True)
 class DurationValues:
-    """The durations, and where each came from."""
+    """The durations, and the settings that say where each came from."""
 
     durations: Durations
     settings: tuple[Setting, ...]
@@ -101,12 +105,11 @@ def read_durations(
     compacts: bool,
     numbered: bool,
 ) -> DurationValues:
-    """The durations of a deployment.
+    """Return the durations of a deployment.
 
-    ``sections`` by component; ``effective`` are settings that a rule has looked at already, and perhaps changed;
-    ``given`` is what was said of the environment; ``own``, by role, what libraries say by other settings;
-    ``brokers_protocol``: with ``group.protocol=consumer``. Raises
-    DeploymentError for a range that is none.
+    ``sections``: by component. ``effective``: settings that a rule has checked and may have changed. ``given``: the
+    given durations of the environment. ``own``: by role, the sources of libraries other than Java's.
+    ``brokers_protocol``: the group uses ``group.protocol=consumer``. Raises DeploymentError for an invalid range.
     """
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
@@ -133,7 +136,7 @@ def read_durations(
 
 
 def _longest_pause(section: Section, key: str) -> Setting | None:
-    """What stands in for the longest duration where a client takes the first one for it (rules P90, P91)."""
+    """Return the longest pause where a client uses the first pause instead (rules P90, P91); otherwise None."""
     first = FIRST_PAUSE.get(key)
     if first is None or not section.has(first) or section.library != JAVA:
         return None
@@ -146,14 +149,15 @@ def _longest_pause(section: Section, key: str) -> Setting | None:
 
 
 def _said_quantity(setting: Setting) -> Quantity:
-    """What a setting comes to; a rule of a library may know no more than a range (``300..unbounded``)."""
+    """Return the quantity of a setting. A rule of a library may give only a range (``300..unbounded``)."""
     if ".." in setting.value:
         return Quantity(setting.key, *read_range(Given(setting.key, setting.value, setting.origin)))
     return _quantity(setting.key, milliseconds(setting.value))
 
 
 def _quantity(key: str, value: int) -> Quantity:
-    """What a setting says; nothing where it is below 0, which means now to one reader and never to another."""
+    """Return the quantity of a value in ms. A value below 0 has no limits: some readers take it for 0, others for
+    never."""
     if value < 0 and key != UNLIMITED_BELOW_0:
         return Quantity(key, 0, None)
     never = value < 0 or value > LONGEST or (value == 0 and key == UNLIMITED_AT_0)
@@ -161,27 +165,28 @@ def _quantity(key: str, value: int) -> Quantity:
 
 
 def read_range(given: Given) -> tuple[int, int | None]:
-    """``0..300``, ``1s..2min``, ``5s..unbounded``, or one value: least and most in ms, None where nothing limits it."""
+    """Read ``0..300``, ``1s..2min``, ``5s..unbounded``, or one value. Returns least and most in ms; most is None for no
+    limit."""
     first, dots, last = given.value.strip().partition("..")
     least = _milliseconds(first)
     most = least if not dots else None if last.strip() == UNBOUNDED else _milliseconds(last)
     if least is None or (most is None and dots and last.strip() != UNBOUNDED):
         meant = _meant(first) or _meant(last)
         hint = f"; did you mean {meant}?" if meant else ""
-        raise complaint(given, f"must be a duration or a range, in {_UNIT_NAMES}, {_AS_IN}{hint}")
+        raise complaint(given, f"must be a duration or a range in {_UNIT_NAMES}, {_AS_IN}{hint}")
     if least and most and first.strip().isdigit() != last.strip().isdigit() and dots:
-        raise complaint(given, f"has a unit at one end only ({given.value.strip()}); write one at both")
+        raise complaint(given, f"has a unit at one end only ({given.value.strip()}); write a unit at both ends")
     if most is not None and most < least:
-        raise complaint(given, f"ends before it begins ({given.value.strip()})")
+        raise complaint(given, f"ends before it begins ({given.value.strip()}); write the smaller value first")
     return least, most
 
 
 MEANT: Mapping[str, str] = {"sec": "s", "m": "min", "hr": "h", "hour": "h", "day": "d", "minute": "min", "second": "s"}
-"""Units that people write -> those that are read."""
+"""Units that people write, and the units that the reader accepts."""
 
 
 def _meant(text: str) -> str | None:
-    """What a duration with another unit was probably meant to be."""
+    """Return the probable meaning of a duration with another unit, or None."""
     found = re.fullmatch(r"\s*([0-9]{1,10})\s*([a-z]+?)s?\s*", text)
     if _milliseconds(text) is not None:
         return None
@@ -194,4 +199,4 @@ def _milliseconds(text: str) -> int | None:
 
 
 NAMES = tuple(field.name for field in fields(Durations))
-"""Every duration, in the order of :class:`Durations`."""
+"""The names of all durations, in the order of :class:`Durations`."""

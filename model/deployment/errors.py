@@ -1,4 +1,4 @@
-"""What can be wrong with a deployment, as one clear line each."""
+"""The errors of a deployment, each with a one-line message."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.input_error import InputError
 class DeploymentError(InputError):
     """A deployment that cannot be read or checked; ``str()`` is one line: ``file:line: key: message``.
 
-    The message says what is allowed or what to do, and never holds the value of a secret.
+    The message says what is allowed or what to do, and never contains the value of a secret.
     """
 
     def __init__(
@@ -23,20 +23,20 @@ class DeploymentError(InputError):
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         line = ": ".join(part for part in (place, self.key, self.message) if part)
-        # Even a file's name can hold a line break or an escape sequence.
+        # Even a file name can contain a line break or an escape sequence.
         return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
 
 
 class NotModelledError(DeploymentError):
-    """The deployment needs a mechanism that the model does not have yet: refused rather than answered wrongly."""
+    """A deployment that needs a mechanism outside of the model. Proofka refuses it rather than give a wrong answer."""
 
 
 class UnknownKeyError(DeploymentError):
-    """A key that nobody knows, misspelt most likely."""
+    """A key that no reader knows, probably misspelt."""
 
 
 class RefusedError(DeploymentError):
-    """The real client or broker refuses this configuration; the message names its own exception."""
+    """A configuration that the real client or broker refuses. The message names the real exception."""
 
 
 class DocumentError(DeploymentError):

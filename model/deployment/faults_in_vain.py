@@ -1,4 +1,4 @@
-"""Kinds of fault that were asked for and change nothing here, or are not modelled with these brokers."""
+"""Requested kinds of fault that have no effect on this deployment, or are not modelled with its brokers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from model.deployment.section import Section
 from model.faults import Fault
 
 AUTHORIZER = "authorizer.class.name"
-"""Without one, brokers let everybody do everything."""
+"""The setting of the brokers' authorizer. Without an authorizer, brokers allow everything to everybody."""
 
 
 def faults_in_vain(
     given: GivenDeployment, broker: Section, era: Era, application: Application, *, idempotence: bool
 ) -> Iterator[str]:
-    """A note for each kind that changes nothing. Raises NotModelledError for one that may, and is not modelled."""
+    """Yield a note for each requested kind that has no effect. Raises NotModelledError for a kind that can have one but
+    is not modelled."""
     yield from _forged(given, broker, era)
     yield from _late(given, broker, era)
     yield from _failed_processing(given, application)
@@ -27,43 +28,44 @@ def faults_in_vain(
 
 
 def _late(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
-    """Up to 2.6 a follower asks once in each epoch, and what it keeps of a log that differs depends on when."""
+    """Yield a note about late answers. Up to 2.6 a follower asks once in each epoch, and the answer's time decides what
+    the follower keeps."""
     kind = Fault.LATE_ANSWER.value
     if kind not in given.faults:
         return
     if not era.copies_newer_epochs:
-        yield f"{kind} changes nothing: followers of {broker.software} append no record of an epoch that is new to them"
+        yield f"{kind} has no effect: followers of {broker.software} append no record of an unknown epoch"
     elif not era.checks_each_fetch:
         what = f"{kind} with brokers that speak a protocol before 2.7 to each other"
         raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
 
 
 def _failed_processing(given: GivenDeployment, application: Application) -> Iterator[str]:
-    """A kind of fault that was asked for, and that this application does not have."""
+    """Yield a note about failed processing where this application's reaction makes it ineffective."""
     kind = Fault.FAILED_PROCESSING
     how = application.on_processing_error
     in_turn = how is OnProcessingError.RETRY_LAST and application.processing is Processing.POLL_THREAD
     if kind.value in given.faults and (how is OnProcessingError.RETRY or in_turn):
-        yield f"{kind} takes nothing but time with on_processing_error={how}: the record is processed in the end"
+        yield f"{kind} only costs time with on_processing_error={how}: the record is processed in the end"
     if kind.value in given.faults and application.on_processing_error is OnProcessingError.STOP:
         yield (
-            f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "
-            f"{Fault.CONSUMER_CRASH}; say skip, forward or close for an application that goes on"
+            f"{kind} has no effect with on_processing_error=stop: a failure that ends the process is a "
+            f"{Fault.CONSUMER_CRASH}; for an application that continues, choose skip, forward or close"
         )
 
 
 def _forged(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
-    """A kind of fault that was asked for, and that brokers with an authorizer do not have from 1.0.1 on."""
+    """Yield a note about forged fetches, which brokers with an authorizer refuse from 1.0.1 on."""
     kind = Fault.FORGED_FETCH.value
     if kind not in given.faults or era.believes_any_fetch:
         return
     if not broker.has(AUTHORIZER) or not broker.given[AUTHORIZER].value.strip():
-        what = f"{kind} with brokers that let everybody do everything; say their {AUTHORIZER}, or name an older release"
+        what = f"{kind} with brokers without an authorizer; set their {AUTHORIZER}, or name an older release"
         raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
-    yield f"{kind} changes nothing: {broker.software} asks whether who fetches as a follower may (CVE-2018-1288)"
+    yield f"{kind} has no effect: {broker.software} checks the right to fetch as a follower (CVE-2018-1288)"
 
 
 def _elsewhere(given: GivenDeployment, *, idempotence: bool) -> Iterator[str]:
-    """What partitions of a producer share is its epoch, and so the numbers that are of it."""
+    """Yield a note about failures in other partitions, which share nothing but the epoch and its sequence numbers."""
     if Fault.FAILURE_ELSEWHERE.value in given.faults and not idempotence:
-        yield f"{Fault.FAILURE_ELSEWHERE} changes nothing: without idempotence partitions share no sequence numbers"
+        yield f"{Fault.FAILURE_ELSEWHERE} has no effect: without idempotence, partitions share no sequence numbers"

@@ -1,7 +1,8 @@
-"""Consumers that may be sent to a follower: where that changes no verdict, and the refusals where it might (KIP-392).
+"""Consumers that can read from a follower (KIP-392): the cases without effect on any verdict, and refusals of the
+others.
 
-What a leader names is a follower of its ISR that has fetched from it in its epoch: below the follower's high watermark
-stands what the leader had there before, so that the consumer only reads later (docs/semantics.md, 41).
+A leader names a follower of its ISR that has fetched in the leader's epoch. Below such a follower's high watermark, its
+log equals the leader's earlier log, so the consumer only reads later (docs/semantics.md, 41).
 """
 
 from __future__ import annotations
@@ -19,23 +20,24 @@ from model.faults import FALLS_SILENT
 SELECTOR = "replica.selector.class"
 RACK_AWARE = "RackAware"
 RACKS = ("client.rack", "RackID", "client_rack", "rackId", "Rack")
-"""How clients tell brokers their rack: Java's and librdkafka, sarama, Python's, KafkaJS, franz-go."""
+"""The settings in which clients name their rack: Java and librdkafka, sarama, Python's clients, KafkaJS, franz-go."""
 
 NAMES_IN_SYNC = (3, 4, 1)
-"""From here on leaders name members of the ISR only (KAFKA-14372), and followers truncate before they raise their high
-watermark (KAFKA-14704)."""
+"""The first release whose leaders name only members of the ISR (KAFKA-14372), and whose followers truncate before they
+raise their high watermark (KAFKA-14704)."""
 
 FORGETS_WITH_EPOCH = (2, 4)
-"""From here on a Java consumer goes back to the leader with every new leader epoch, and checks its position there."""
+"""The first release whose Java consumer goes back to the leader with every new leader epoch and checks its position
+there."""
 
 LEASE = "metadata.max.age.ms"
-"""For so long a consumer stays with a follower that has nothing new."""
+"""The setting for the time that a consumer stays with a follower without new records."""
 
 
 def sent_to_followers(broker: Section, consumer: Section) -> Given | None:
-    """The setting for which the consumer may be sent to followers, None if it never is.
+    """Return the setting by which the consumer can read from followers; None if it never does.
 
-    ``consumer`` has its settings as they were written: a rack is one whether or not its name is a placeholder.
+    ``consumer`` contains the settings as the user wrote them: a placeholder for a rack counts as a rack.
     """
     selector = broker.given.get(SELECTOR)
     if selector is None or selector.value.strip() in UNSET:
@@ -47,17 +49,18 @@ def sent_to_followers(broker: Section, consumer: Section) -> Given | None:
 
 
 def check_follower_reads(deployment: Deployment, consumer: Section, setting: Given) -> tuple[str, ...]:
-    """A note that such a consumer is taken to read from the leader, or the refusal where it might make a difference."""
+    """Return a note that such a consumer is assumed to read from the leader. Raises DeploymentError if the difference
+    can matter."""
     for what in _differences(deployment, consumer):
         raise _refused(setting, what)
     return (
-        f"the consumer may be sent to followers ({setting.key}): what can be read there could be read of their leader"
-        " before, so that it is taken to read from the leader",
+        f"the consumer can read from followers ({setting.key}): it is assumed to read from the leader, because a "
+        "follower returns only records that its leader could return before",
     )
 
 
 def _differences(deployment: Deployment, consumer: Section) -> Iterator[str]:
-    """What would have to be modelled."""
+    """Yield the reasons for which reading from followers could change a verdict."""
     if consumer.library != JAVA or consumer.release.line < FORGETS_WITH_EPOCH:
         yield f"with consumers other than Java's from {'.'.join(map(str, FORGETS_WITH_EPOCH))} on"
     if deployment.kafka < NAMES_IN_SYNC:
@@ -66,16 +69,18 @@ def _differences(deployment: Deployment, consumer: Section) -> Iterator[str]:
         yield "without leader epochs in records"
     if deployment.restart_before_fenced and FALLS_SILENT & deployment.possible_faults:
         kinds = " and ".join(sorted(FALLS_SILENT))
-        yield f"where a leader may lead on in the same epoch with another log; name faults without {kinds}"
+        yield f"where a leader can continue in the same epoch with another log; name faults without {kinds}"
     if deployment.durations.processing_time.most is not None:
-        yield "with workers that are done in time; leave processing_time unbounded"
+        yield "with a limited processing_time; set processing_time to unbounded"
     if deployment.drops_markers:
-        yield "that may have missed the end of a transaction (cleanup.policy=compact)"
+        yield "that can have missed the end of a transaction (cleanup.policy=compact)"
     retention = deployment.durations.retention
     waits = consumer.milliseconds(LEASE) * (deployment.bounds.log + 1) * (deployment.outages_of_consumer + 1)
     if deployment.records_expire_unread or (retention.most is not None and retention.least <= 2 * waits):
-        yield "where records may be deleted unread; keep records for longer (retention.ms)"
+        yield "where records can be deleted unread; keep records for longer (retention.ms)"
 
 
 def _refused(setting: Given, what: str) -> DeploymentError:
-    return complaint(setting, f"not modelled yet: reading from followers {what}, or remove this", NotModelledError)
+    return complaint(
+        setting, f"not modelled yet: reading from followers {what}, or remove this setting", NotModelledError
+    )

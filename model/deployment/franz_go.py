@@ -1,6 +1,6 @@
-"""What franz-go makes of its options (``cfg.validate`` in ``pkg/kgo``; 1.21).
+"""The rules by which franz-go interprets its options (``cfg.validate`` in ``pkg/kgo``; 1.21).
 
-Its settings are the functions that set an option of ``kgo``, and their arguments. The rules' numbers (F01 and so on)
+The settings are the functions that set an option of ``kgo``, and their arguments. The rules' numbers (F01 and so on)
 are those of docs/client-rules.md.
 """
 
@@ -50,15 +50,16 @@ OFFSETS = {
     **dict.fromkeys(("AtCommitted", "AtCommitted()", "NewOffset().AtCommitted()"), OffsetReset.NONE),
     **dict.fromkeys(("NoResetOffset", "NoResetOffset()"), OffsetReset.NONE),
 }
-"""Its words for where a consumer starts that has no offset."""
+"""franz-go's values for the start of a consumer without an offset."""
 
 REFUSAL = "an error of NewClient"
 UNLIMITED = 2**31 - 1
 MOST_IN_FLIGHT = 4
-"""So many requests with idempotence, whatever the option says, once a leader has answered one."""
+"""The number of requests in flight with idempotence, whatever the option says, once a leader has answered one
+request."""
 
 SHORTEST, LONGEST_PAUSE = 1_000, 5_000
-"""The least ``RecordDeliveryTimeout`` that is none, and the longest pause after a failure, in ms."""
+"""The least valid ``RecordDeliveryTimeout``, and the longest pause after a failure, in ms."""
 
 ANSWERED, PAUSE = "an answer comes within", "a retry comes within"
 
@@ -82,11 +83,12 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", FETCH_WAITS, None),
     "consumer_metadata": ("consumer", "MetadataMaxAge", None),
 }
-"""What it says by other settings. A retry comes with the next metadata, or after a pause that grows."""
+"""The settings of franz-go that determine each duration. A retry comes with the next metadata, or after a growing
+pause."""
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the producer's effective settings, or raise the library's own error."""
     _check(section)
     if section.release.full == (1, 21, 0) and section.release.patch is not None:
         raise _not_modelled_version(section)
@@ -116,7 +118,9 @@ def producer(section: Section) -> ProducerValues:
         settings=(
             replace(acks, value=Acks.ALL),
             section.flag_setting(PLAIN),
-            section.derived(IN_FLIGHT, str(MOST_IN_FLIGHT), "with idempotence, one until a leader answered one"),
+            section.derived(
+                IN_FLIGHT, str(MOST_IN_FLIGHT), "with idempotence; one request until the leader has answered one"
+            ),
             section.setting(RETRIES),
             section.setting(LASTS),
             section.flag_setting(STOPS),
@@ -132,14 +136,14 @@ def _derived(section: Section, key: str, value: int, because: str) -> Setting:
 
 
 def _check(section: Section) -> None:
-    """Raise DeploymentError for what the library refuses, or the model does not have."""
+    """Raise DeploymentError for a combination that the library refuses or the model lacks."""
     plain, cancels = section.flag(PLAIN), section.knows(CANCELS) and section.flag(CANCELS)
     transactional = bool(section.text(TRANSACTIONAL))
     all_isr = section.text(ACKS).startswith("AllISRAcks")
     short = 0 < section.milliseconds(LASTS) < SHORTEST
     conflicts = (
-        (TRANSACTIONAL, cancels and transactional, f"{TRANSACTIONAL} does not go with {CANCELS}", "F04"),
-        (TRANSACTIONAL, plain and transactional, f"{TRANSACTIONAL} does not go with {PLAIN}", "F03"),
+        (TRANSACTIONAL, cancels and transactional, f"{TRANSACTIONAL} cannot be combined with {CANCELS}", "F04"),
+        (TRANSACTIONAL, plain and transactional, f"{TRANSACTIONAL} cannot be combined with {PLAIN}", "F03"),
         (ACKS, not plain and not all_isr, f"{ACKS} must be AllISRAcks without {PLAIN}", "F01"),
         (IN_FLIGHT, not plain and section.integer(IN_FLIGHT) != 1, f"{IN_FLIGHT} needs {PLAIN}", "F02"),
         (LASTS, short, f"{LASTS} must be at least 1s", "F08"),
@@ -148,11 +152,23 @@ def _check(section: Section) -> None:
         if conflicting:
             raise section.refused(key, REFUSAL, why, rule)
     missing = (
-        (TRANSACTIONAL, transactional, "transactions of franz-go; remove it to check the producer without them"),
-        (PLAIN, plain, "franz-go without idempotence, which sends again what follows a record that failed"),
-        (LASTS, section.milliseconds(LASTS) > 0, "records of franz-go that time out; leave it out"),
-        (RETRIES, section.has(RETRIES) and section.integer(RETRIES) < UNLIMITED, "retries of franz-go that run out"),
-        (CANCELS, cancels, "records of franz-go that are cancelled while they may be stored"),
+        (
+            TRANSACTIONAL,
+            transactional,
+            "transactions of franz-go; remove this option to check the producer without transactions",
+        ),
+        (
+            PLAIN,
+            plain,
+            "franz-go without idempotence, which sends the records after a failed record again; remove this option",
+        ),
+        (LASTS, section.milliseconds(LASTS) > 0, "records of franz-go that time out; remove this option"),
+        (
+            RETRIES,
+            section.has(RETRIES) and section.integer(RETRIES) < UNLIMITED,
+            "a limited number of retries of franz-go; remove this option",
+        ),
+        (CANCELS, cancels, "records of franz-go that are cancelled although they can be stored; remove this option"),
     )
     for key, wanted, what in missing:
         if wanted:
@@ -160,12 +176,12 @@ def _check(section: Section) -> None:
 
 
 def _not_modelled_version(section: Section) -> DeploymentError:
-    what = "franz-go 1.21.0, which takes a new leader for one that has answered; from 1.21.1 on it is"
+    what = "franz-go 1.21.0, which treats a new leader as one that has answered; name 1.21.1 or later"
     return section.not_modelled("version", what)
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the consumer's effective settings, or raise the library's own error."""
     manual, greedy, marks = (section.flag(key) for key in COMMITS)
     _check_commits(section)
     if section.milliseconds(HEARTBEAT) > section.milliseconds(SESSION):
@@ -209,9 +225,9 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
 def _check_commits(section: Section) -> None:
     manual, greedy, marks = (section.flag(key) for key in COMMITS)
     conflicts = (
-        (GREEDY, manual and greedy, f"{GREEDY} does not go with {MANUAL}"),
-        (MARKS, manual and marks, f"{MARKS} does not go with {MANUAL}"),
-        (MARKS, greedy and marks, f"{MARKS} does not go with {GREEDY}"),
+        (GREEDY, manual and greedy, f"{GREEDY} cannot be combined with {MANUAL}"),
+        (MARKS, manual and marks, f"{MARKS} cannot be combined with {MANUAL}"),
+        (MARKS, greedy and marks, f"{MARKS} cannot be combined with {GREEDY}"),
     )
     for key, conflicting, why in conflicts:
         if conflicting:
@@ -220,14 +236,15 @@ def _check_commits(section: Section) -> None:
         for key in COMMITS:
             if section.flag(key):
                 raise section.refused(key, REFUSAL, f"{key} needs {GROUP}", "F06")
-        raise section.not_modelled(GROUP, "a consumer of franz-go without a group")
+        raise section.not_modelled(GROUP, f"a consumer of franz-go without a group; set {GROUP}")
 
 
 def _reset(section: Section) -> Setting:
-    """Either option stands in for the other; where a consumer starts and where it goes back to must be one."""
+    """Return the reset setting. Each of the two options is the default of the other; both must be equal in the
+    model."""
     start, reset = section.setting(START), section.setting(RESET)
     if section.has(START) and section.has(RESET) and OFFSETS[start.value] is not OFFSETS[reset.value]:
-        raise section.not_modelled(RESET, f"another offset than {START}; use the same")
+        raise section.not_modelled(RESET, f"another offset than {START}; use the same offset in both")
     return start if section.has(START) and not section.has(RESET) else reset
 
 

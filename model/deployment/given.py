@@ -1,6 +1,6 @@
-"""What a reader found, before defaults and rules: texts with their places.
+"""The values that a reader found, before defaults and rules: texts with their places.
 
-Every reader yields a :class:`GivenDeployment`; :func:`model.deployment.builder.build` makes it effective.
+Every reader returns a :class:`GivenDeployment`; :func:`model.deployment.builder.build` makes it effective.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from model.deployment.setting import Origin
 
 @dataclass(frozen=True)
 class Given:
-    """One value as it was written, and where."""
+    """One value as the user wrote it, and its place."""
 
     key: str
     value: str
@@ -23,16 +23,16 @@ class Given:
 
 
 def complaint(given: Given, message: str, kind: type[DeploymentError] = DeploymentError) -> DeploymentError:
-    """The error that says what is wrong with a given value, at its place."""
+    """Return the error about a given value, at its place."""
     if given.origin.kind == "option":
         return kind(message, key=given.origin.detail)
     if given.origin.kind == "rule" and given.origin.detail:
-        message += f"; {given.origin.detail} sets {given.key}={given.value} where nobody says otherwise"
+        message += f"; {given.origin.detail} sets {given.key}={given.value} by default"
     return kind(message, file=given.origin.file, line=given.origin.line, key=given.key)
 
 
 def place(given: Given) -> str:
-    """Where a value was given, for a sentence: ``orders.yaml:4`` or the option."""
+    """Return the place of a given value, for a sentence: ``orders.yaml:4`` or the option."""
     if given.origin.kind == "file":
         return f"{given.origin.file}:{given.origin.line}"
     return given.origin.detail
@@ -42,13 +42,13 @@ Settings = Mapping[str, Given]
 
 
 def library_of(client: Given | None) -> str:
-    """The library that is meant by what is said of a client; Java's where nothing is."""
+    """Return the library that a client's text names; Java's without a text."""
     return JAVA if client is None else client.value.strip().lower()
 
 
 @dataclass(frozen=True)
 class GivenClient:
-    """A producer or consumer: which client, which version, its settings; ``present`` if any file speaks of it."""
+    """A producer or consumer: its library, its version, its settings. ``present``: a file describes this client."""
 
     settings: Settings = field(default_factory=dict)
     client: Given | None = None
@@ -58,13 +58,13 @@ class GivenClient:
 
 @dataclass(frozen=True)
 class GivenDeployment:
-    """Everything that files and options said of one deployment.
+    """All values that files and options give for one deployment.
 
-    ``application`` holds what the application does (``on_send_error`` and its like), ``environment`` how long things
-    take, ``faults`` the keys ``total`` and kinds of fault, ``bounds`` the bounds, ``require`` the names of properties,
-    or None when nothing says which; ``profile`` names a set of them. ``as_found``: the files were not written for this
-    reader, so that what their own readers do with a setting that they do not know is done here (elsewhere it is an
-    error, misspelt most likely).
+    ``application``: the application's behaviour (``on_send_error`` and similar). ``environment``: durations of the
+    environment. ``faults``: the key ``total`` and kinds of fault. ``bounds``: the bounds. ``require``: names of
+    properties, or None if no file names any. ``profile``: the name of a set of properties. ``as_found``: the files are
+    existing files that were not written for Proofka; unknown settings get the treatment of their real readers
+    (elsewhere an unknown setting is an error).
     """
 
     name: str

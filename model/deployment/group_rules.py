@@ -1,4 +1,5 @@
-"""What the coordinator of a group makes of a consumer's settings. Rule numbers are those of docs/client-rules.md."""
+"""The rules by which a group's coordinator interprets a consumer's settings. The rule numbers are those of
+docs/client-rules.md."""
 
 from __future__ import annotations
 
@@ -26,46 +27,47 @@ LIMITS = (
     (SESSION, "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
     (HEARTBEAT, "group.consumer.min.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
 )
-"""What brokers ask of the members of a group, and its limits (rule B20)."""
+"""The settings that brokers require of the members of a group, with their limits (rule B20)."""
 
 KEYS = (LEAST, MOST, PROTOCOLS, NEW_COORDINATOR, *(key for limits in LIMITS for key in limits))
-"""The settings of brokers that these rules read: their values must be known."""
+"""The broker settings that these rules read: their values must be known."""
 
 GENERALLY_AVAILABLE = (4, 0)
-"""Before this release of client and brokers the protocol is a preview (KIP-848)."""
+"""The first release of client and brokers in which the protocol is no preview (KIP-848)."""
 
 BY_PROTOCOLS_ALONE = (3, 9)
-"""Up to the release before, brokers with the new coordinator have the protocol without being told so."""
+"""The first release whose brokers have the protocol only if they list it; before, the new coordinator implies it."""
 
 LETS_GO_IN_POLL = (4, 3)
-"""From here on a client with the protocol gives nothing up but in poll(), whoever commits (KAFKA-20106)."""
+"""The first release whose client, with the protocol, gives up partitions only in poll(), whoever commits
+(KAFKA-20106)."""
 
 TAKES_OLDER_EPOCHS = (4, 3)
-"""From here on brokers take a commit of a member that does not know its newest epoch yet (KIP-1251)."""
+"""The first release whose brokers accept a commit of a member that does not know its newest epoch yet (KIP-1251)."""
 
 APPLIES_IN_TIME = (3, 9, 1)
-"""From here on brokers say that a marker is written once its offsets are applied (KAFKA-17507)."""
+"""The first release whose brokers report a marker as written only after they applied its offsets (KAFKA-17507)."""
 
 LATE_TRANSACTIONS = (
-    "not modelled yet: rebalances of a consumer before 4.3 with group.protocol=consumer whose offsets are committed in "
-    "transactions: one that it finishes late has the epoch of its group's newest assignment"
+    "not modelled yet: rebalances of a consumer before 4.3 with group.protocol=consumer and offsets in transactions: "
+    "a transaction that it finishes late has the epoch of the group's newest assignment"
 )
 
 COOPERATIVE = "CooperativeStickyAssignor"
 COMMITS_ONCE = (3, 2, 0)
-"""The client whose commit before a rebalance is neither waited for nor sent again (KAFKA-14024)."""
+"""The client release whose commit before a rebalance is neither awaited nor sent again (KAFKA-14024)."""
 
 FETCHES_ON = ((3, 2, 1), (3, 2, 2))
-"""Clients that wait for that commit and go on fetching meanwhile (KAFKA-14196)."""
+"""The client releases that wait for that commit and continue to fetch meanwhile (KAFKA-14196)."""
 
 
 def uses_brokers_protocol(consumer: Section) -> bool:
-    """Whether brokers say who has what, not one of the members (``group.protocol=consumer``)."""
+    """Tell whether brokers, not a member, assign the partitions (``group.protocol=consumer``)."""
     return consumer.library == JAVA and consumer.has(PROTOCOL) and consumer.text(PROTOCOL).lower() == "consumer"
 
 
 def check_session(consumer: Section, setting: str, broker: Section) -> None:
-    """A member whose session is shorter or longer than brokers allow never gets into its group: poll() throws."""
+    """Raise DeploymentError if the member's session is shorter or longer than brokers allow: its poll() would throw."""
     session, least, most = consumer.milliseconds(setting), broker.integer(LEAST), broker.integer(MOST)
     if least <= session <= most:
         return
@@ -76,7 +78,8 @@ def check_session(consumer: Section, setting: str, broker: Section) -> None:
 
 
 def check_protocol(consumer: Section, broker: Section, *, zookeeper: bool) -> None:
-    """Raise DeploymentError where brokers do not speak the member's protocol, or do not start with what they say."""
+    """Raise DeploymentError if brokers do not support the member's protocol, or do not start with their own
+    settings."""
     _check_limits(broker)
     announced = broker.knows(PROTOCOLS) and "consumer" in _names(broker.text(PROTOCOLS).lower())
     if announced and zookeeper:
@@ -90,14 +93,14 @@ def check_protocol(consumer: Section, broker: Section, *, zookeeper: bool) -> No
         why = f"the brokers do not support group.protocol=consumer: {has}"
         raise consumer.refused(PROTOCOL, "UnsupportedVersionException", why, "C90")
     if broker.release.line < GENERALLY_AVAILABLE <= consumer.release.line:
-        what = "a client from 4.0 on with group.protocol=consumer and brokers that have only the preview of it"
+        what = "a client from 4.0 on with group.protocol=consumer and brokers that have only its preview"
         raise consumer.not_modelled(PROTOCOL, what)
 
 
 def applies_offsets_late(broker: Section, *, zookeeper: bool) -> bool:
-    """Whether a transaction can complete before the coordinator of a group has applied its offsets (KAFKA-17507).
+    """Tell whether a transaction can complete before the group's coordinator has applied its offsets (KAFKA-17507).
 
-    The coordinator that came with KIP-848 applies them as it writes the marker.
+    The coordinator that came with KIP-848 applies the offsets as it writes the marker.
     """
     announced = broker.knows(PROTOCOLS) and "consumer" in _names(broker.text(PROTOCOLS).lower())
     is_new = announced or (broker.knows(NEW_COORDINATOR) and broker.flag(NEW_COORDINATOR))
@@ -105,21 +108,23 @@ def applies_offsets_late(broker: Section, *, zookeeper: bool) -> bool:
 
 
 def check_memory(sink: Sink, faults: Mapping[str, Given]) -> None:
-    """Raise DeploymentError where another member takes over from one that has results in memory, and runs on."""
+    """Raise DeploymentError for faults that replace a running member whose results are in memory."""
     for kind in sorted(REPLACES_MEMBER):
         if sink.is_memory and kind.value in faults:
-            what = f"what one member has in memory when another one takes over (sink={sink}); name consumer-crash"
+            what = f"results in memory of a member that another one replaces (sink={sink}); name consumer-crash instead"
             raise complaint(faults[kind.value], f"not modelled yet: {what}", NotModelledError)
 
 
 def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fault: Given) -> None:
-    """Raise DeploymentError where rebalances, which were asked for, are not modelled or depend on the patch level."""
+    """Raise DeploymentError if the requested rebalances are not modelled, or depend on an unnamed patch level."""
     if sink is Sink.KAFKA and rebalancing.at_any_time:
         raise complaint(fault, LATE_TRANSACTIONS, NotModelledError)
     release = consumer.release
     commits_itself = consumer.library == JAVA and boolean(consumer.text("enable.auto.commit"))
     if commits_itself and release.line == COMMITS_ONCE[:2] and release.patch is None:
-        why = "what a rebalance finds committed differs from 3.2.0 to 3.2.3: say the patch level of the consumer"
+        why = (
+            "the committed offset in a rebalance differs between 3.2.0 and 3.2.3: name the patch level of the consumer"
+        )
         raise complaint(fault, why)
 
 
@@ -133,7 +138,7 @@ def _check_limits(broker: Section) -> None:
 
 
 def rebalancing_of(consumer: Section, broker: Section) -> Rebalancing:
-    """How this client gives a partition up in a rebalance (semantics 12)."""
+    """Return the way in which this client gives up a partition in a rebalance (semantics 12)."""
     if consumer.library != JAVA:
         return IN_ORDER
     commits_itself, release = boolean(consumer.text("enable.auto.commit")), consumer.release
@@ -148,7 +153,7 @@ def rebalancing_of(consumer: Section, broker: Section) -> Rebalancing:
     cooperative = _is_cooperative(consumer)
     return Rebalancing(
         by_brokers=False,
-        # This client never gets to ask for its partitions again: its group throws it out.
+        # This client never asks for its partitions again: its group evicts it.
         at_any_time=cooperative and commits_itself and release.full == COMMITS_ONCE,
         behind=cooperative or (commits_itself and release.full in FETCHES_ON),
         sent_once=commits_itself and release.full == COMMITS_ONCE,
@@ -156,7 +161,7 @@ def rebalancing_of(consumer: Section, broker: Section) -> Rebalancing:
 
 
 def _is_cooperative(consumer: Section) -> bool:
-    """Members keep reading in a rebalance, if each assignor that is named can do with that (KIP-429)."""
+    """Tell whether members continue to read in a rebalance: each named assignor supports that (KIP-429)."""
     named = _names(consumer.text(ASSIGNORS)) if consumer.has(ASSIGNORS) else []
     return bool(named) and all(name.rpartition(".")[2] == COOPERATIVE for name in named)
 
@@ -166,7 +171,7 @@ def _names(text: str) -> list[str]:
 
 
 def notes_of(consumer: Section, broker: Section) -> tuple[str, ...]:
-    """What no file tells of a group to which brokers say who has what."""
+    """Return notes about assumptions on a group whose brokers assign the partitions."""
     if not uses_brokers_protocol(consumer):
         return ()
     own = "the group is assumed to have no consumer.session.timeout.ms or consumer.heartbeat.interval.ms of its own"

@@ -1,4 +1,4 @@
-"""Values that must not be shown: secrets are hidden, and no text reaches a terminal with control characters."""
+"""Hiding of values: secrets, and control characters that must not reach a terminal."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _SECRET_IN_QUERY = re.compile(r"(?i)(?<=[?&;])([\w.-]*(?:pass|pwd|secret|token|k
 _PLACE = re.compile(
     r"(?P<opening>\$\{|\$\(|\{\{-?\s*)(?P<name>[\w.-]*)(?P<rest>.*?)(?P<closing>\s*-?\}\}|\}|\)|$)", re.DOTALL
 )
-"""A placeholder: its name, and what it is given or stands for otherwise, which may be a secret."""
+"""A placeholder: its name, and its argument or default, which can be a secret."""
 _LONGEST = 120
 _LOOKED_AT = 2_000
-"""Of a longer value no more is looked at: the rest is not shown."""
+"""The number of characters of a value that are examined; the rest is not shown."""
 
 
 def is_secret(key: str) -> bool:
-    """Whether the value of this setting may be a secret."""
+    """Tell whether the value of this setting can be a secret."""
     return _SECRET_KEY.search(key) is not None
 
 
 def shown_value(key: str, value: str) -> str:
-    """The value as it may be shown and stored: hidden when secret, printable, and of bounded length."""
+    """Return the value in the form that is shown and stored: hidden if secret, printable, and of limited length."""
     if is_secret(key):
         return HIDDEN
-    # What stands for a null that a file says begins with a character that no text has.
+    # The mark for a null in a file starts with a character that no text contains.
     looked_at = value.removeprefix("\x00")[:_LOOKED_AT]
     without_users = _USER_IN_ADDRESS.sub(HIDDEN + "@", looked_at)
     return printable(_SECRET_IN_QUERY.sub(rf"\1={HIDDEN}", without_users))
 
 
 def shown_placeholder(key: str, value: str) -> str:
-    """A value with placeholders, of which only the names are shown."""
+    """Return a value with placeholders, reduced to their names."""
     return shown_value(key, _PLACE.sub(_without_what_it_is_given, value[:_LONGEST]))
 
 
@@ -50,13 +50,13 @@ def _without_what_it_is_given(place: re.Match[str]) -> str:
 
 
 def shown_key(key: str) -> str:
-    """A key as it may be shown: only what looks like a name, for any other text may be a line of a secret."""
+    """Return a key in the form that is shown. A text that does not look like a name can be a line of a secret."""
     if _NAME.fullmatch(key) is None or (len(key) > 40 and "." not in key[:40]):
         return f"(a text of {len(key)} characters that is no name)"
     return printable(key)
 
 
 def printable(text: str) -> str:
-    """The text with control characters replaced, cut at a length a line can carry."""
+    """Return the text with control characters replaced, cut at :data:`_LONGEST` characters."""
     cut = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
     return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)

@@ -1,8 +1,9 @@
-"""What kafka-go makes of its options (segmentio; ``writer.go``, ``reader.go``, ``consumergroup.go``; 0.4.18 to 0.4.50).
+"""The rules by which kafka-go interprets its options (segmentio; ``writer.go``, ``reader.go``, ``consumergroup.go``;
+0.4.18 to 0.4.50).
 
-Its settings are the fields of ``Writer`` (or ``WriterConfig``) and of ``ReaderConfig``, and for a group ``Reads``: the
-method that the application reads with, ``ReadMessage`` or ``FetchMessage``. The rules' numbers (G01 and so on) are
-those of docs/client-rules.md.
+The settings are the fields of ``Writer`` (or ``WriterConfig``) and of ``ReaderConfig``. For a group there is also
+``Reads``: the method that the application reads with, ``ReadMessage`` or ``FetchMessage``. The rules' numbers (G01 and
+so on) are those of docs/client-rules.md.
 """
 
 from __future__ import annotations
@@ -55,11 +56,11 @@ OFFSETS = {
     **dict.fromkeys(("FirstOffset", "-2", "0"), OffsetReset.EARLIEST),
     **dict.fromkeys(("LastOffset", "-1"), OffsetReset.LATEST),
 }
-"""Its words for acks, and for where a group starts that has no offset."""
+"""kafka-go's values for acks, and for the start of a group without an offset."""
 
 REFUSAL = "a panic"
 IN_ORDER = (0, 4, 18)
-"""From here on the batches of a partition are written one after the other (``batchQueue``)."""
+"""The first release that writes the batches of a partition one after the other (``batchQueue``)."""
 
 DEFAULT_ATTEMPTS = 10
 COMMITS_AT_ONCE, APPLICATION_COMMITS = "ReadMessage", "FetchMessage"
@@ -90,33 +91,39 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", "MaxWait", None),
     "consumer_metadata": ("consumer", NOTICED, None),
 }
-"""What it says by other settings. A write has one time for connecting, sending and the answer."""
+"""The settings of kafka-go that determine each duration. A write has one time limit for connecting, sending and the
+answer."""
 
 NOT_WITH: Mapping[str, str] = {
-    Fault.REBALANCE.value: "rebalances of kafka-go, which commits in a new generation what it read in the last one",
-    Fault.EVICTION.value: "evictions of kafka-go, which commits in a new generation what it read in the last one",
-    TRANSACTIONS: "transactions that kafka-go reads, aborted ones among them whatever IsolationLevel says",
+    Fault.REBALANCE.value: "rebalances of kafka-go, which commits records of its last generation in a new one",
+    Fault.EVICTION.value: "evictions of kafka-go, which commits records of its last generation in a new one",
+    TRANSACTIONS: "reading of transactions with kafka-go, which returns aborted records whatever IsolationLevel says",
 }
-"""What nobody has looked into with its reader, by what names it."""
+"""The faults (or transactions) that are not modelled with kafka-go's reader, each with a description."""
 
 COMMIT_FAILS = (
-    "ReadMessage commits before it returns: a record whose commit fails is passed over, which is outside of the verdict"
+    "ReadMessage commits before it returns: the verdict does not cover a record that is skipped because its commit "
+    "fails"
 )
 NO_DEADLINE = (
-    "WriteMessages is taken to be given a context without an end: where one ends, it reports messages as failed that "
-    "are written all the same"
+    "WriteMessages is assumed to get a context without a deadline: after a deadline it reports messages as failed that "
+    "can be written nevertheless"
 )
 NOT_SAID = (
-    f"the application is taken to read with {APPLICATION_COMMITS} and to commit by itself; {COMMITS_AT_ONCE} commits "
-    f"before a record is processed: say {READS}"
+    f"the application is assumed to read with {APPLICATION_COMMITS} and to commit by itself; {COMMITS_AT_ONCE} commits "
+    f"before a record is processed: set {READS} if the application uses it"
 )
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with what the library does."""
+    """Return the producer's effective settings. Raises DeploymentError for what the library refuses or the model
+    lacks."""
     release = section.release
     if release.patch is not None and release.full < IN_ORDER:
-        what = "writers of kafka-go before 0.4.18, which write the batches of a partition in any order"
+        what = (
+            "writers of kafka-go before 0.4.18, which write the batches of a partition in any order; name a newer "
+            "version"
+        )
         raise section.not_modelled("version", what)
     acks = section.setting(REQUIRED)
     attempts = section.integer(ATTEMPTS)
@@ -147,7 +154,7 @@ def producer(section: Section) -> ProducerValues:
             section.flag_setting(ASYNC),
             section.setting(WRITES),
             Setting(section.scope, ANSWERED, f"0ms..{writes}ms", because),
-            Setting(section.scope, TAKES, "0ms..unbounded", Origin("rule", "as long as there are attempts")),
+            Setting(section.scope, TAKES, "0ms..unbounded", Origin("rule", "while attempts remain")),
             Setting(section.scope, FAILS, "0ms..unbounded", Origin("rule", "some errors are not retried")),
         ),
         notes=(NO_DEADLINE,),
@@ -155,7 +162,8 @@ def producer(section: Section) -> ProducerValues:
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with what the library does."""
+    """Return the consumer's effective settings. Raises DeploymentError for what the library refuses or the model
+    lacks."""
     _check_consumer(section)
     start, uncommitted = section.setting(START), section.setting("IsolationLevel")
     interval = section.milliseconds(INTERVAL) > 0
@@ -192,7 +200,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
 
 
 def _notes(section: Section, *, needs_group: bool) -> tuple[str, ...]:
-    """What no setting tells, and what is outside of the verdict."""
+    """Return notes about assumptions that no setting tells, and about losses outside of the verdict."""
     if not section.has(READS):
         return (NOT_SAID,) if needs_group else ()
     at_once = section.text(READS) == COMMITS_AT_ONCE and section.milliseconds(INTERVAL) == 0
@@ -200,9 +208,9 @@ def _notes(section: Section, *, needs_group: bool) -> tuple[str, ...]:
 
 
 def _check_consumer(section: Section) -> None:
-    """Raise DeploymentError for what the library refuses, or the model does not have."""
+    """Raise DeploymentError for a combination that the library refuses or the model lacks."""
     if section.has(GROUP) and section.text(GROUP) and section.integer(PARTITION) != 0:
-        raise section.refused(PARTITION, REFUSAL, f"either {PARTITION} or {GROUP} may be said, but not both", "G01")
+        raise section.refused(PARTITION, REFUSAL, f"{PARTITION} and {GROUP} must not both be set", "G01")
     most = section.integer(MOST_BYTES) if section.has(MOST_BYTES) else 0
     if section.has(LEAST_BYTES) and section.integer(LEAST_BYTES) > most:
         why = f"{LEAST_BYTES} must not be greater than {MOST_BYTES}, which counts as 0 where it is not set"
@@ -211,11 +219,13 @@ def _check_consumer(section: Section) -> None:
         key = MAX_BACKOFF if section.has(MAX_BACKOFF) else MIN_BACKOFF
         raise section.refused(key, REFUSAL, f"{MAX_BACKOFF} must not be smaller than {MIN_BACKOFF}", "G03")
     if section.has(GROUP) and not section.text(GROUP):
-        raise section.not_modelled(GROUP, "a reader of kafka-go without a group")
+        raise section.not_modelled(GROUP, f"a reader of kafka-go without a group; set {GROUP}")
     if section.has(KEPT) and section.milliseconds(KEPT) > 0:
-        raise section.not_modelled(KEPT, "offsets that are kept for as long as the client says; leave it out")
+        raise section.not_modelled(KEPT, "a retention of offsets that the client sets; remove this setting")
     if section.flag(OUT_OF_RANGE):
-        raise section.not_modelled(OUT_OF_RANGE, "a reader that tells the application that its offset is gone")
+        raise section.not_modelled(
+            OUT_OF_RANGE, "a reader that reports an offset out of range to the application; remove this setting"
+        )
 
 
 LIBRARY = Library(

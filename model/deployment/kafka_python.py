@@ -1,8 +1,8 @@
-"""What kafka-python makes of its arguments (``KafkaProducer``, ``KafkaConsumer``; 1.4 and later).
+"""The rules by which kafka-python interprets its arguments (``KafkaProducer``, ``KafkaConsumer``; 1.4 and later).
 
-It is a port of Java's client. Up to 2.1 the producer is that of 0.10, where a batch runs out of time in the accumulator
-only; from 2.2 on it is that of 2.1, with ``delivery_timeout_ms``. The consumer is Java's without leader epochs. The
-rules' numbers (K01 and so on) are those of docs/client-rules.md.
+kafka-python is a port of Java's client. Up to 2.1 its producer is Java's of 0.10, whose batches time out in the
+accumulator only. From 2.2 on its producer is Java's of 2.1, with ``delivery_timeout_ms``. Its consumer is Java's
+without leader epochs. The rules' numbers (K01 and so on) are those of docs/client-rules.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ CONSUMER_KEYS = (
     ASSIGNORS,
     "fetch_min_bytes",
 )
-"""The settings that these rules read: their values must be known. (Any group_id will do, a placeholder too.)"""
+"""The settings that these rules read: their values must be known. (``group_id`` may be any value, even a
+placeholder.)"""
 
 REFUSAL = "KafkaConfigurationError"
 ACKS_BY_NAME = {"all": Acks.ALL, "-1": Acks.ALL, "1": Acks.LEADER, "0": Acks.NONE}
@@ -53,26 +54,26 @@ RESETS = {
     "latest": OffsetReset.LATEST,
     "largest": OffsetReset.LATEST,
 }
-"""Its words for where a consumer starts that has no offset; any other one means that it does not."""
+"""kafka-python's values of ``auto_offset_reset``. Any other value means no reset."""
 
 RETRIES_TOO_FEW = (1, 4, 5)
-"""From here on a record is sent again that was refused because too few replicas are in sync (``errors.py``)."""
+"""The first release that retries a record that was refused because too few replicas are in sync (``errors.py``)."""
 
 NUMBERS_BY_ITSELF = (3, 0)
-"""From here on idempotence is on unless something speaks against it, and a batch whose time is over lets the next one
-of its partition go (``Sender._dispatch_error``)."""
+"""The first release in which idempotence is on unless another setting contradicts it, and in which an expired batch
+releases the next batch of its partition (``Sender._dispatch_error``)."""
 
 WAITS_SHORTLY = (2, 1)
-"""From here on the commit before a rebalance is waited for as long as ``poll()`` may take, and then given up."""
+"""The first release that waits for the commit before a rebalance only as long as ``poll()`` may take."""
 
 CONFIGURED = (2, 2, 7)
-"""From here on a heartbeat as long as the session is refused, and by its configuration error."""
+"""The first release that refuses a heartbeat as long as the session, with its configuration error."""
 
 CLOSES_IDLE = (1, 4, 5)
-"""From here on a request may take no longer than a connection may be idle."""
+"""The first release in which a request may take no longer than a connection may be idle."""
 
 MOST_IN_FLIGHT = 5
-"""So many requests at most with idempotence, from 3.0 on; one before."""
+"""The largest number of requests in flight with idempotence, from 3.0 on; before, 1."""
 
 DURATIONS: Mapping[str, Source] = {
     "linger": ("producer", LINGER, None),
@@ -94,11 +95,12 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", FETCH_WAITS, None),
     "consumer_metadata": ("consumer", "metadata_max_age_ms", None),
 }
-"""What kafka-python says by other settings. A connection that nobody answers is given up like a request."""
+"""The settings of kafka-python that determine each duration. An unanswered connection attempt times out like a
+request."""
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the producer's effective settings, or raise the library's own error."""
     notes: list[str] = []
     acks = section.setting(ACKS)
     acks = replace(acks, value=ACKS_BY_NAME[acks.value])
@@ -125,7 +127,7 @@ def producer(section: Section) -> ProducerValues:
 
 
 def _idempotence(section: Section, notes: list[str]) -> Setting | None:
-    """Whether it numbers records; None in releases that cannot."""
+    """Return the effective setting for idempotence; None in releases without idempotence."""
     if not section.knows(IDEMPOTENCE):
         return None
     transactional = section.has(TRANSACTIONAL) and bool(section.text(TRANSACTIONAL))
@@ -140,13 +142,13 @@ def _idempotence(section: Section, notes: list[str]) -> Setting | None:
         raise section.refused(key, REFUSAL, f"{key} must be {what} with {IDEMPOTENCE}=True", "K01")
     if conflicts:
         causes = " and ".join(section.where(key) for key, _ in conflicts)
-        notes.append(f"{section.software} switches idempotence off because of {causes} (rule K02)")
-        return section.derived(IDEMPOTENCE, "false", f"K02: switched off by {causes}")
+        notes.append(f"{section.software} disables idempotence because of {causes} (rule K02)")
+        return section.derived(IDEMPOTENCE, "false", f"K02: disabled by {causes}")
     return section.derived(IDEMPOTENCE, "true", TRANSACTIONAL) if transactional else section.flag_setting(IDEMPOTENCE)
 
 
 def _conflicts(section: Section) -> list[tuple[str, str]]:
-    """What is set and stands against idempotence, and what it would have to be."""
+    """Return the given settings that contradict idempotence, each with the value that idempotence needs."""
     most = MOST_IN_FLIGHT if section.release.line >= NUMBERS_BY_ITSELF else 1
     against = (
         (ACKS, ACKS_BY_NAME[section.text(ACKS)] is not Acks.ALL, "all"),
@@ -157,19 +159,21 @@ def _conflicts(section: Section) -> list[tuple[str, str]]:
 
 
 def _check_modelled(section: Section, acks: Acks, idempotence: Setting | None) -> None:
-    """Raise NotModelledError for what has no equal among the clients that are."""
+    """Raise NotModelledError for a combination without an equal among the modelled clients."""
     if section.knows(TRANSACTIONAL) and section.has(TRANSACTIONAL) and section.text(TRANSACTIONAL):
-        what = "transactions of kafka-python; remove it to check the producer without them"
+        what = "transactions of kafka-python; remove this setting to check the producer without transactions"
         raise section.not_modelled(TRANSACTIONAL, what)
     if idempotence is not None and boolean(idempotence.value):
         by_default = "" if section.has(IDEMPOTENCE) else ", which is on by default from 3.0 on"
-        what = f"idempotence of kafka-python{by_default}; set {IDEMPOTENCE}=False to check without, or name the version"
+        what = f"idempotence of kafka-python{by_default}; set {IDEMPOTENCE}=False, or name an older version"
         raise section.not_modelled(IDEMPOTENCE, what)
     if section.release.line >= NUMBERS_BY_ITSELF and section.integer(IN_FLIGHT) == 1:
-        what = "one request in flight with kafka-python from 3.0 on, which tells nobody of some records that run out of"
-        raise section.not_modelled(IN_FLIGHT, f"{what} time, and does not keep to it after that; take more, or 2.3")
+        what = "one request in flight with kafka-python from 3.0 on, which does not report some records that time out"
+        raise section.not_modelled(
+            IN_FLIGHT, f"{what}, and then exceeds one request; set a larger number, or name version 2.3"
+        )
     if section.release.full < RETRIES_TOO_FEW and acks is Acks.ALL and section.integer(RETRIES) > 0:
-        what = "retries of kafka-python before 1.4.5, which gives a record up where too few replicas are in sync"
+        what = "retries of kafka-python before 1.4.5, which drops a record if too few replicas are in sync"
         raise section.not_modelled(RETRIES, f"{what}; name a newer version, with its patch level, or set retries=0")
 
 
@@ -183,7 +187,7 @@ def _delivery(section: Section) -> Setting:
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the consumer's effective settings, or raise the library's own error."""
     notes: list[str] = []
     group = section.given.get(GROUP)
     alone = group is not None and group.value == NULL_GROUP
@@ -192,11 +196,11 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         raise section.refused(GROUP, exception, f"a commit needs a {GROUP}", "K05")
     _check_times(section, in_group=not alone)
     if section.has(ASSIGNORS) and "cooperative" in section.text(ASSIGNORS).lower():
-        raise section.not_modelled(ASSIGNORS, "cooperative rebalances of kafka-python; take another assignor")
+        raise section.not_modelled(ASSIGNORS, "cooperative rebalances of kafka-python; choose another assignor")
     auto_commit = section.flag_setting(AUTO_COMMIT)
     if alone and boolean(auto_commit.value):
         auto_commit = section.derived(AUTO_COMMIT, "false", f"K06: {GROUP} is None")
-        notes.append(f"{section.software} switches {AUTO_COMMIT} off because {GROUP} is None (rule K06)")
+        notes.append(f"{section.software} disables {AUTO_COMMIT} because {GROUP} is None (rule K06)")
     if group is None and needs_group:
         notes.append(f"{GROUP} is assumed to be set by the application")
     commits_itself, reset = boolean(auto_commit.value), section.setting(RESET)
@@ -228,8 +232,8 @@ def _waits_shortly(section: Section) -> bool:
 
 def _rebalances(section: Section) -> str:
     return (
-        f"rebalances of {section.software} that commits by itself: it gives that commit up when poll() may take no "
-        f"longer; commit by hand ({AUTO_COMMIT}=False)"
+        f"rebalances of {section.software} that commits by itself: it abandons that commit when the time of poll() is "
+        f"over; let the application commit ({AUTO_COMMIT}=False)"
     )
 
 
@@ -248,7 +252,7 @@ def _check_times(section: Section, *, in_group: bool) -> None:
 
 
 def _refused(section: Section, keys: tuple[str, str], exception: str, why: str, rule: str) -> DeploymentError:
-    """The refusal at the first of the keys that somebody set."""
+    """Return the refusal at the first of the keys that the user set."""
     return section.refused(next((key for key in keys if section.has(key)), keys[0]), exception, why, rule)
 
 

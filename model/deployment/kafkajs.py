@@ -1,8 +1,9 @@
-"""What KafkaJS makes of its options (1.12 to 2.2; ``src/index.js``, ``src/producer``, ``src/consumer``, ``src/retry``).
+"""The rules by which KafkaJS interprets its options (1.12 to 2.2; ``src/index.js``, ``src/producer``, ``src/consumer``,
+``src/retry``).
 
-Options stand under the names that they have where they are given: to ``new Kafka()`` (its ``retry`` as
-``client.retry``), ``producer()``, ``consumer()``, ``send()``, ``subscribe()`` and ``run()``. The rules' numbers (J01
-and so on) are those of docs/client-rules.md.
+Options have the names under which the application gives them: to ``new Kafka()`` (its ``retry`` as ``client.retry``),
+``producer()``, ``consumer()``, ``send()``, ``subscribe()`` and ``run()``. The rules' numbers (J01 and so on) are those
+of docs/client-rules.md.
 """
 
 from __future__ import annotations
@@ -58,19 +59,22 @@ REFUSAL = "KafkaJSNonRetriableError"
 UNCHECKED = "not checked by KafkaJS"
 UNLIMITED = 2**31 - 1
 NETWORK_DELAY = 5_000
-"""So much longer than brokers may hold a fetch back its answer is waited for, in ms (``requests/fetch``)."""
+"""Milliseconds for which KafkaJS waits for the answer to a fetch beyond the time for which brokers hold it
+(``requests/fetch``)."""
 
 ONE_RETRIER = (1, 15)
-"""From here on only one loop retries a send (KafkaJS pull request 962); before, each attempt was up to six."""
+"""The first release in which only one loop retries a send (KafkaJS pull request 962). Before, each attempt was up to
+six."""
 
 MOST_PAUSES = 100
-"""So many pauses are added up at most: a send may fail as soon as these are over."""
+"""The largest number of pauses that are added up. A send can fail as soon as these pauses are over."""
 
 INNER_ATTEMPTS, INNER_PAUSE = 6, 240
-"""How often that was, and the shortest pause in between, in ms."""
+"""The number of inner attempts before :data:`ONE_RETRIER`, and the shortest pause between them, in ms."""
 
 COMMITS_ON_ERROR = (1, 14)
-"""Before, a handler that throws has what came before it committed, whatever autoCommit says (pull request 866)."""
+"""The first release that respects autoCommit after an error. Before, a handler that throws causes a commit of the
+records before it (pull request 866)."""
 
 ANSWERED, FAILS = "an answer comes within", "a send fails after"
 PAUSE, LONGEST_PAUSE, NESTED = "a retry waits for", "the longest pause", "retries of what an attempt asks for take"
@@ -95,34 +99,35 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", FETCH_WAITS, None),
     "consumer_metadata": ("consumer", "metadataMaxAge", None),
 }
-"""What it says by other options. How long its retries take, which nest, nothing limits."""
+"""The options of KafkaJS that determine each duration. Its retries are nested, and nothing limits their time."""
 
 ONE_PARTITION = (
-    "each send() is taken to be of one partition: with records of several, KafkaJS may report success without having "
-    "sent some of them, where one leader answers and another one moves to it (responsePerBroker in sendMessages.js)"
+    "each send() is assumed to contain records of one partition: with several, KafkaJS can report success without "
+    "having sent some of them, if one leader answers and another partition moves to it (responsePerBroker in "
+    "sendMessages.js)"
 )
 SLOW_HANDLERS = (
-    f"KafkaJS sends heartbeats between records only: a handler that takes longer than {SESSION} is thrown out of its "
-    "group (the fault eviction)"
+    f"KafkaJS sends heartbeats between records only: a group evicts a consumer whose handler takes longer than "
+    f"{SESSION} (the fault eviction)"
 )
 NOT_WITH: Mapping[str, str] = {
-    Fault.REBALANCE.value: "rebalances of KafkaJS, whose commit before one may fail without another; name eviction",
-    TRANSACTIONS: "transactions that KafkaJS reads, which looks for those that were aborted in its own way",
+    Fault.REBALANCE.value: "rebalances of KafkaJS, whose commit before one can fail without a retry; name eviction",
+    TRANSACTIONS: "reading of transactions with KafkaJS, which detects aborted transactions in its own way",
 }
-"""What nobody has looked into with its consumer, by what names it."""
+"""The faults (or transactions) that are not modelled with KafkaJS's consumer, each with a description."""
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective options, or the refusal with the library's own error."""
+    """Return the producer's effective options, or raise the library's own error."""
     acks = section.setting(ACKS)
     _check_producer(section, acks)
     retries = _of(section, RETRIES)
     if section.release.line < ONE_RETRIER:
         inner = INNER_ATTEMPTS * (int(retries.value) + 1) - 1
         retries = replace(
-            retries, value=str(inner), origin=Origin("rule", "before 1.15 each attempt is tried six times")
+            retries, value=str(inner), origin=Origin("rule", "before 1.15 each attempt is up to six attempts")
         )
-    unlimited = section.derived(IN_FLIGHT, str(UNLIMITED), "no limit unless it is given")
+    unlimited = section.derived(IN_FLIGHT, str(UNLIMITED), "no limit by default")
     in_flight = section.setting(IN_FLIGHT) if section.has(IN_FLIGHT) else unlimited
     named = {"-1": Acks.ALL, "1": Acks.LEADER, "0": Acks.NONE}
     return ProducerValues(
@@ -160,22 +165,25 @@ def producer(section: Section) -> ProducerValues:
 
 
 def _said(section: Section, besides: str) -> tuple[Setting, ...]:
-    """The options that were given and that other values here come from."""
+    """Return the given options from which other values here are derived."""
     return tuple(section.setting(key) for key in (*_RETRY, TIMES_OUT, ENFORCED) if section.has(key) and key != besides)
 
 
 def _check_producer(section: Section, acks: Setting) -> None:
-    """Raise DeploymentError for what the library refuses, or the model does not have."""
+    """Raise DeploymentError for a combination that the library refuses or the model lacks."""
     if section.flag(IDEMPOTENT):
         retries = next((f"{owner}.{RETRIES}" for owner in ("retry", "client.retry") if _has(section, owner)), "")
         if retries and section.integer(retries) < 1:
             raise section.refused(retries, REFUSAL, f"{RETRIES} must be at least 1 with {IDEMPOTENT}", "J01")
         if acks.value != "-1":
             raise section.refused(ACKS, REFUSAL, f"{ACKS} must be -1 with {IDEMPOTENT}", "J02")
-        what = "idempotence of KafkaJS, which gives the number of a send that failed to another one; leave it out"
+        what = (
+            "idempotence of KafkaJS, which gives the sequence number of a failed send to another send; remove this "
+            "option"
+        )
         raise section.not_modelled(IDEMPOTENT, what)
     if section.text(TRANSACTIONAL):
-        what = "transactions of KafkaJS; leave it out to check the producer without"
+        what = "transactions of KafkaJS; remove this option to check the producer without transactions"
         raise section.not_modelled(TRANSACTIONAL, what)
 
 
@@ -188,7 +196,7 @@ def _given(section: Section, owner: str, name: str) -> Setting:
 
 
 def _of(section: Section, name: str) -> Setting:
-    """An option of ``retry``: what the producer or consumer says outranks what ``new Kafka()`` was given."""
+    """Return an option of ``retry``. The option of the producer or consumer outranks the option of ``new Kafka()``."""
     own = section.has(f"retry.{name}") or not section.has(f"client.retry.{name}")
     return _given(section, "retry" if own else "client.retry", name)
 
@@ -198,14 +206,16 @@ def _ruled(section: Section, key: str, value: str, because: str) -> Setting:
 
 
 def _answered(section: Section, held_back: int) -> Setting:
-    """A request without an answer fails after this, in ms; its connection stays, and so may the request."""
+    """Return the time, in ms, after which a request without an answer fails. The connection, and perhaps the request,
+    remain."""
     if not section.flag(ENFORCED):
-        return _ruled(section, ANSWERED, str(2 * NEVER), f"{ENFORCED}=false: no request is given up")
+        return _ruled(section, ANSWERED, str(2 * NEVER), f"{ENFORCED}=false: no request times out")
     return _ruled(section, ANSWERED, str(max(section.milliseconds(TIMES_OUT), held_back)), TIMES_OUT)
 
 
 def _waits(section: Section, retries: int) -> tuple[Setting, ...]:
-    """The least pause before a retry, and when a send may fail: no loop gives up before so many pauses."""
+    """Return the least pause before a retry, and the earliest time of a failed send: no loop gives up before that many
+    pauses."""
     owners = ["client.retry"]
     if any(section.has(f"retry.{name}") for name in PAUSES if name != RETRIES):
         owners.append("retry")
@@ -213,7 +223,7 @@ def _waits(section: Section, retries: int) -> tuple[Setting, ...]:
     if section.release.line < ONE_RETRIER:
         pauses = [min(pause, INNER_PAUSE) for pause in pauses]
     least, total = floor(min(pauses)), floor(sum(pauses[:retries]))
-    because = "initialRetryTime, at random by factor, and longer each time"
+    because = "initialRetryTime, varied at random by factor, and longer each time"
     return (
         _ruled(section, PAUSE, str(least), because),
         _ruled(section, NESTED, f"{least}ms..unbounded", "connecting and metadata have retries of their own"),
@@ -222,7 +232,7 @@ def _waits(section: Section, retries: int) -> tuple[Setting, ...]:
 
 
 def _least_pauses(section: Section, owner: str, retries: int) -> list[float]:
-    """The shortest pauses before so many retries, and before one at least, in ms."""
+    """Return the shortest pauses, in ms, before that many retries, and at least one pause."""
     said = {name: _of(section, name) if owner == "retry" else _given(section, owner, name) for name in PAUSES}
     most, factor = _milliseconds(said[LONGEST]), float(said[FACTOR].value)
     pause = max(0.0, _milliseconds(said[FIRST]) * (1 - factor))
@@ -234,12 +244,12 @@ def _least_pauses(section: Section, owner: str, retries: int) -> list[float]:
 
 
 def _milliseconds(setting: Setting) -> int:
-    """A time of ``retry`` in ms, rounded up."""
+    """Return a time of ``retry`` in ms, rounded up."""
     return ceil(float(setting.value))
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective options, or the refusal with the library's own error."""
+    """Return the consumer's effective options, or raise the library's own error."""
     _check_consumer(section)
     commits = section.flag_setting(COMMITS)
     by_itself = commits.value == "true" and section.flag(RESOLVES)
@@ -275,7 +285,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
 
 
 def _check_consumer(section: Section) -> None:
-    """Raise DeploymentError for what the library refuses, or the model does not have."""
+    """Raise DeploymentError for a combination that the library refuses or the model lacks."""
     if section.has(GROUP) and not section.text(GROUP):
         raise section.refused(GROUP, REFUSAL, f"{GROUP} must be a non-empty string", "J04")
     heartbeat, session = section.milliseconds(HEARTBEAT), section.milliseconds(SESSION)
@@ -284,13 +294,18 @@ def _check_consumer(section: Section) -> None:
         raise section.refused(key, REFUSAL, f"{HEARTBEAT} must be lower than {SESSION}", "J03")
     if section.milliseconds(REBALANCE) < session:
         key = REBALANCE if section.has(REBALANCE) else SESSION
-        what = f"a {REBALANCE} that is shorter than {SESSION}, so that a rebalance throws out who is at work; say more"
+        what = (
+            f"a {REBALANCE} shorter than {SESSION}, with which a rebalance evicts members that process records; use a "
+            "longer time"
+        )
         raise section.not_modelled(key, what)
     if section.release.line < COMMITS_ON_ERROR and not section.flag(COMMITS):
-        what = "KafkaJS before 1.14 without autoCommit, which commits all the same when a handler throws"
+        what = (
+            "KafkaJS before 1.14 with autoCommit=false, which still commits when a handler throws; name 1.14 or later"
+        )
         raise section.not_modelled(COMMITS, what)
     if section.has(RESTARTS):
-        raise section.not_modelled(RESTARTS, "a consumer that may not start again after an error; leave it out")
+        raise section.not_modelled(RESTARTS, "a consumer that can stay stopped after an error; remove this option")
 
 
 LIBRARY = Library("kafkajs", (1, 12), (2, 2), UNCHECKED, PRODUCER_KEYS, producer, CONSUMER_KEYS, consumer, DURATIONS)

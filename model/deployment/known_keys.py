@@ -1,4 +1,4 @@
-"""Whether a setting exists: in this release, in another one, for another component, or not at all."""
+"""The status of a setting: known in this release, known elsewhere, or unknown."""
 
 from __future__ import annotations
 
@@ -17,31 +17,32 @@ from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
 MISPLACED = "a {owner} setting: the {scope} does not read it"
-"""Why a setting is ignored that the other client would read."""
+"""The reason for ignoring a setting of the other client."""
 
 MEANT = "did you mean"
-"""What stands before the name that a misspelt one is near to."""
+"""The text before the known name that a misspelt name is similar to."""
 
 NEAR = 0.85
-"""Part of two names that has to be the same for one to be taken for the other's, misspelt, of another component."""
+"""The least similarity (ratio) at which a name counts as a misspelt name of another component's setting."""
 
 _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
 
 
 GOES_ON = "which warns and goes on"
-"""What a note says of a setting that the real software does not know, most likely a misspelt one."""
+"""The text of a note about a setting that the real software does not know, probably misspelt."""
 
 
 def is_misspelt(reason: str) -> bool:
-    """Tell of the reason why a setting is ignored whether the setting is misspelt most likely."""
+    """Tell whether the reason for ignoring a setting is that the setting is probably misspelt."""
     return MEANT in reason or f"{GOES_ON}; " in reason
 
 
 def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) -> str | None:
-    """Why this component does not read the setting at all; None if it does. An unknown key is an error.
+    """Return the reason for which this component does not read the setting; None if it does. Raises DeploymentError for
+    an unknown key.
 
-    ``as_found``: of files that were not written for this reader only what their own readers refuse is one.
+    ``as_found``: the files are existing files; raise only for keys that the real readers of the files refuse.
     """
     key, scope, table, release = given.key, section.scope, section.table, section.release
     if find_definition(table, key, release) is not None or names_key(scope, key):
@@ -52,10 +53,10 @@ def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) 
             raise complaint(
                 given,
                 f"refused by Kafka {release} with InvalidConfigurationException: Unknown topic config name "
-                f"(it exists {when}); remove it",
+                f"(the setting exists {when}); remove it",
                 RefusedError,
             )
-        return f"not defined in {section.software} (it exists {when}): it is not read"
+        return f"not read: {section.software} does not have this setting (it exists {when})"
     other = _OTHER_CLIENT.get(scope)
     others = "" if other is None else table.replace(scope, other)
     if other is not None and (is_known(others, key) or names_key(other, key)):
@@ -68,7 +69,8 @@ def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) 
 
 
 def _as_found(section: Section, error: DeploymentError) -> str:
-    """What reads the setting in earnest: clients of Java and brokers warn and go on. Raises what others refuse."""
+    """Return the reaction of the real reader. Java's clients and brokers warn and continue. Raises RefusedError if the
+    reader refuses the key."""
     hint = error.message.partition("; ")[2]
     if section.scope == "topic":
         what = f"refused by {section.software} with InvalidConfigurationException: Unknown topic config name"
@@ -81,7 +83,7 @@ def _as_found(section: Section, error: DeploymentError) -> str:
 
 
 def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") -> DeploymentError:
-    """The error for a key that nobody knows, with the nearest one that somebody does."""
+    """Return the error for an unknown key, with the most similar known key."""
     hint = _hint(scope, given.key, tuple(choices))
     shown = Given(shown_key(given.key), "", given.origin)
     return complaint(shown, f"{what}; {hint}" if hint else what, UnknownKeyError)
@@ -105,7 +107,8 @@ def _hint(scope: str, key: str, choices: tuple[str, ...]) -> str:
 
 
 def _near_elsewhere(scope: str, key: str, near: str) -> str:
-    """Name a topic's or broker's setting that a client's unknown one is misspelt from; ``near``: the nearest here."""
+    """Return a hint if a client's unknown key resembles a setting of topic or broker more than ``near``, the most
+    similar own setting."""
     if scope not in _OTHER_CLIENT:
         return ""
     for owner in ("topic", "broker"):
@@ -125,7 +128,7 @@ def _name_elsewhere(scope: str, key: str) -> str:
     if scope == "broker" and key in BROKER_NAMES:
         return f"it is a topic setting; for a broker it is {BROKER_NAMES[key][0]}"
     owners = [other for other in _SCOPES if other != scope and is_known(other, key)]
-    return f"it is a {' or '.join(owners)} setting: say it there" if owners else ""
+    return f"it is a {' or '.join(owners)} setting: move it there" if owners else ""
 
 
 @cache

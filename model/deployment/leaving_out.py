@@ -1,4 +1,4 @@
-"""A deployment without the values that are wrong, and all that is wrong with it."""
+"""A deployment without its rejected values, and all of its errors."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from model.deployment.given import Given, GivenDeployment, Settings
 from model.deployment.problems import by_place
 
 MOST_PROBLEMS = 100
-"""So many problems of one deployment are told at most."""
+"""The largest number of errors that are reported for one deployment."""
 
-PASSED_OVER = "taken as if nobody had said it"
-"""What a note says of a value that was rejected, and that ``--partial`` leaves out."""
+PASSED_OVER = "ignored because it was rejected"
+"""The text of a note about a rejected value that ``--partial`` ignores."""
 
-AS_READ = "as it is read"
-"""What stands before what the reader of a file noted."""
+AS_READ = "as Proofka reads it"
+"""The text before a note from the reader of a file."""
 
 
 @dataclass(frozen=True)
 class Rest:
-    """What a deployment is without the values that are wrong, which ``problems`` name.
+    """A deployment without its rejected values. ``problems`` name these values.
 
-    ``deployment``: None where a problem is in no value that could be left out.
+    ``deployment``: None if an error belongs to no value that can be left out.
     """
 
     problems: tuple[DeploymentError, ...]
@@ -33,7 +33,7 @@ class Rest:
 
 
 def rest_of(given: GivenDeployment) -> Rest:
-    """Build a deployment; leave out each value that is rejected, and go on with those that are left."""
+    """Build a deployment; leave out each rejected value, and continue with the others."""
     problems: dict[str, DeploymentError] = {}
     while len(problems) < MOST_PROBLEMS:
         try:
@@ -51,13 +51,14 @@ def rest_of(given: GivenDeployment) -> Rest:
 def with_notes(
     deployment: Deployment, passed_over: Iterable[DeploymentError], others: Iterable[str] = ()
 ) -> Deployment:
-    """Note in a deployment what was left out of it, and what else there is, so that every answer on it says so."""
+    """Return the deployment with notes about rejected values and other facts, so that every answer about it shows
+    them."""
     told = (f"{PASSED_OVER}: {one}" for one in by_place(passed_over))
     return replace(deployment, notes=(*told, *deployment.notes, *others))
 
 
 def _without(given: GivenDeployment, errors: Iterable[DeploymentError]) -> GivenDeployment | None:
-    """Leave out the values at which errors point; None if they point at none."""
+    """Return the configuration without the values at which errors point; None if they point at none."""
     less = given
     for error in errors:
         less = _without_one(less, error) or less

@@ -1,4 +1,4 @@
-"""The client libraries whose settings are understood."""
+"""The client libraries whose settings Proofka interprets."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from model.deployment.values import CONFIG_EXCEPTION
 
 _MODULES = (librdkafka, sarama, franz_go, kafka_python, aiokafka, kafkajs, kafka_go)
 LIBRARIES: Mapping[str, Library] = {one.LIBRARY.name: one.LIBRARY for one in _MODULES}
-"""Client libraries besides Kafka's own."""
+"""The client libraries besides Kafka's own."""
 
 
 def library(name: str, kafka: Release) -> Library:
-    """The library of this name, with brokers of this release."""
+    """Return the library of this name, with brokers of this release."""
     if name != JAVA:
         return LIBRARIES[name]
     rules = partial(producer_rules.apply_producer_rules, kafka=kafka)

@@ -1,7 +1,7 @@
-"""What a client library is: its releases, the settings that its rules read, the rules, and its durations.
+"""The definition of a client library: its releases, the settings that its rules read, the rules, and its durations.
 
-Its defaults are a table of its own (``tables/clients/``), the rest is a module of its own: nothing else names it but
-the list in ``libraries.py``.
+A library's defaults are a table of its own (``tables/clients/``); the rest is a module of its own. Only the list in
+``libraries.py`` names the module.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from model.deployment.section import Section
 
 
 class ConsumerRules(Protocol):
-    """What a library makes of a consumer's settings; ``needs_group``: nobody but a group keeps the offsets."""
+    """The rules by which a library interprets a consumer's settings. ``needs_group``: only a group keeps the
+    offsets."""
 
     def __call__(self, section: Section, *, needs_group: bool) -> ConsumerValues: ...
 
 
 @dataclass(frozen=True)
 class Library:
-    """One library.
+    """One client library.
 
-    ``oldest`` and ``newest`` are the release lines whose defaults are known, ``exception`` what it says of a value that
-    it cannot read, ``package`` what may stand before its constants. ``durations`` are those that it says by other
-    settings than Java's clients.
+    ``oldest`` and ``newest``: the release lines whose defaults are known. ``exception``: the library's error for a
+    value that it cannot read. ``package``: the prefix of its constants. ``durations``: the durations whose settings
+    differ from those of Java's clients.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""What librdkafka makes of its settings (``rd_kafka_conf_finalize``; 1.0 and later).
+"""The rules by which librdkafka interprets its settings (``rd_kafka_conf_finalize``; 1.0 and later).
 
-The rules' numbers (L01 and so on) are those of docs/client-rules.md. Like Java's clients it asks whether a key was
-*set*, not what its value is.
+The rules' numbers (L01 and so on) are those of docs/client-rules.md. Like Java's clients, librdkafka asks whether a key
+was *set*, not what its value is.
 """
 
 from __future__ import annotations
@@ -54,24 +54,26 @@ ANSWERED = "socket.timeout.ms"
 TRANSACTIONAL = "transactional.id"
 LENGTH = "transaction.timeout.ms"
 MARGIN, SHORTEST = 100, 900
-"""How much longer a request may take than a transaction, or shorter by default, and what it gets at least; in ms."""
+"""Milliseconds by which a request may exceed a transaction, or is shorter by default, and the least default."""
 MOST_IN_FLIGHT = 5
 UNLIMITED = 2**31 - 1
 REFUSAL = "RD_KAFKA_RESP_ERR__INVALID_ARG"
 CHECKS_POSITIONS = (2, 1)
-"""From here on it checks positions against leader epochs (KIP-320), and goes back to no leader of an older one."""
+"""The first release that checks positions against leader epochs (KIP-320), and never goes back to a leader of an older
+epoch."""
 
 BUMPS = (1, 7)
-"""From here on a producer with transactions gets over missing numbers with a new epoch (KIP-360)."""
+"""The first release whose transactional producer recovers from missing sequence numbers with a new epoch (KIP-360)."""
 
 ABORTS = (1, 8, 2)
-"""From here on that takes an abort (issue 3575)."""
+"""The first release in which that recovery needs an abort (issue 3575)."""
 
 ABORTS_FIRST = (2, 0)
-"""From here on a transaction is aborted before its producer asks for a new epoch."""
+"""The first release that aborts a transaction before its producer asks for a new epoch."""
 
 KEEPS_NUMBERS = (1, 9)
-"""From here on its idempotent producer keeps a partition's numbers while the topic is gone from its metadata."""
+"""The first release whose idempotent producer keeps a partition's sequence numbers while its metadata lack the
+topic."""
 
 RESETS = {
     "smallest": OffsetReset.EARLIEST,
@@ -82,7 +84,7 @@ RESETS = {
     "end": OffsetReset.LATEST,
     "error": OffsetReset.NONE,
 }
-"""Its words for where a consumer starts that has no offset."""
+"""librdkafka's values of ``auto.offset.reset``."""
 
 DURATIONS: Mapping[str, Source] = {
     "request_timeout": ("producer", "socket.timeout.ms", None),
@@ -95,11 +97,11 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", "fetch.wait.max.ms", None),
     "consumer_metadata": ("consumer", "topic.metadata.refresh.interval.ms", None),
 }
-"""What librdkafka says by other settings. It never blocks a caller that does not ask for it."""
+"""The settings of librdkafka that determine each duration. By default, no call blocks."""
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the producer's effective settings, or raise the library's own error."""
     transactional = _is_transactional(section)
     idempotence, gapless = _idempotence(section, transactional=transactional), section.flag_setting(GAPLESS)
     acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
@@ -112,7 +114,7 @@ def producer(section: Section) -> ProducerValues:
         if not section.has(IN_FLIGHT):
             in_flight = section.derived(IN_FLIGHT, str(MOST_IN_FLIGHT), "L02: lowered for idempotence")
     elif section.text("queuing.strategy").lower() != "fifo":
-        raise section.not_modelled("queuing.strategy", "the newest message first; use fifo")
+        raise section.not_modelled("queuing.strategy", "sending the newest message first; use fifo")
     elif boolean(gapless.value) and section.has(GAPLESS):
         raise section.refused(GAPLESS, REFUSAL, f"{GAPLESS} needs {IDEMPOTENCE}=true", "L09")
     lasts = _lasts(section, transactional=transactional)
@@ -152,7 +154,7 @@ def _acks(section: Section) -> Setting:
     if value is None and not setting.value.isdigit():
         raise section.refused("acks", REFUSAL, "acks must be all, or a number from -1 to 1000", "L23")
     if value is None:
-        raise section.refused("acks", "INVALID_REQUIRED_ACKS", "brokers take acks=0, 1 and all only", "L23")
+        raise section.refused("acks", "INVALID_REQUIRED_ACKS", "brokers accept only acks=0, 1 and all", "L23")
     return replace(setting, value=value)
 
 
@@ -178,11 +180,11 @@ def _is_transactional(section: Section) -> bool:
     if not section.has(TRANSACTIONAL) or not section.text(TRANSACTIONAL):
         return False
     if section.release.line < BUMPS:
-        what = "transactions of librdkafka before 1.7; remove it to check the producer without them"
+        what = "transactions of librdkafka before 1.7; remove this setting to check the producer without transactions"
         raise section.not_modelled(TRANSACTIONAL, what)
     if section.release.line == ABORTS[:2] and section.release.patch is None:
-        what = "librdkafka 1.8.0 goes on with a transaction after a gap in its numbers, 1.8.2 has it aborted"
-        raise section.at(TRANSACTIONAL, f"{what}: say the patch level of the version")
+        what = "after a gap in sequence numbers, librdkafka 1.8.0 continues a transaction and 1.8.2 requires its abort"
+        raise section.at(TRANSACTIONAL, f"{what}: name the patch level of the version")
     return True
 
 
@@ -190,12 +192,13 @@ def _idempotence(section: Section, *, transactional: bool) -> Setting:
     if transactional and not section.flag(IDEMPOTENCE):
         if section.has(IDEMPOTENCE):
             raise section.refused(IDEMPOTENCE, REFUSAL, f"{TRANSACTIONAL} needs {IDEMPOTENCE}=true", "L10")
-        return section.derived(IDEMPOTENCE, "true", f"L11: {TRANSACTIONAL} switches idempotence on")
+        return section.derived(IDEMPOTENCE, "true", f"L11: {TRANSACTIONAL} enables idempotence")
     return section.flag_setting(IDEMPOTENCE)
 
 
 def _lasts(section: Section, *, transactional: bool) -> Setting:
-    """A record may take no longer than its transaction; one that may take for ever is let through (0)."""
+    """Return the delivery timeout, which must not exceed the transaction timeout. The value 0, for no limit, is
+    accepted."""
     if not transactional:
         return section.setting(LASTS)
     longest = section.integer(LENGTH)
@@ -207,7 +210,7 @@ def _lasts(section: Section, *, transactional: bool) -> Setting:
 
 
 def _linger(section: Section, lasts: Setting) -> Setting:
-    """In whole milliseconds, rounded up: a batch goes at the latest by then."""
+    """Return the linger time. The latest time of a batch is this time in whole milliseconds, rounded up."""
     setting = section.setting("linger.ms")
     linger, longest = float(setting.value), int(lasts.value)
     if 0 < longest <= linger:
@@ -218,7 +221,7 @@ def _linger(section: Section, lasts: Setting) -> Setting:
 
 
 def _answered(section: Section, lasts: Setting, *, transactional: bool) -> Setting:
-    """A request waits for its answer no longer than its first message may still take."""
+    """Return the request timeout, which is at most the remaining time of the request's first message."""
     answered = section.setting(ANSWERED)
     if transactional:
         longest = section.integer(LENGTH)
@@ -240,7 +243,7 @@ def _isolation(section: Section) -> Setting | None:
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the consumer's effective settings, or raise the library's own error."""
     if section.has("group.protocol") and section.text("group.protocol").lower() == "consumer":
         raise section.not_modelled("group.protocol", "the consumer group protocol; use classic")
     session, most = section.integer("session.timeout.ms"), section.integer("max.poll.interval.ms")
@@ -268,7 +271,9 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             commits,
             stores,
             replace(reset, value=RESETS[reset.value.lower()]),
-            Setting(section.scope, "records at a time", "1", Origin("rule", "the library hands over one by one")),
+            Setting(
+                section.scope, "records at a time", "1", Origin("rule", "the library hands over one record at a time")
+            ),
             section.setting("session.timeout.ms"),
         ),
         notes=notes,

@@ -30,14 +30,15 @@ SECTIONS = ("base", "values", "exclude")
 MOST_COMBINATIONS = 10_000_000
 
 Value = str | None
-"""What a key is set to; None leaves it out."""
+"""The value that a key is set to; None removes the key."""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Combinations are numbered from 0; the last key's value changes first. ``lines``: where the keys stand.
+    """A deployment in many variants. Combinations have numbers from 0; the last key's value changes first.
 
-    ``name``: of the base, or of the file; with a number it names a combination.
+    ``name``: the name of the base, or of the file; with a number it names a combination. ``lines``: the lines of the
+    keys.
     """
 
     name: str
@@ -49,11 +50,11 @@ class Matrix:
 
     @property
     def size(self) -> int:
-        """How many combinations there are, excluded ones too."""
+        """The number of combinations, including excluded ones."""
         return prod(len(values) for values in self.values.values())
 
     def chosen(self, number: int) -> dict[str, Value]:
-        """Which value each key takes in a combination."""
+        """Return the value of each key in a combination."""
         chosen: dict[str, Value] = {}
         for key in reversed(tuple(self.values)):
             number, place = divmod(number, len(self.values[key]))
@@ -61,19 +62,20 @@ class Matrix:
         return {key: chosen[key] for key in self.values}
 
     def is_excluded(self, chosen: Mapping[str, Value]) -> bool:
-        """Whether a rule excludes the combination."""
+        """Tell whether a rule excludes the combination."""
         return any(all(chosen[key] in values for key, values in rule.items()) for rule in self.exclude)
 
     def called(self, number: int) -> str:
-        """The name of a combination, where no value names it."""
+        """Return the name of a combination that has no name among its values."""
         return f"{self.name}-{number:0{len(str(self.size - 1))}}"
 
     def read(self, number: int, overrides: Mapping[str, str] | None = None) -> Deployment:
-        """The deployment of a combination; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
+        """Return the deployment of a combination; ``overrides`` are options as in ``--assume``. Raises
+        DeploymentError."""
         return deployment_by(self._tree(self.chosen(number)), self.file, self.called(number), overrides)
 
     def check_keys(self) -> None:
-        """Raise UnknownKeyError for a key that no deployment has: every combination would be rejected for it."""
+        """Raise UnknownKeyError for a key that no deployment has, because every combination would be rejected."""
         first = {key: values[0] for key, values in self.values.items()}
         for key, values in self.values.items():
             value = next((value for value in values if value is not None), None)
@@ -83,7 +85,7 @@ class Matrix:
                 if error.line == self.lines[key]:
                     raise
             except DeploymentError:
-                continue  # of this combination, not of the key
+                continue  # The error belongs to this combination, not to the key.
 
     def _tree(self, chosen: Mapping[str, Value]) -> yaml_tree.Mapping:
         tree = self.base
@@ -92,7 +94,7 @@ class Matrix:
         return tree
 
     def _changed(self, node: yaml_tree.Mapping, path: tuple[str, ...], value: Value, line: int) -> yaml_tree.Mapping:
-        """The mapping with another value under a path, or without any."""
+        """Return the mapping with another value under a path, or without any value there."""
         head, rest = path[0], path[1:]
         if not rest:
             added = () if value is None else (yaml_tree.Entry(head, line, yaml_tree.Scalar(value, line)),)
@@ -101,14 +103,19 @@ class Matrix:
         if inner is None or (isinstance(inner, yaml_tree.Scalar) and inner.null):
             inner = yaml_tree.Mapping((), line)
         if not isinstance(inner, yaml_tree.Mapping):
-            raise DeploymentError("has a value of its own in the base", file=self.file, line=inner.line, key=head)
+            raise DeploymentError(
+                "is a single value in the base, but the matrix sets keys under it; remove one of the two",
+                file=self.file,
+                line=inner.line,
+                key=head,
+            )
         changed = yaml_tree.Entry(head, inner.line, self._changed(inner, rest, value, line))
         others = (entry for entry in node.entries if entry.key != head)
         return yaml_tree.Mapping((*others, changed), node.line)
 
 
 def _without(node: yaml_tree.Mapping, key: str) -> list[yaml_tree.Entry]:
-    """The entries of a section but that of a key, which may also stand among its settings."""
+    """Return the entries of a section without a key, which can also stand among its settings."""
     kept = []
     for entry in node.entries:
         if entry.key == "settings" and isinstance(entry.node, yaml_tree.Mapping):
@@ -120,7 +127,8 @@ def _without(node: yaml_tree.Mapping, key: str) -> list[yaml_tree.Entry]:
 
 
 def read_matrix(path: Path) -> Matrix:
-    """Read a matrix file. Raises DeploymentError; what is wrong with a combination is said when that is read."""
+    """Read a matrix file. Raises DeploymentError for errors of the file; errors of a combination come when it is
+    read."""
     return _Reader(str(path)).matrix(read_tree(path), path.stem)
 
 
@@ -129,9 +137,12 @@ class _Reader:
         self._file = file
 
     def matrix(self, root: yaml_tree.Node, name: str) -> Matrix:
-        sections = {entry.key: entry for entry in self._entries(root, f"is no matrix, with {', '.join(SECTIONS)}")}
+        sections = {
+            entry.key: entry
+            for entry in self._entries(root, f"is no matrix; a matrix has the sections {', '.join(SECTIONS)}")
+        }
         if "kafka" in sections and "base" not in sections:
-            raise self._error("is one deployment, and no matrix: proofka check checks it", root.line)
+            raise self._error("is one deployment, not a matrix; check it with proofka check", root.line)
         for entry in sections.values():
             if entry.key not in SECTIONS:
                 raise self._error(f"unknown section; a matrix has {', '.join(SECTIONS)}", entry.line, entry.key)
@@ -189,7 +200,7 @@ class _Reader:
         rule: dict[str, frozenset[Value]] = {}
         for entry in self._entries(node, "must be a rule, as in {producer.acks: 0}"):
             if entry.key not in values:
-                message = f"is not among the values; a rule can speak of {', '.join(values)}"
+                message = f"is not a key under values; a rule can name {', '.join(values)}"
                 raise self._error(message, entry.line, entry.key)
             named = self._list(entry)
             for value in named:
@@ -199,7 +210,9 @@ class _Reader:
                     )
             rule[entry.key] = frozenset(named)
         if not rule:
-            raise self._error("excludes everything", node.line, "exclude")
+            raise self._error(
+                "is an empty rule, which excludes every combination; name keys, or remove it", node.line, "exclude"
+            )
         return rule
 
     def _entries(self, node: yaml_tree.Node, otherwise: str) -> tuple[yaml_tree.Entry, ...]:

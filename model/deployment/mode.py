@@ -1,4 +1,4 @@
-"""The mode of brokers, with ZooKeeper or in KRaft mode, where their release has both and no file says which."""
+"""The mode of brokers, ZooKeeper or KRaft, if their release has both and no file says which."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from model.deployment.setting import Origin
 
 UNCLEAN = "unclean.leader.election.enable"
 OF_KRAFT = ("process.roles", "controller.quorum.", "controller.listener.names", "node.id")
-"""Beginnings of the names of settings that only brokers in KRaft mode have."""
+"""Prefixes of the settings that only brokers in KRaft mode have."""
 LAST_WITH_ZOOKEEPER = Release(3, 9)
 
 
 def with_mode(release: Given, topic: Settings, broker: Settings) -> Settings:
-    """Brokers of which nobody says whether they have ZooKeeper have it where unclean election is on.
+    """Return the broker settings, with ZooKeeper added if no file says the mode and unclean election is on.
 
-    From 3.3 to 3.8 unclean election is honoured with ZooKeeper and ignored without (rule B09): the mode that loses more
-    is taken.
+    From 3.3 to 3.8, brokers with ZooKeeper honour unclean election, and brokers in KRaft mode ignore it (rule B09). The
+    function chooses the mode that can lose more.
     """
     try:
         line = parse_release(release.value).line
@@ -28,5 +28,5 @@ def with_mode(release: Given, topic: Settings, broker: Settings) -> Settings:
     told = any(key == ZOOKEEPER or key.startswith(OF_KRAFT) for key in broker)
     if told or not unclean or not FIRST_KRAFT <= line <= LAST_WITH_ZOOKEEPER.line:
         return broker
-    why = "no file says the mode, and unclean election counts with it"
+    why = "no file gives the mode, and unclean election needs ZooKeeper mode"
     return {**broker, ZOOKEEPER: Given(ZOOKEEPER, "some", Origin("assumption", why))}

@@ -1,4 +1,4 @@
-"""The settings whose values must be known before anything can be said: what rules and durations of the model read."""
+"""The settings whose values must be known: those that the rules and durations of the model read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from model.deployment.libraries import LIBRARIES
 from model.deployment.release import JAVA
 
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
-"""A fetch of a follower waits for so much, as long as it may wait at all."""
+"""The setting for the bytes for which a follower's fetch waits, up to its longest wait."""
 
 OF_BROKERS = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, SELECTOR, *group_rules.KEYS, *transaction_rules.KEYS)
-"""What rules read of brokers."""
+"""The broker settings that rules read."""
 
 
 @cache
 def must_know(scope: str, library: str = JAVA) -> frozenset[str]:
-    """The settings of topic, broker, producer or consumer; of a client, those of its library."""
+    """Return the settings of topic, broker, producer or consumer; for a client, those of its library."""
     if scope in ("topic", "broker"):
         rules = broker_rules.TOPIC_KEYS if scope == "topic" else OF_BROKERS
         return frozenset((*rules, *keys_of(scope)))

@@ -1,4 +1,4 @@
-"""How transactions work with a client or brokers before 2.5 (semantics 11.7)."""
+"""Transactions with a client or brokers before 2.5 (semantics 11.7)."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from model.deployment.release import IDEMPOTENT, Release
 from model.deployment.sequencing import Unknown, unknown_of
 
 FENCES = (0, 11, 0, 2)
-"""From here on a transaction that takes too long is aborted with a new epoch (KAFKA-6119; 0.11.0.2)."""
+"""The first release that aborts a transaction with a new epoch when it takes too long (KAFKA-6119; 0.11.0.2)."""
 
 FAILS_IN_FLIGHT = (2, 1)
-"""From here on a send may fail while its request is out, and an error may come when its time is over (KIP-91)."""
+"""The first release in which a send can fail while its request is in flight, and an error can come after its timeout
+(KIP-91)."""
 
 
 FORGETS_BY_MARKER = (2, 3)
-"""From here to 2.4 a broker that has nothing but a marker of an epoch says that it does not know the producer."""
+"""The first release line in which a broker with only a marker of an epoch reports the producer as unknown (up to
+2.4)."""
 
 
 FORGETS_FENCED = ((1, 0, 0), (2, 4, 1))
-"""From the first of these on, and before the second, a broker keeps the times of batches, and none of markers."""
+"""The first release, and the first release after, in which a broker keeps the times of batches but not of markers."""
 
 
 class InDoubt(StrEnum):
-    """What a client that asks for no new epoch makes of a record that it gave up on, and that may be stored.
+    """The treatment of a record that the client gave up on and that can be stored, by a client that asks for no new
+    epoch.
 
-    ``next-record``: the next record gets its number (0.11). ``stops``: it stops for good at once (1.0 to 2.4).
-    ``stops-when-drained``: when nothing else is in flight, if the number is missing then (from 2.5 on, with brokers
-    before).
+    ``next-record``: the next record gets its sequence number (0.11). ``stops``: the client stops permanently at once
+    (1.0 to 2.4). ``stops-when-drained``: the client stops if the number is missing once nothing else is in flight (from
+    2.5 on, with older brokers).
     """
 
     NEXT_RECORD = "next-record"
@@ -38,14 +41,14 @@ class InDoubt(StrEnum):
 
 @dataclass(frozen=True)
 class OlderTransactions:
-    """What the releases of client and brokers make of transactions: the epoch stays the same after an abort.
+    """The way of transactions in older releases of client or brokers, in which the epoch stays the same after an abort.
 
-    ``errors_free_numbers``: an error that comes when the time of a send is over gives its number to the next record,
-    stored or not (clients from 2.1 on). ``remembers_one``: a broker recognises the last batch of a producer only
-    (0.11). ``unknown``: what it does with another number than 0 of a producer that it does not know, and
-    ``knows_by_marker``: it knows one of which it has nothing but a marker (but not 2.3 and 2.4).
-    ``forgets_fenced``: it forgets one of whose newest epoch it has nothing but a marker (1.0 to 2.4.0; KAFKA-9144).
-    ``timeout_fences``: a transaction that takes too long is aborted with a new epoch (0.11.0.2 and later).
+    ``errors_free_numbers``: an error after a send's timeout gives its sequence number to the next record, stored or not
+    (clients from 2.1 on). ``remembers_one``: a broker recognises only the last batch of a producer (0.11). ``unknown``:
+    the broker's reaction to a number other than 0 from a producer that it does not know. ``knows_by_marker``: a broker
+    knows a producer from a marker alone (except in 2.3 and 2.4). ``forgets_fenced``: a broker forgets a producer if it
+    has only a marker of its newest epoch (1.0 to 2.4.0; KAFKA-9144). ``timeout_fences``: a transaction that takes too
+    long is aborted with a new epoch (0.11.0.2 and later).
     """
 
     in_doubt: InDoubt
@@ -58,7 +61,7 @@ class OlderTransactions:
 
 
 def older_transactions_of(client: Release, brokers: Release) -> OlderTransactions | None:
-    """What a Java client and brokers of these releases do; None where both are of 2.5 or later."""
+    """Return the behaviour of a Java client and brokers of these releases; None if both are of 2.5 or later."""
     if min(client.line, brokers.line) >= IDEMPOTENT:
         return None
     in_doubt = InDoubt.STOPS_WHEN_DRAINED

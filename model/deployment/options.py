@@ -1,4 +1,4 @@
-"""Options of the form KEY=VALUE that say what no file does, or outrank what a file says (``--assume``)."""
+"""Options of the form KEY=VALUE (``--assume``), which add to the values of files or outrank them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OPTION_KEYS: tuple[str, ...] = (
     *(f"faults.{key}" for key in FAULT_KEYS),
     *(f"bounds.{key}" for key in RANGES),
 )
-"""Every key that an option can set."""
+"""The keys that an option can set."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options, sorted by what they are about."""
+    """Options, sorted by subject."""
 
     application: Mapping[str, Given] = field(default_factory=dict)
     environment: Mapping[str, Given] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Options:
 
 
 def read_options(texts: Mapping[str, str]) -> Options:
-    """Sort the options; an unknown key is one error that lists the keys."""
+    """Sort the options. Raises DeploymentError for an unknown key, with a list of the keys."""
     application: dict[str, Given] = {}
     environment: dict[str, Given] = {}
     faults: dict[str, Given] = {}
@@ -68,7 +68,7 @@ def read_options(texts: Mapping[str, str]) -> Options:
 
 
 def outrank(given: GivenDeployment, options: Options) -> GivenDeployment:
-    """The deployment with the options in the place of what the files say."""
+    """Return the configuration in which the options outrank the files."""
     topic = dict(given.topic)
     if options.replicas is not None:
         topic["replication.factor"] = options.replicas

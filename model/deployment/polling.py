@@ -1,4 +1,4 @@
-"""How long a consumer takes: from poll to poll, until it has committed, and until it is replaced (semantics 12)."""
+"""The durations of a consumer: between polls, until a commit, and until its replacement (semantics 12)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ if TYPE_CHECKING:
     from model.deployment.deployment import Deployment
 
 REQUESTS_TO_START = 14
-"""Messages both ways until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
+"""Messages, both ways, until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
 
 REQUESTS_TO_FIND = 5
-"""Messages until a consumer knows who took over: the answer that says so, who leads or coordinates, and the request."""
+"""Messages until a consumer knows the new leader or coordinator: the answer with the news, a request for metadata, and
+the request."""
 
 JOINING = Quantity("the client's allowance for joining a group", 5_000, 5_000)
-"""How much longer than max.poll.interval.ms a consumer waits for the answer to a request to join its group."""
+"""The time, in ms, for which a consumer waits beyond max.poll.interval.ms for the answer to a request to join its
+group."""
 
 
 def between_polls(deployment: Deployment) -> Duration:
-    """How long a group takes from one poll to the next: one whose only member takes longer gets another (12)."""
+    """Return the time between two polls in a group. A group whose only member takes longer gets another member (12)."""
     times = deployment.durations
     return Duration.of(min(times.poll_interval, times.max_poll, key=longest))
 
@@ -30,11 +32,11 @@ def between_polls(deployment: Deployment) -> Duration:
 def until_next_poll(
     deployment: Deployment, *, consumer_was_out: bool = True, brokers_were_out: bool = True
 ) -> Duration:
-    """How long it takes until a consumer that runs polls what is there, after outages that are possible.
+    """Return the time until a running consumer polls the available records, after the possible outages.
 
-    One that was restarted connects to a broker, its coordinator and the leader, joins, and may have to wait until
-    the session of the one before it is over, or for other members that never come, and for the answer of a
-    coordinator that falls silent; one whose leader is another one now until it knows, and has connected to it.
+    A restarted consumer connects to a broker, its coordinator and the leader, and joins. It can wait until the session
+    of the consumer before it expires, for other members that never come, and for the answer of a coordinator that falls
+    silent. A consumer whose leader changes waits until it knows the new leader and has connected to it.
     """
     times = deployment.durations
     until = between_polls(deployment) + Duration.of(times.metadata) + Duration.of(times.network, 2)
@@ -53,9 +55,10 @@ def until_next_poll(
 
 
 def until_committed(deployment: Deployment) -> Duration:
-    """How long after a poll returned a record its offset is committed, if the consumer runs on (semantics 12).
+    """Return the time from the poll that returned a record until the commit of its offset, if the consumer keeps
+    running (semantics 12).
 
-    So long no broker may be away; the coordinator of the group may have been before, and be another one now.
+    No broker may be away during this time. The group's coordinator may have been away before, and may have moved.
     """
     times = deployment.durations
     until = between_polls(deployment) + Duration.of(times.network, 2)
@@ -70,7 +73,7 @@ def until_committed(deployment: Deployment) -> Duration:
 
 
 def _connects_again(deployment: Deployment) -> Duration:
-    """Until a consumer that heard that a broker is gone has asked who took over, and connected to that one."""
+    """Return the time in which a consumer that noticed a broker's end finds the new broker and connects to it."""
     times = deployment.durations
     until = Duration.of(times.network, 2 * deployment.consumer_connects + REQUESTS_TO_FIND)
     for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
@@ -79,12 +82,12 @@ def _connects_again(deployment: Deployment) -> Duration:
 
 
 def until_replaced(deployment: Deployment) -> Duration:
-    """How long it takes until another member has what one has that polls too late (semantics 12, C10)."""
+    """Return the time until another member gets the partition of a member that polls too late (semantics 12, C10)."""
     times = deployment.durations
     until = Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
     return until + times.until_assigned if deployment.rebalancing.by_brokers else until
 
 
 def until_discovered(deployment: Deployment) -> Duration:
-    """How long it takes until a group reads a partition that is new: one member hears of it, and all rejoin."""
+    """Return the time until a group reads a new partition: one member discovers it, and all members rejoin."""
     return Duration.of(deployment.durations.consumer_metadata) + until_replaced(deployment)

@@ -1,4 +1,4 @@
-"""All that is wrong with a deployment, as far as one reading finds it, and not only what comes first."""
+"""The collection of all errors of a deployment in one reading, not only the first."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from model.deployment.errors import DeploymentError
 
 
 class Problems:
-    """Errors that were put aside, so that what stands behind them is read as well."""
+    """Errors that were collected, so that reading can continue after each."""
 
     def __init__(self) -> None:
         self.found: list[DeploymentError] = []
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Within the block an error is put aside; what follows it in the block is not done."""
+        """Collect an error that is raised within the block; the rest of the block is skipped."""
         try:
             yield
         except DeploymentError as error:
             self.found += [error, *(one for one in error.others if isinstance(one, DeploymentError))]
 
     def first(self) -> DeploymentError:
-        """The first in the order of files and lines, with the others; there has to be one."""
+        """Return the first error in the order of files and lines, with the others attached. There must be an error."""
         return first_of(by_place(self.found))
 
 
 def by_place(problems: Iterable[DeploymentError]) -> list[DeploymentError]:
-    """Sort problems by files and lines; those of no file come first."""
+    """Sort errors by file and line; errors without a file come first."""
     return sorted(problems, key=lambda error: (error.file or "", error.line or 0))
 
 
 def first_of(problems: Iterable[DeploymentError]) -> DeploymentError:
-    """Make one error of several, in their order; there has to be one."""
+    """Return the first error with the others attached, in order. There must be an error."""
     first, *others = problems
     first.others = tuple(others)
     return first

@@ -1,4 +1,5 @@
-"""What the Java producer makes of its settings (``ProducerConfig``, ``KafkaProducer``; client 0.10 and later).
+"""The rules by which the Java producer interprets its settings (``ProducerConfig``, ``KafkaProducer``; client 0.10 and
+later).
 
 The rules' numbers (P02 and so on) are those of docs/client-rules.md. The client asks whether a key was *set*, not what
 its value is: an explicit ``enable.idempotence=true`` behaves differently from the same default (P19).
@@ -26,23 +27,26 @@ KEYS = (
     "linger.ms",
     "transaction.two.phase.commit.enable",
 )
-"""The settings these rules read: their values must be known. (Any transactional.id will do, a placeholder too.)"""
+"""The settings that these rules read: their values must be known. (``transactional.id`` may be any value, even a
+placeholder.)"""
 
 IDEMPOTENCE = "enable.idempotence"
 IN_FLIGHT = "max.in.flight.requests.per.connection"
 TRANSACTIONAL = "transactional.id"
 DELIVERY = "delivery.timeout.ms"
 MIXES_IDS = ((1, 0), (2, 2))
-"""Clients from and to here take numbers of one producer id for those of another (KAFKA-8483)."""
+"""The first and last client release lines that confuse sequence numbers of different producer ids (KAFKA-8483)."""
 
 LATE_ERRORS_COUNT = ((2, 1), (3, 6))
-"""From here to before there errors that come when a send has failed change sequence numbers (KAFKA-14397)."""
+"""The first release, and the first release after, in which an error for a send that has already failed changes sequence
+numbers (KAFKA-14397)."""
 
 KEEPS_NUMBERS = ((2, 5, 0), (2, 7, 1))
-"""From the first of these on, and before the second, old numbers may go on in an epoch that another partition began."""
+"""The first release, and the first release after, in which old sequence numbers can continue in an epoch that another
+partition began."""
 
 ALWAYS_RETRIES = (2, 1)
-"""From here on retries are unlimited by default, idempotent or not."""
+"""The first release with unlimited retries by default, idempotent or not."""
 
 _LARGEST_INT = 2**31 - 1
 
@@ -65,14 +69,14 @@ class ProducerValues:
 
 
 def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
-    """The effective settings, or the refusal with the client's own exception. ``kafka``: the release of the brokers."""
+    """Return the effective settings, or raise the client's own exception. ``kafka``: the release of the brokers."""
     notes: list[str] = []
     acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
     idempotence = _idempotence(section, acks, notes)
     if idempotence.value == "true" and acks.value != Acks.ALL:
-        # Only clients up to 2.8 come here: their default is acks=1.
+        # Only clients up to 2.8 get here, because their default is acks=1.
         acks = section.derived("acks", Acks.ALL, "P08: idempotence needs acks=all")
-        notes.append(f"{section.software} takes acks=all because idempotence is on and acks is not set (rule P08)")
+        notes.append(f"{section.software} uses acks=all because idempotence is on and acks is not set (rule P08)")
     if idempotence.value == "true" and section.release.line < ALWAYS_RETRIES and not section.has("retries"):
         retries = section.derived("retries", str(_LARGEST_INT), "P09: idempotence retries without limit")
     if idempotence.value == "true" and _sends_one_at_a_time(section) and not section.has(IN_FLIGHT):
@@ -108,27 +112,32 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
 
 
 def _late_errors_count(section: Section, idempotence: bool) -> bool:
-    """Whether an error changes numbers whose send has failed; in a transaction that one is aborted (semantics 3.4)."""
+    """Tell whether a late error changes the sequence numbers of later sends. With transactions, the transaction is
+    aborted (semantics 3.4)."""
     first, mended = LATE_ERRORS_COUNT
     return idempotence and first <= section.release.line < mended and not section.has(TRANSACTIONAL)
 
 
 def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None:
-    """Refuse what no model has: releases that do not speak to each other, and what clients of old did wrong."""
-    without = f"set {IDEMPOTENCE}=false to check without"
+    """Raise NotModelledError for releases that do not work together and for errors of old clients that the model
+    lacks."""
+    without = f"set {IDEMPOTENCE}=false to check without idempotence"
     client = section.release
     for whose, release in (("clients", client), ("brokers", kafka)):
         if section.has(TRANSACTIONAL) and release.line < FIRST_IDEMPOTENT:
-            what = f"transactions with {whose} before {_of(FIRST_IDEMPOTENT)}; remove {TRANSACTIONAL} to check without"
+            what = (
+                f"transactions with {whose} before {_of(FIRST_IDEMPOTENT)}; remove {TRANSACTIONAL} to check without "
+                "transactions"
+            )
             raise section.not_modelled(TRANSACTIONAL, what)
     if kafka.line < FIRST_IDEMPOTENT:
         raise section.not_modelled(IDEMPOTENCE, f"idempotence with brokers before {_of(FIRST_IDEMPOTENT)}; {without}")
     older, newer = sorted((client.line, kafka.line))
     if older < (2, 1) and newer >= (4, 0):
         raise section.not_modelled(
-            IDEMPOTENCE, f"idempotence with clients and brokers so far apart (KIP-896); {without}"
+            IDEMPOTENCE, f"idempotence with client and brokers of too different releases (KIP-896); {without}"
         )
-    # A producer with transactions has one id, and no more than three records in flight, which stay in order.
+    # A producer with transactions has one id, and at most three records in flight, which stay in order.
     mixes = MIXES_IDS[0] <= client.line <= MIXES_IDS[1] and not section.has(TRANSACTIONAL)
     if mixes and in_flight > 1:
         what = (
@@ -153,12 +162,12 @@ def _acks(section: Section) -> Setting:
 
 def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
     if not section.knows(IDEMPOTENCE):
-        return section.derived(IDEMPOTENCE, "false", "there is none before 0.11")
+        return section.derived(IDEMPOTENCE, "false", "not available before 0.11")
     if _before_default_fix(section):
         return _idempotence_before_fix(section, acks, notes)
     conflicts = _conflicts(section, acks, ("P02", "P03", "P06"))
     if section.release.line >= (4, 0) and section.flag(IDEMPOTENCE) and section.integer(IN_FLIGHT) > 5:
-        # 4.0 tests this while idempotence still counts as on, even where acks=1 would switch it off.
+        # 4.0 checks this while idempotence still counts as on, even where acks=1 would disable it.
         why = f"{IN_FLIGHT} must be at most 5 unless {IDEMPOTENCE}=false is set"
         raise section.refused(IN_FLIGHT, "ConfigException", why, "P07")
     if section.has(IDEMPOTENCE):
@@ -174,12 +183,12 @@ def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
     rules = {"acks": "P12", "retries": "P13", IN_FLIGHT: "P14"}
     causes = " and ".join(section.where(key) for key, _, _ in conflicts)
     rule = rules[conflicts[0][0]]
-    notes.append(f"{section.software} silently switches idempotence off because of {causes} (rule {rule})")
-    return section.derived(IDEMPOTENCE, "false", f"{rule}: switched off by {causes}")
+    notes.append(f"{section.software} silently disables idempotence because of {causes} (rule {rule})")
+    return section.derived(IDEMPOTENCE, "false", f"{rule}: disabled by {causes}")
 
 
 def _conflicts(section: Section, acks: Setting, rules: tuple[str, str, str]) -> list[tuple[str, str, str]]:
-    """What stands against idempotence: key, rule that refuses it, and why."""
+    """Return the settings that contradict idempotence: key, rule that refuses the combination, and why."""
     most = 1 if _sends_one_at_a_time(section) else 5
     found = []
     if acks.value != Acks.ALL:
@@ -193,7 +202,7 @@ def _conflicts(section: Section, acks: Setting, rules: tuple[str, str, str]) -> 
 
 
 def _before_default_fix(section: Section) -> bool:
-    """Whether the declared default of enable.idempotence is not in force: up to 2.8, in 3.0.0 and in 3.1.0."""
+    """Tell whether the declared default of enable.idempotence is not in force: up to 2.8, in 3.0.0 and in 3.1.0."""
     release = section.release
     if release.line < (3, 0):
         return True
@@ -202,8 +211,8 @@ def _before_default_fix(section: Section) -> bool:
     if release.patch is None and not section.has(IDEMPOTENCE):
         raise section.at(
             IDEMPOTENCE,
-            f"Java producer {release}.0 leaves idempotence off by default, {release}.1 has it on (rule P11): "
-            f"say the patch level of the version, or set enable.idempotence",
+            f"idempotence is off by default in Java producer {release}.0 and on in {release}.1 (rule P11): "
+            f"name the patch level of the version, or set enable.idempotence",
         )
     return release.patch == 0
 
@@ -226,7 +235,7 @@ def _idempotence_before_fix(section: Section, acks: Setting, notes: list[str]) -
             raise section.refused(key, "ConfigException", why, rule)
     if explicit:
         return section.flag_setting(IDEMPOTENCE)
-    return section.derived(IDEMPOTENCE, "true", "P15: transactional.id switches idempotence on")
+    return section.derived(IDEMPOTENCE, "true", "P15: transactional.id enables idempotence")
 
 
 def _refuse_transactional(section: Section, rule: str) -> None:
@@ -252,4 +261,6 @@ def _check_transactions(section: Section) -> None:
         why = f"transaction.timeout.ms must not be set with {two_phase}=true"
         raise section.refused("transaction.timeout.ms", "ConfigException", why, "P22")
     if section.has(two_phase) and section.flag(two_phase) and section.has(TRANSACTIONAL):
-        raise section.not_modelled(two_phase, "transactions that another coordinator decides; switch it off")
+        raise section.not_modelled(
+            two_phase, "transactions with an external coordinator (two-phase commit); set this to false"
+        )

@@ -1,7 +1,7 @@
-"""What is required of a pipeline where nobody names properties: a profile, and what its own settings promise.
+"""The required properties where the user names none: a profile, and the promises of the pipeline's own settings.
 
-A profile is a set of properties with a name (``tables/profiles.csv``). Nobody has to choose one: at least once is
-what every pipeline is for, and some settings are set by nobody who does not want more (``tables/intentions.csv``).
+A profile is a named set of properties (``tables/profiles.csv``). The default is at least once, the purpose of every
+pipeline. Some settings promise more (``tables/intentions.csv``).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from model.deployment.known_keys import unknown
 from model.deployment.setting import Setting
 
 AT_LEAST_ONCE = "at-least-once"
-"""The profile of a pipeline that says nothing more."""
+"""The default profile."""
 
 PROFILES = (AT_LEAST_ONCE, "exactly-once", "ordered", "all")
-"""Every profile, in the order in which documents list them."""
+"""Every profile, in the order of the documents."""
 
 NAMED = "require"
-"""What stands in the place of a profile where the required properties were named, one by one."""
+"""The profile's name where the user named the required properties one by one."""
 
 IDEMPOTENCE, TRANSACTIONS, ONE_IN_FLIGHT = "idempotence", "transactions", "one-in-flight"
-"""What the settings of a producer can promise beyond at least once."""
+"""The promises of a producer's settings beyond at least once."""
 
 SAID = ("file", "option")
-"""Kinds of origin of a setting that somebody wrote down for this pipeline."""
+"""The kinds of origin of settings that the user wrote for this pipeline."""
 
 
 def properties_of_profile(name: Given) -> frozenset[str]:
-    """Name the properties of a profile. Raises DeploymentError where there is no such profile."""
+    """Return the properties of a profile. Raises DeploymentError for an unknown profile."""
     text = name.value.strip()
     if text not in PROFILES:
         error = unknown(Given(text, "", name.origin), "unknown profile", PROFILES)
@@ -41,12 +41,12 @@ def properties_of_profile(name: Given) -> frozenset[str]:
 
 
 def in_profile(name: str) -> frozenset[str]:
-    """Name the properties of a profile that is one of :data:`PROFILES`."""
+    """Return the properties of a profile that is one of :data:`PROFILES`."""
     return frozenset(row["property"] for row in _rows("profiles") if row["profile"] == name)
 
 
 def promised(intentions: Iterable[str]) -> frozenset[str]:
-    """Name the properties that are required because the producer's settings promise them."""
+    """Return the properties that the promises of the producer's settings require."""
     wanted = set(intentions)
     return frozenset(row["property"] for row in _rows("intentions") if row["intention"] in wanted)
 
@@ -54,7 +54,7 @@ def promised(intentions: Iterable[str]) -> frozenset[str]:
 def intentions_of(
     settings: Sequence[Setting], *, idempotence: bool, max_in_flight: int, transactional: bool
 ) -> tuple[str, ...]:
-    """Name what the settings that somebody wrote down promise, where that is in force and no default."""
+    """Return the promises of the settings that the user wrote, as far as the settings are in force."""
     written = {one.key for one in settings if one.scope == "producer" and one.origin.kind in SAID}
     keys: dict[str, set[str]] = {}
     for row in _rows("intention_keys"):

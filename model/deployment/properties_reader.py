@@ -1,4 +1,4 @@
-"""Plain Java ``.properties`` files, as they lie in a repository."""
+"""A deployment in existing Java ``.properties`` files."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def read_properties(
 ) -> Deployment:
     """Read and check a deployment in .properties files; a missing file means the defaults. Raises DeploymentError.
 
-    ``kafka`` is the release of brokers and clients, ``assume`` says what no file can tell. The error tells all that is
-    wrong.
+    ``kafka``: the release of brokers and clients. ``assume``: assumptions that no file can tell. The error contains all
+    errors.
     """
     files = {"topic": topic, "producer": producer, "consumer": consumer, "broker": broker}
     rest = rest_of_properties(kafka, files, assume=assume)
@@ -48,9 +48,9 @@ def read_properties(
 def rest_of_properties(
     kafka: str, files: Mapping[str, Path | None], *, assume: Mapping[str, str] | None = None
 ) -> Rest:
-    """Read a deployment in .properties files by the components that they are of, without the values that are wrong.
+    """Read a deployment in .properties files, by component, without the rejected values.
 
-    Raises DeploymentError for assumptions that make no sense.
+    Raises DeploymentError for invalid assumptions.
     """
     problems = Problems()
     read: dict[str, dict[str, Given]] = {}
@@ -80,7 +80,7 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_settings(path: Path) -> dict[str, Given]:
-    """The settings of one file, each key once, with the line each starts in."""
+    """Return the settings of one file, each key once, with the line in which each starts."""
     from javaproperties import InvalidUEscapeError, KeyValue, parse
 
     file = str(path)
@@ -96,17 +96,22 @@ def read_settings(path: Path) -> dict[str, Given]:
                     if key[1:].startswith(("#", "!")):
                         line += count_lines(element.source)
                         continue
-                    message = "begins with a byte order mark, which Java takes for a part of this key; save it without"
+                    message = (
+                        "begins with a byte order mark, which Java treats as part of this key; save the file without "
+                        "the mark"
+                    )
                     raise DeploymentError(message, file=file, line=line, key=shown_key(key[1:]))
                 if has_placeholder(key):
-                    message = "a template stands in the place of a key; fill the template in first"
+                    message = "a template stands in the place of a key; render the template first"
                     raise DeploymentError(message, file=file, line=line, key=shown_key(key))
                 if key in settings:
-                    # Java would keep the last one without a word.
+                    # Java would silently keep the last value.
                     message = f"is given twice, also in line {settings[key].origin.line}; keep one"
                     raise DeploymentError(message, file=file, line=line, key=shown_key(key))
                 if len(settings) >= MOST_KEYS:
-                    raise DeploymentError(f"has more than {MOST_KEYS} settings", file=file, line=line)
+                    raise DeploymentError(
+                        f"has more than {MOST_KEYS} settings; check that this is the right file", file=file, line=line
+                    )
                 settings[key] = Given(key, element.value, Origin("file", "", file, line))
             line += count_lines(element.source)
     except InvalidUEscapeError:
@@ -116,15 +121,17 @@ def read_settings(path: Path) -> dict[str, Given]:
 
 
 def check_continuations(text: str, file: str) -> None:
-    """Refuse a value of very many lines: joining them takes the parser quadratic time."""
+    """Raise DeploymentError for a value of very many lines, which the parser joins in quadratic time."""
     run = 0
     for number, line in enumerate(_LINE_END.split(text), start=1):
         run = run + 1 if line.endswith("\\") else 0
         if run > _MOST_CONTINUATIONS:
-            message = f"a setting runs over more than {_MOST_CONTINUATIONS} lines that end in a backslash"
+            message = (
+                f"a setting continues over more than {_MOST_CONTINUATIONS} lines that end in a backslash; shorten it"
+            )
             raise DeploymentError(message, file=file, line=number)
 
 
 def count_lines(source: str) -> int:
-    """How many line ends a piece of the file has: LF, CR LF or CR, as Java counts them."""
+    """Return the number of line ends in a piece of the file: LF, CR LF or CR, as Java counts them."""
     return source.count("\n") + source.count("\r") - source.count("\r\n")

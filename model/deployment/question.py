@@ -1,4 +1,4 @@
-"""What a deployment asks, apart from how it came to be said."""
+"""The question of a deployment, independent of its names and sources."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from model.deployment.deployment import Deployment
 
 
 def question(deployment: Deployment) -> Deployment:
-    """The deployment without names, origins, notes and what is required of it: what is left decides every verdict."""
+    """Return the deployment without names, origins, notes and requirements: the rest decides every verdict."""
     said = replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=(), profile=None)
     return replace(said, given=None)

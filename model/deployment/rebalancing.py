@@ -1,4 +1,4 @@
-"""How a group takes a partition from a member that is alive, by client, protocol and release (semantics 12)."""
+"""The way in which a group takes a partition from a live member, by client, protocol and release (semantics 12)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rebalancing:
-    """What a rebalance in order finds of the member that gives its partition up (semantics 12).
+    """The state in which an orderly rebalance finds the member that gives up its partition (semantics 12).
 
-    ``by_brokers``: the brokers say who has what, and members hear of it with their heartbeats
-    (``group.protocol=consumer``, KIP-848). ``at_any_time``: the client lets go while the application is at work on what
-    poll() returned, not in a later poll(). ``behind``: what was returned last need not have been committed by then.
-    ``sent_once``: the commit before it is not sent again if it fails (KAFKA-14024).
+    ``by_brokers``: the brokers assign partitions, and members learn their assignment from heartbeats
+    (``group.protocol=consumer``, KIP-848). ``at_any_time``: the client gives up the partition while the application
+    processes records from poll(), not in a later poll(). ``behind``: the last returned records need not be committed by
+    then. ``sent_once``: the commit before the rebalance is not sent again if it fails (KAFKA-14024).
     """
 
     by_brokers: bool
@@ -22,4 +22,4 @@ class Rebalancing:
 
 
 IN_ORDER = Rebalancing(by_brokers=False, at_any_time=False, behind=False, sent_once=False)
-"""In a later poll(), with everything committed that was returned."""
+"""A partition is given up in a later poll(), after a commit of all returned records."""

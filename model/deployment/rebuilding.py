@@ -1,7 +1,7 @@
-"""A deployment taken apart into what was said of it, so that it can be built again with something said otherwise.
+"""A deployment reduced to its given settings, from which it can be built again with some settings changed.
 
-A deployment keeps its effective settings with their origins, not the files. From those that somebody said (and not a
-default or a rule) it can be built again; whether the same comes of that is for the caller to compare.
+A deployment keeps its effective settings with their origins, not its files. The settings that the user gave (not
+defaults or rules) suffice to build it again. The caller must compare the result with the original.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Place = tuple[str, str]
 """Scope and key of a setting."""
 
 FAULTS: Place = ("assume", "faults")
-"""All that is said of faults: it goes together."""
+"""The place of all settings about faults, which change together."""
 
 _RELEASE: Place = ("broker", "release")
 _CLIENT = "client"
@@ -27,7 +27,8 @@ _OF_FAULTS = "faults."
 
 
 def said_of(deployment: Deployment) -> dict[Place, Setting]:
-    """What was said: in files, as options, or taken for granted of files that say nothing. Of faults nothing."""
+    """Return the settings that the user gave in files or options, or that were assumed for existing files. Faults are
+    excluded."""
     said = {}
     for setting in deployment.settings:
         by_default = setting.origin.kind == "assumption" and setting.scope in ("application", "assume")
@@ -39,7 +40,8 @@ def said_of(deployment: Deployment) -> dict[Place, Setting]:
 
 
 def built_of(said: Mapping[Place, Setting], faults_of: Deployment) -> Deployment:
-    """The deployment of which this was said, with the faults of another. Raises DeploymentError, as any reader does."""
+    """Build the deployment with these given settings and the faults of another deployment. Raises DeploymentError as
+    any reader does."""
     sections: dict[str, dict[str, Given]] = {}
     for (scope, key), setting in said.items():
         sections.setdefault(scope, {})[key] = Given(key, setting.value, setting.origin)
@@ -69,7 +71,7 @@ def built_of(said: Mapping[Place, Setting], faults_of: Deployment) -> Deployment
 
 
 def changed_places(old: Mapping[Place, Setting], new: Mapping[Place, Setting]) -> tuple[Place, ...]:
-    """Where another value was said, or where one of the two says nothing."""
+    """Return the places whose values differ, or that only one of the two has."""
     places = dict.fromkeys((*old, *new))
     return tuple(place for place in places if _value(old.get(place)) != _value(new.get(place)))
 
@@ -77,13 +79,13 @@ def changed_places(old: Mapping[Place, Setting], new: Mapping[Place, Setting]) -
 def exchanged(
     old: Mapping[Place, Setting], new: Mapping[Place, Setting], places: Collection[Place]
 ) -> dict[Place, Setting]:
-    """What ``old`` says, and at some places what ``new`` says, or does not say."""
+    """Return the settings of ``old``, with those of ``new`` (or none) at the given places."""
     kept = {place: setting for place, setting in old.items() if place not in places}
     return {**kept, **{place: new[place] for place in places if place in new}}
 
 
 def of_faults(place: Place) -> bool:
-    """Whether a setting says which faults are explored."""
+    """Tell whether a setting is about the explored faults."""
     return place[0] == "assume" and place[1].startswith(_OF_FAULTS)
 
 

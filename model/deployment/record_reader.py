@@ -1,8 +1,8 @@
 """A deployment in one record of an inventory: the words of the YAML format as keys, nested, with dots, or both.
 
-``{"kafka": "4.0", "topic": {"replicas": 3}, "producer.acks": "all"}`` says what a file with these words says. A key
-without a value (an empty cell of a table, null in JSON) is not there. Keys such as ``label.team`` say nothing of the
-deployment: they are what the inventory's owner knows it by.
+``{"kafka": "4.0", "topic": {"replicas": 3}, "producer.acks": "all"}`` means the same as a YAML file with these words. A
+key without a value (an empty cell of a table, null in JSON) counts as absent. Keys such as ``label.team`` are labels of
+the inventory and do not describe the deployment.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Record = Mapping[str, object]
 """Keys with texts, numbers, booleans, lists of these, or records."""
 
 NESTED = ("settings", "faults")
-"""Words within a section that hold keys of their own: ``assume.faults.kill``, ``topic.settings.retention.ms``."""
+"""Words within a section that contain keys of their own: ``assume.faults.kill``, ``topic.settings.retention.ms``."""
 
 RELEASES = ("kafka", "version")
-"""Words that hold a release."""
+"""Words whose value is a release."""
 
 LABEL = "label"
-"""The section of a record for what is carried along, and read by nobody."""
+"""The section of a record for labels, which Proofka carries along and does not interpret."""
 
 
 def read_record(
@@ -37,13 +37,13 @@ def read_record(
 ) -> Deployment:
     """Read and check one record, found in line (or row) ``line`` of ``file``. Raises DeploymentError.
 
-    ``name`` names the deployment where the record does not; ``overrides`` are options as of ``--assume``.
+    ``name`` names the deployment if the record does not; ``overrides`` are options as in ``--assume``.
     """
     return deployment_by(_Unfolding(file, line).tree(record), file, name, overrides)
 
 
 def given_record(record: Record, *, name: str, file: str, line: int) -> GivenDeployment:
-    """What a record says, before defaults and rules. Raises DeploymentError."""
+    """Return the given deployment of a record, before defaults and rules. Raises DeploymentError."""
     return given_by(_Unfolding(file, line).tree(record), file, name)
 
 
@@ -53,9 +53,9 @@ def check_keys(record: Record, *, file: str, line: int) -> None:
 
 
 def labels_of(record: Record) -> dict[str, str]:
-    """The labels of a record, as in ``{"label.team": "billing"}``; those that are no single values have none.
+    """Return the labels of a record, as in ``{"label.team": "billing"}``, except those that are no single values.
 
-    The record may be one that :func:`read_record` refuses.
+    The record can be one that :func:`read_record` refuses.
     """
     found: dict[str, str] = {}
     for key, value in record.items():
@@ -74,30 +74,30 @@ class _Unfolding:
         self._line = line
 
     def tree(self, record: Record) -> yaml_tree.Mapping:
-        """The record as the tree that the same words in YAML would be."""
+        """Return the record as the tree of the same words in YAML."""
         unfolded = self._unfold(record)
         labels = unfolded.pop(LABEL, {})
         if not isinstance(labels, dict):
-            raise self._error("must hold labels, as in label.team", LABEL)
+            raise self._error("must contain labels, as in label.team", LABEL)
         for name, value in labels.items():
             self._text(f"{LABEL}.{name}", value)
         for key in unfolded:
             if key not in SECTIONS:
                 given = Given(key, "", Origin("file", "", self._file, self._line))
                 error = unknown(given, "unknown section", SECTIONS)
-                error.message += f"; what is no setting but a label starts with {LABEL}., as in {LABEL}.team"
+                error.message += f"; a label starts with {LABEL}., as in {LABEL}.team"
                 raise error
         return self._mapping(unfolded)
 
     def _unfold(self, record: Record) -> dict[str, object]:
-        """Sections with their keys, each once, and nothing that has no value."""
+        """Return sections with their keys, each once, without keys that have no value."""
         unfolded: dict[str, object] = {}
         for key, value in self._pairs(record, 0):
             at = unfolded
             for section in key[:-1]:
                 inner = at.setdefault(section, {})
                 if not isinstance(inner, dict):
-                    raise self._error("holds a value, and keys as well; keep one", ".".join(key[:-1]))
+                    raise self._error("has both a value and keys; keep one of them", ".".join(key[:-1]))
                 at = inner
             if key[-1] in at:
                 raise self._error("is given twice; keep one", ".".join(key))
@@ -105,12 +105,12 @@ class _Unfolding:
         return unfolded
 
     def _pairs(self, record: Record, depth: int) -> Iterator[tuple[tuple[str, ...], object]]:
-        """Each value with where it belongs."""
+        """Yield each value with its path."""
         if depth >= yaml_tree.DEEPEST:
             raise self._error(f"is nested deeper than {yaml_tree.DEEPEST} levels")
         for key, value in record.items():
             if not isinstance(key, str):
-                raise self._error("has a key that is no text")
+                raise self._error("has a key that is not text; put it in quotes")
             if _is_missing(value):
                 continue
             path = path_of(key, top=depth == 0)
@@ -135,17 +135,17 @@ class _Unfolding:
 
     def _text(self, key: str, value: object) -> str:
         if key in RELEASES and isinstance(value, float):
-            return repr(value)  # 4.0 is no whole number here
+            return repr(value)  # The value 4.0 is a release, not a whole number.
         if isinstance(value, str | int | float):
             return _shown(value)
-        raise self._error(f"holds a {type(value).__name__}, which is no value of a setting", key)
+        raise self._error(f"has a {type(value).__name__} as its value; use text, a number or a boolean", key)
 
     def _error(self, message: str, key: str | None = None) -> DeploymentError:
         return DeploymentError(message, file=self._file, line=self._line, key=None if key is None else shown_key(key))
 
 
 def path_of(key: str, *, top: bool = True) -> tuple[str, ...]:
-    """Where a key belongs: its section, then the section's own word, or a setting's name with all of its dots."""
+    """Return the path of a key: its section, and the section's own word or a setting's name with all of its dots."""
     first, dot, rest = key.partition(".")
     if top and dot and first == LABEL:
         return (first, rest)
@@ -158,7 +158,7 @@ def _shown(value: str | float) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # a column of whole numbers with gaps
+        return str(int(value))  # A column of whole numbers with gaps has floats.
     return str(value)
 
 

@@ -1,4 +1,5 @@
-"""What clients and brokers refuse although no delivery depends on it: they do not start, so there is no pipeline."""
+"""Combinations that clients and brokers refuse although no delivery depends on them: the client or broker does not
+start."""
 
 from __future__ import annotations
 
@@ -15,8 +16,11 @@ GROUP_OF_BROKERS = ("session.timeout.ms", "heartbeat.interval.ms", ASSIGNORS, "g
 
 @dataclass(frozen=True)
 class Refusal:
-    """A combination that is refused. ``since`` and ``before`` are release lines; ``of``: the settings whose place an
-    error names, the first that is given."""
+    """A combination that a client or broker refuses.
+
+    ``since`` and ``before``: release lines. ``of``: the settings at which the error points; the first given one is
+    used.
+    """
 
     rule: str
     table: str
@@ -123,8 +127,8 @@ REFUSALS = (
         since=(1, 33),
     ),
 )
-"""All of them. What a setting may be by itself stands in the tables of defaults, what deliveries depend on in the rules
-of each client."""
+"""All of these combinations. Limits of a single setting are in the tables of defaults; combinations that affect
+deliveries are in the rules of each client."""
 
 
 def _is_before(section: Section, version: tuple[int, int]) -> bool:

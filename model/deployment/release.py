@@ -1,4 +1,4 @@
-"""Releases of Apache Kafka: which are known, and their order."""
+"""Releases of Apache Kafka: the known releases and their order."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ OLDEST = (0, 10)
 """The oldest release line whose defaults are known."""
 
 FIRST_IDEMPOTENT = (0, 11)
-"""Producers number their records, and brokers look at the numbers, from here on (KIP-98)."""
+"""The first release in which producers number their records and brokers check the numbers (KIP-98)."""
 
 IDEMPOTENT = (2, 5)
-"""From here on idempotent producers recover from sequence gaps by themselves (KIP-360), and brokers accept any first
-sequence of a producer that they do not know."""
+"""The first release whose idempotent producers recover from sequence gaps by themselves (KIP-360), and whose brokers
+accept any first sequence number of an unknown producer."""
 
 NEWEST = (4, 3)
 """The newest release line whose defaults are known."""
 
 
 LAST_PATCH = 9
-"""No line has a later patch release: what is said of this one holds for every later number."""
+"""The last patch level of any line: facts about this level hold for every later number."""
 
 
 class ReleaseError(ValueError):
-    """A text that names no known release; the message says which are known."""
+    """A text that names no known release. The message lists the known releases."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release such as 3.9.1; ``patch`` is None when only the line (3.9) was named.
+    """A release such as 3.9.1; ``patch`` is None if only the line (3.9) was named.
 
     ``fix``: the fourth number that releases before 1.0 have (0.11.0.2).
     """
@@ -47,12 +47,12 @@ class Release:
 
     @property
     def line(self) -> tuple[int, int]:
-        """The release line, in which defaults are looked up: (3, 9) for 3.9.1."""
+        """The release line, which determines the defaults: (3, 9) for 3.9.1."""
         return (self.major, self.minor)
 
     @property
     def full(self) -> tuple[int, int, int]:
-        """Three numbers; a line without a patch level is its first release."""
+        """Three numbers; a line without a patch level counts as its first release."""
         return (self.major, self.minor, self.patch or 0)
 
     def __str__(self) -> str:
@@ -60,19 +60,19 @@ class Release:
 
 
 def lines() -> tuple[tuple[int, int], ...]:
-    """Every release line whose defaults are known, oldest first."""
+    """Return every release line whose defaults are known, oldest first."""
     return (OLDEST, FIRST_IDEMPOTENT, *((major, minor) for major, minors in _LINES.items() for minor in minors))
 
 
 def parse_release(text: str) -> Release:
-    """Read ``"4.0"`` or ``"3.9.1"``; any other text, or a release that does not exist, is a ReleaseError."""
+    """Read ``"4.0"`` or ``"3.9.1"``. Raises ReleaseError for any other text or an unknown release."""
     known = f"known releases are {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}, for example 4.0 or 3.9.1"
     match = _PATTERN.fullmatch(text.strip())
     if match is None:
         raise ReleaseError(f"{text.strip()[:40]!r} is not a release of Apache Kafka; {known}")
     numbers = [int(number) for number in match.groups() if number is not None]
     if numbers[0] == 0:
-        # Before 1.0 the line has two numbers after the zero that never changed: 0.10.2.1 is patch 1 of 0.10.2.
+        # Before 1.0 a line has two numbers, of which the zero never changed: 0.10.2.1 is fix 1 of patch 2 of 0.10.
         if numbers[1] not in (10, 11):
             raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
         return Release(0, *numbers[1:])

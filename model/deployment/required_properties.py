@@ -36,25 +36,25 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "replica-agreement",
     "recoverability",
 )
-"""Every property that can be required, in the order in which they are reported."""
+"""Every property that can be required, in the order of reports."""
 
 TO_BE_NAMED = ("no-dropped-record", "no-gap")
-"""Whether a send is given up, and what comes after it, depends on how long faults last, which no configuration tells.
+"""Properties that are checked only by name, because they depend on the length of faults, which no configuration tells.
 
-So these have to be asked for, with durations of the environment that somebody stands for.
+They concern abandoned sends and the records after them. The user must name them, with durations of the environment.
 """
 
 OF_TRANSACTIONS = ("atomicity", "no-aborted-read", "no-hanging-transaction")
-"""What speaks of transactions, and is checked only where it is required."""
+"""Properties of transactions, which are checked only if they are required."""
 
 ASKED_BY_DEFAULT: tuple[str, ...] = tuple(
     name for name in KNOWN_PROPERTIES if name not in (*TO_BE_NAMED, *OF_TRANSACTIONS)
 )
-"""What is checked of every pipeline, required or not. What else is checked has to be required."""
+"""The properties that are checked for every pipeline, required or not. All others must be required."""
 
 
 def check_property(name: Given) -> None:
-    """Raise DeploymentError unless there is such a property."""
+    """Raise DeploymentError for an unknown property."""
     text = name.value.strip()
     if text not in KNOWN_PROPERTIES:
         error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
@@ -70,9 +70,10 @@ def read_required(
     profile: Given | None = None,
     intentions: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none.
+    """Return the required properties in the order of KNOWN_PROPERTIES. Raises DeploymentError for an unknown name.
 
-    Names outrank a profile, and a profile what the settings promise. Without any of these: :func:`by_intentions`.
+    Names outrank a profile, and a profile outranks the promises of settings. Without any of these:
+    :func:`by_intentions`.
     """
     if given is not None:
         return _named(given, transactional=transactional)
@@ -83,19 +84,19 @@ def read_required(
 
 
 def requiring(given: tuple[Given, ...] | None, profile: Given | None) -> str:
-    """Name the profile that says what is required, or :data:`NAMED` where names of properties outrank it."""
+    """Return the name of the profile in force, or :data:`NAMED` if names of properties outrank it."""
     if given is not None:
         return NAMED
     return AT_LEAST_ONCE if profile is None else profile.value.strip()
 
 
 def by_intentions(intentions: Iterable[str]) -> tuple[str, ...]:
-    """Name what is required where nobody says: at least once, and what the producer's settings promise."""
+    """Return the default requirements: at least once, and the promises of the producer's settings."""
     return _in_order(in_profile(AT_LEAST_ONCE) | promised(intentions))
 
 
 def required_unless_said(deployment: Deployment) -> tuple[str, ...]:
-    """Name what would be required of a deployment if nobody had said."""
+    """Return the properties that would be required of a deployment without any names or profile."""
     return by_intentions(
         intentions_of(
             deployment.settings,
@@ -116,13 +117,16 @@ def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
         text = name.value.strip()
         what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
         if text in OF_TRANSACTIONS and not transactional:
-            raise complaint(name, f"{what}it is about transactions, and the producer has no transactional.id")
+            raise complaint(
+                name,
+                f"{what}needs transactions, but the producer has no transactional.id; set it, or remove this property",
+            )
         if text == "no-dropped-record" and transactional:
             raise complaint(
-                name, f"{what}not modelled yet: how long a coordinator of transactions takes", NotModelledError
+                name, f"{what}not modelled yet: the time that a transaction coordinator takes", NotModelledError
             )
         check_property(name)
         if text in names:
-            raise complaint(name, f"{text} is required twice")
+            raise complaint(name, f"{text} is required twice; keep one")
         names[text] = name
     return _in_order(names)

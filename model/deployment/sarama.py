@@ -1,4 +1,4 @@
-"""What sarama makes of its settings (``Config.Validate``; 1.19 and later).
+"""The rules by which sarama interprets its settings (``Config.Validate``; 1.19 and later).
 
 The rules' numbers (A02 and so on) are those of docs/client-rules.md.
 """
@@ -54,22 +54,22 @@ INITIAL = {
     "OffsetOldest": OffsetReset.EARLIEST,
     "-2": OffsetReset.EARLIEST,
 }
-"""Its words for acks, and for where a consumer starts that has no offset."""
+"""sarama's values for acks, and for the start of a consumer without an offset."""
 
 PIPELINES = (1, 31)
-"""From here on a request may be sent before the one before it is answered, whatever Net.MaxOpenRequests says."""
+"""The first release that can send a request before the previous one is answered, whatever Net.MaxOpenRequests says."""
 
 MUTES = (1, 60)
-"""From here on a partition has one request in flight, and keeps it until that succeeded or failed for good."""
+"""The first release in which a partition has one request in flight until that succeeded or failed permanently."""
 
 MUTES_IDEMPOTENT = (1, 49)
-"""So it does before with idempotence, and pauses before each retry."""
+"""The first release in which the same holds with idempotence, with a pause before each retry."""
 
 OLDEST_VERSION = (0, 11)
-"""The oldest protocol (``Version``) in which there is idempotence."""
+"""The oldest protocol (``Version``) with idempotence."""
 
 MOST_RETRIES = 10
-"""More are not counted one by one: the model would take them for retries without end."""
+"""The largest modelled number of retries. The model would treat a larger number as unlimited."""
 
 REQUIRED, RETRIES = "Producer.RequiredAcks", "Producer.Retry.Max"
 OPEN = "Net.MaxOpenRequests"
@@ -98,22 +98,28 @@ DURATIONS: Mapping[str, Source] = {
     "consumer_fetch_wait": ("consumer", "Consumer.MaxWaitTime", None),
     "consumer_metadata": ("consumer", "Metadata.RefreshFrequency", None),
 }
-"""What sarama says by other settings. It has no limit of its own for a delivery, nor for the time between two polls."""
+"""The settings of sarama that determine each duration. sarama limits neither a delivery nor the time between two
+polls."""
 
 
 def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the producer's effective settings, or raise the library's own error."""
     idempotence = section.knows(IDEMPOTENT) and section.flag(IDEMPOTENT)
     transactional = section.knows(TRANSACTIONAL) and bool(section.text(TRANSACTIONAL))
     if idempotence or transactional:
         _check_idempotence(section)
     if transactional:
-        raise section.not_modelled(TRANSACTIONAL, "transactions of sarama; remove it to check the producer without")
+        raise section.not_modelled(
+            TRANSACTIONAL, "transactions of sarama; remove this setting to check the producer without transactions"
+        )
     if idempotence and section.release.line < MUTES_IDEMPOTENT:
-        what = "idempotence of sarama before 1.49, which does not keep records in order; remove it to check without"
+        what = (
+            "idempotence of sarama before 1.49, which does not keep records in order; remove this setting, or name "
+            "1.49 or later"
+        )
         raise section.not_modelled(IDEMPOTENT, what)
     if section.integer(RETRIES) > MOST_RETRIES:
-        what = f"more than {MOST_RETRIES} retries of a client that limits a delivery by nothing else; say fewer"
+        what = f"more than {MOST_RETRIES} retries of a client without another limit for a delivery; set fewer"
         raise section.not_modelled(RETRIES, what)
     acks = section.setting(REQUIRED)
     line, in_flight = section.release.line, section.setting(OPEN)
@@ -121,11 +127,11 @@ def producer(section: Section) -> ProducerValues:
     if idempotence:
         in_flight = section.setting(OPEN)
     elif line < PIPELINES:
-        in_flight = section.derived(OPEN, "1", "before 1.31 a broker gets one request after the other")
+        in_flight = section.derived(OPEN, "1", "before 1.31 a broker gets one request at a time")
     elif line < MUTES:
         if section.integer(OPEN) == 1:
-            in_flight = section.derived(OPEN, "2", "a request may be sent before the one before it is answered")
-        notes = (f"{section.software} may send a record before the one before it is answered, whatever {OPEN} says",)
+            in_flight = section.derived(OPEN, "2", "a request can be sent before the previous one is answered")
+        notes = (f"{section.software} can send a record before the previous one is answered, whatever {OPEN} says",)
     else:
         in_flight = section.derived(OPEN, "1", "from 1.60 on a partition has one request in flight")
     return ProducerValues(
@@ -177,7 +183,7 @@ def _check_idempotence(section: Section) -> None:
 
 
 def _is_older(version: str) -> bool:
-    """``0.10.2.1``, or the name of the constant: ``V0_10_2_1``."""
+    """Tell whether a version is older than idempotence: ``0.10.2.1``, or the name of the constant, ``V0_10_2_1``."""
     return () < protocol_version(version) < OLDEST_VERSION
 
 
@@ -191,7 +197,7 @@ def _isolation(section: Section) -> Setting | None:
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """The effective settings, or the refusal with the library's own error."""
+    """Return the consumer's effective settings, or raise the library's own error."""
     heartbeat, session = section.milliseconds(HEARTBEAT), section.milliseconds(SESSION)
     if heartbeat >= session:
         why = f"{HEARTBEAT} must be less than {SESSION}"
@@ -199,13 +205,13 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     if section.knows(INTERVAL) and section.milliseconds(INTERVAL) <= 0:
         raise section.refused(INTERVAL, "ConfigurationError", f"{INTERVAL} must be more than 0", "A12")
     if section.knows(KEPT) and section.milliseconds(KEPT) > 0:
-        raise section.not_modelled(KEPT, "offsets that are kept for as long as the client says; leave it out")
+        raise section.not_modelled(KEPT, "a retention of offsets that the client sets; remove this setting")
     initial = section.setting("Consumer.Offsets.Initial")
-    # Before 1.25 nothing switches the committing of marked offsets off.
+    # Before 1.25 no setting disables the commit of marked offsets.
     commits = section.flag_setting(COMMITS) if section.knows(COMMITS) else section.derived(COMMITS, "true", "always")
     reset = "Consumer.Group.ResetInvalidOffsets"
     invalid = section.knows(reset) and not section.flag(reset)
-    note = "an offset out of range ends the claim: that the application starts again at Consumer.Offsets.Initial"
+    note = "an offset out of range ends the claim; the application"
     return ConsumerValues(
         commits=None,
         commits_on_timer=boolean(commits.value),
@@ -219,11 +225,13 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         settings=(
             commits,
             replace(initial, value=INITIAL[initial.value]),
-            Setting(section.scope, "records at a time", "1", Origin("rule", "the library hands over one by one")),
+            Setting(
+                section.scope, "records at a time", "1", Origin("rule", "the library hands over one record at a time")
+            ),
             section.setting(SESSION),
             section.setting(HEARTBEAT),
         ),
-        notes=(f"{note} is assumed",) if invalid else (),
+        notes=(f"{note} is assumed to start again at Consumer.Offsets.Initial",) if invalid else (),
     )
 
 

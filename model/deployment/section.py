@@ -1,4 +1,4 @@
-"""One component's settings while its rules run: what was given, else the default of its release."""
+"""One component's settings while its rules run: given values and the release's defaults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model.deployment.values import boolean, milliseconds
 class Section:
     """The checked settings of a producer, consumer, topic or broker.
 
-    ``software`` names what reads them, for messages: "Java producer 4.0" or "Kafka 4.0".
+    ``software`` names the reader of the settings, for messages: "Java producer 4.0" or "Kafka 4.0".
     """
 
     scope: str
@@ -24,46 +24,46 @@ class Section:
     release: Release
     given: Settings
     named: Given | None = None
-    """Where the release was named: the place of an error about a default."""
+    """The place where the release was named: the place of an error about a default."""
     library: str = JAVA
-    """Whose client it is; of brokers and topics, Kafka's own."""
+    """The client's library; for brokers and topics, Kafka's own."""
 
     @property
     def table(self) -> str:
-        """Whose settings these are, as the tables of defaults say it."""
+        """The name of these settings in the tables of defaults."""
         return self.scope if self.library == JAVA else f"{self.library} {self.scope}"
 
     def has(self, key: str) -> bool:
-        """Whether the user set this key. Clients treat a given value and the same default differently."""
+        """Tell whether the user set this key. Clients treat a given value and the same default differently."""
         return key in self.given
 
     def knows(self, key: str) -> bool:
-        """Whether this release has the setting."""
+        """Tell whether this release has the setting."""
         return find_definition(self.table, key, self.release) is not None
 
     def text(self, key: str) -> str:
-        """The effective value as text."""
+        """Return the effective value as text."""
         return self.setting(key).value
 
     def integer(self, key: str) -> int:
-        """The effective value of a numeric setting."""
+        """Return the effective value of a numeric setting."""
         return int(self.text(key))
 
     def milliseconds(self, key: str) -> int:
-        """The effective value of a setting that is a duration, in ms."""
+        """Return the effective value of a duration, in ms."""
         return milliseconds(self.text(key))
 
     def flag(self, key: str) -> bool:
-        """The effective value of a boolean setting."""
+        """Return the effective value of a boolean setting."""
         return boolean(self.text(key))
 
     def flag_setting(self, key: str) -> Setting:
-        """The same as a setting, written as true or false."""
+        """Return a boolean setting with its value written as true or false."""
         setting = self.setting(key)
         return replace(setting, value=str(boolean(setting.value)).lower())
 
     def setting(self, key: str) -> Setting:
-        """The value in force before any rule, with its origin."""
+        """Return the setting in force before any rule, with its origin."""
         given = self.given.get(key)
         if given is not None:
             return Setting(self.scope, key, given.value.strip(), given.origin)
@@ -71,29 +71,29 @@ class Section:
         return Setting(self.scope, key, default, Origin("default", self.software))
 
     def derived(self, key: str, value: str, because: str) -> Setting:
-        """A value that a rule put in the place of the given or default one."""
+        """Return the setting with a value that a rule substituted for the given value or default."""
         given = self.given.get(key)
         origin = given.origin if given is not None else Origin("rule")
         return Setting(self.scope, key, value, Origin("rule", because, origin.file, origin.line))
 
     def refused(self, key: str, exception: str, why: str, rule: str) -> DeploymentError:
-        """The error for a combination that the real client or broker refuses, at the place of ``key``."""
+        """Return the error for a combination that the real client or broker refuses, at the place of ``key``."""
         message = f"refused by {_the(self.software)} with {exception}: {why} (rule {rule})"
         return self.at(key, message, RefusedError)
 
     def not_modelled(self, key: str, what: str) -> DeploymentError:
-        """The error for a setting that needs a mechanism the model does not have."""
+        """Return the error for a setting that needs a mechanism outside of the model."""
         return self.at(key, f"not modelled yet: {what}", NotModelledError)
 
     def at(self, key: str, message: str, kind: type[DeploymentError] = DeploymentError) -> DeploymentError:
-        """An error at the place where ``key`` was given, or where the release was named whose default it is."""
+        """Return an error at the place where ``key`` was given, or where the release with its default was named."""
         given = self.given.get(key)
         if given is None and self.named is not None:
             given = replace(self.named, key=key)
         return complaint(given, message, kind) if given is not None else kind(message, key=f"{self.scope} {key}")
 
     def where(self, key: str) -> str:
-        """``key=value`` and where it was given, for a sentence."""
+        """Return ``key=value`` and its place, for a sentence."""
         given = self.given.get(key)
         return f"{key}={self.text(key)} " + (f"at {place(given)}" if given is not None else "by default")
 

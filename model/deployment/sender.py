@@ -1,4 +1,4 @@
-"""How a producer's client sends, where client libraries differ (semantics 3.1, 3.4, 3.7, 4)."""
+"""The way in which a producer's client sends, as far as client libraries differ (semantics 3.1, 3.4, 3.7, 4)."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sender:
-    """What one client library does.
+    """The behaviour of one client library.
 
-    ``retries_keep_their_place``: a record that failed goes again before those that were sent after it; else the one
-    that failed last goes first. ``one_at_a_time_everywhere``: with one request in flight none goes to a new leader
-    while another is in flight to the old one. ``knows_epochs``: it never goes back to a leader of an older epoch.
-    ``refusals_count``: an attempt that a broker refuses because it does not lead is one of ``retries``, and
-    ``connecting_counts``: so is one for which no connection comes about. ``drains``: with idempotence it waits until
-    nothing is in flight before it retries, goes to another leader or bumps its epoch, and stops for good where the next
-    record due is refused as out of order. ``gapless``: it stops for good as well where a record fails for good.
-    ``numbers_ahead``: with idempotence a record may get its number before its turn, keeps it for good, and each record
-    with a number that fails takes the producer to a new epoch; nothing but attempts ends a send, and those of the one
-    in front count for what waits behind it. ``rewinds`` (with ``drains``): it takes answers in the order of sending and
-    heeds none of what follows a record that failed; one that fails for good takes all that wait with it, and the next
-    one gets its number. ``stops_on_loss``: such a client stops for good where the next record due is refused as out of
-    order; else it goes on in a new epoch. ``forgets_numbers``: it numbers from 0
-    again when a topic was gone from its metadata, in the same epoch. ``late_errors_count``: with idempotence an error
-    that comes after ``delivery.timeout.ms`` has ended a send changes the numbers of what was sent after it.
-    ``flush_forgets_parts``: a flush() that waits for a batch returns when that is split, before its parts are over
-    (semantics 3.1, P9). ``bumps_within`` (with ``drains``): it asks for a new epoch in the middle of
-    a transaction, and goes on with it; ``bump_aborts``: asking is what aborts it, else it is aborted first.
-    ``keeps_numbers``: when the failure of another partition has ended the epoch, it may number on in the next one
-    (Java 2.5 to 2.7.0, KAFKA-12152). ``in_any_order``: each call of send() goes its own way, and nothing keeps it
-    behind an earlier one that waits or failed (semantics 4.6). ``only_attempts_end``: nothing but failed attempts ends
-    a send, and where brokers were away attempts may have failed that reached no leader. ``close_waits``: its close()
-    waits until every send is over.
+    ``retries_keep_their_place``: a failed record is sent again before later records; otherwise the last failed record
+    goes first. ``one_at_a_time_everywhere``: with one request in flight, no request goes to a new leader while another
+    is in flight to the old leader. ``knows_epochs``: the client never goes back to a leader of an older epoch.
+    ``refusals_count``: an attempt that a broker refuses because it is no leader counts as one of ``retries``.
+    ``connecting_counts``: an attempt without a connection counts too. ``drains``: with idempotence, the client waits
+    until nothing is in flight before it retries, goes to another leader or bumps its epoch. It stops permanently if the
+    next due record is refused as out of order. ``gapless``: the client also stops permanently if a record fails
+    permanently. ``numbers_ahead``: with idempotence, a record can get its number before its turn, and keeps the number.
+    Each failed record with a number takes the producer to a new epoch. Only attempts end a send, and the attempts of
+    the first record count for the records behind it. ``rewinds`` (with ``drains``): the client takes answers in the
+    order of sending and ignores the answers after a failed record. A permanent failure also fails every queued record,
+    and the next record gets the failed record's number. ``stops_on_loss``: such a client stops permanently if the next
+    due record is refused as out of order; otherwise it continues in a new epoch. ``forgets_numbers``: the client
+    numbers from 0 again, in the same epoch, after its metadata lacked the topic. ``late_errors_count``: with
+    idempotence, an error after ``delivery.timeout.ms`` has ended a send changes the numbers of later records.
+    ``flush_forgets_parts``: a flush() that waits for a batch returns when the batch is split, before its parts are done
+    (semantics 3.1, P9). ``bumps_within`` (with ``drains``): the client asks for a new epoch within a transaction, and
+    continues the transaction. ``bump_aborts``: that request aborts the transaction; otherwise the transaction is
+    aborted first. ``keeps_numbers``: after a failure in another partition ended the epoch, the client can continue its
+    numbers in the next epoch (Java 2.5 to 2.7.0, KAFKA-12152). ``in_any_order``: each call of send() is independent,
+    and none waits for an earlier call that waits or failed (semantics 4.6). ``only_attempts_end``: only failed attempts
+    end a send, and while brokers were away, attempts can have failed that reached no leader. ``close_waits``: close()
+    waits until every send has ended.
     """
 
     retries_keep_their_place: bool
@@ -65,4 +65,4 @@ OF_JAVA = Sender(
     gapless=False,
     numbers_ahead=False,
 )
-"""Kafka's own client."""
+"""The sender of Kafka's own client."""

@@ -1,4 +1,4 @@
-"""How idempotent producing works with a client or brokers before 2.5 (semantics 3.4, 3.5)."""
+"""Idempotent producing with a client or brokers before 2.5 (semantics 3.4, 3.5)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from enum import StrEnum
 from model.deployment.release import IDEMPOTENT, Release
 
 KEEPS_NUMBERS = (2, 4)
-"""From this release on a broker that runs knows a producer whose records it has deleted (KAFKA-7190)."""
+"""The first release whose running brokers remember a producer after deleting its records (KAFKA-7190)."""
 
 
 class Recovery(StrEnum):
-    """How a client gets over a failure that leaves its sequence numbers in doubt.
+    """The client's recovery from a failure that leaves its sequence numbers in doubt.
 
-    ``epoch``: it bumps its producer epoch and renumbers what is in flight (2.5 and later). ``producer-id``: it asks for
-    a new producer id; what has a number keeps it, and the old id (1.0 to 2.4). ``one-by-one``: the same, with a single
-    request in flight, and a record that fails leaves its number to the next one (0.11).
+    ``epoch``: the client bumps its producer epoch and renumbers the records in flight (2.5 and later). ``producer-id``:
+    the client asks for a new producer id; numbered records keep their number and the old id (1.0 to 2.4).
+    ``one-by-one``: the same with a single request in flight, and a failed record leaves its number to the next record
+    (0.11).
     """
 
     EPOCH = "epoch"
@@ -25,7 +26,7 @@ class Recovery(StrEnum):
 
 
 class Unknown(StrEnum):
-    """What a broker does with another number than 0 of a producer id that it does not know."""
+    """The broker's reaction to a number other than 0 from an unknown producer id."""
 
     APPENDED = "appended"  # 2.5 and later
     UNKNOWN_PRODUCER_ID = "unknown-producer-id"  # 1.0 to 2.4
@@ -33,7 +34,7 @@ class Unknown(StrEnum):
 
 
 class Forgets(StrEnum):
-    """When a broker forgets a producer of which its log has no record any more."""
+    """The time when a broker forgets a producer without records in its log."""
 
     WITH_ITS_RECORDS = "with-its-records"  # to 2.3
     AT_ITS_START = "at-its-start"  # 2.4 and later
@@ -41,10 +42,9 @@ class Forgets(StrEnum):
 
 @dataclass(frozen=True)
 class Sequencing:
-    """What the releases of client and brokers make of sequence numbers.
+    """The treatment of sequence numbers by the releases of client and brokers.
 
-    ``remembers_one``: a broker recognises the last batch of a producer only, not the
-    last five (0.11).
+    ``remembers_one``: a broker recognises only the last batch of a producer, not the last five (0.11).
     """
 
     recovery: Recovery
@@ -54,12 +54,12 @@ class Sequencing:
 
     @property
     def takes_new_ids(self) -> bool:
-        """The client gets over failures with a new producer id, never with a new epoch."""
+        """Tell whether the client recovers from failures with a new producer id, never with a new epoch."""
         return self.recovery is not Recovery.EPOCH
 
 
 def sequencing_of(client: Release, brokers: Release) -> Sequencing | None:
-    """What a Java client and brokers of these releases do; None where both are of 2.5 or later."""
+    """Return the behaviour of a Java client and brokers of these releases; None if both are of 2.5 or later."""
     if min(client.line, brokers.line) >= IDEMPOTENT:
         return None
     recovery = Recovery.EPOCH
@@ -70,7 +70,7 @@ def sequencing_of(client: Release, brokers: Release) -> Sequencing | None:
 
 
 def unknown_of(brokers: Release) -> Unknown:
-    """What brokers of a release do with a producer id that they do not know."""
+    """Return the reaction of a release's brokers to an unknown producer id."""
     if brokers.line >= IDEMPOTENT:
         return Unknown.APPENDED
     return Unknown.OUT_OF_ORDER if brokers.line < (1, 0) else Unknown.UNKNOWN_PRODUCER_ID

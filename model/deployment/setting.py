@@ -1,4 +1,4 @@
-"""One setting as it was given or derived, and where its value came from."""
+"""One given or derived setting, and the origin of its value."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a setting's value came from.
+    """The origin of a setting's value.
 
-    ``kind`` is ``file`` (then ``file`` and ``line``), ``option`` (a command-line option, in ``detail``),
-    ``default`` (``detail`` names release and client), ``rule`` (``detail`` says which client or broker rule
-    derived it) or ``assumption`` (nothing said so; the documented default).
+    ``kind`` is ``file`` (then ``file`` and ``line``), ``option`` (a command-line option, in ``detail``), ``default``
+    (``detail`` names release and client), ``rule`` (``detail`` names the client or broker rule that derived the value)
+    or ``assumption`` (the user gave no value; the documented default).
     """
 
     kind: Literal["file", "option", "default", "rule", "assumption"]
@@ -33,7 +33,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Ignored:
-    """A setting that was given and cannot matter to any property of this model, with the reason."""
+    """A given setting that cannot matter to any property of this model, with the reason."""
 
     scope: str
     key: str

@@ -1,4 +1,4 @@
-"""Reading a file's text carefully: every unreadable file is one clear line, and none is read without bound."""
+"""Reading a file's text: each unreadable file gives a one-line error, and the size is limited."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from pathlib import Path
 from model.deployment.errors import DeploymentError
 
 LARGEST = 1024 * 1024
-"""No configuration is larger than this, in bytes; a larger file is refused before it is read."""
+"""The largest size of a configuration, in bytes; a larger file is refused before it is read."""
 
 LARGEST_OF_A_FLEET = 64 * LARGEST
-"""The same of a file that speaks of many deployments: what a tool prints of a cluster, a list of pipelines."""
+"""The largest size, in bytes, of a file about many deployments: a tool's output about a cluster, a list of
+pipelines."""
 
 MOST_KEYS = 5000
-"""No configuration has more keys than this; Kafka itself knows fewer than a thousand."""
+"""The largest number of keys in a configuration; Kafka itself knows fewer than a thousand."""
 
 _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")
 _MOST_CONTROL = 1 / 30
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 BYTE_ORDER_MARK = "begins with a byte order mark"
-"""What is noted of a text that had one."""
+"""The note about a text with a byte order mark."""
 
 
 STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
-"""Names of what somebody pipes into the program."""
+"""The names of standard input."""
 
 
 def is_standard_input(path: Path) -> bool:
-    """Tell whether a path names what is piped into the program."""
+    """Tell whether a path names standard input."""
     return str(path) in STANDARD_INPUT
 
 
 @cache
 def standard_input() -> bytes:
-    """Read what is piped into the program, once, and one byte more than the largest configuration has at most.
+    """Read standard input, once, up to one byte more than the largest configuration.
 
-    Raises DeploymentError where nothing can be read.
+    Raises DeploymentError if standard input cannot be read.
     """
     if sys.stdin is None:
         raise DeploymentError("standard input is closed; pipe a configuration into the command", file="-")
@@ -51,7 +52,8 @@ def standard_input() -> bytes:
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """Read a small, non-empty, regular file that holds text, or standard input, with its byte order mark if any."""
+    """Read a small, non-empty, regular text file, or standard input, including any byte order mark. Raises
+    DeploymentError."""
     file = str(path)
     if is_standard_input(path):
         return _checked_text(standard_input(), file, LARGEST)
@@ -73,7 +75,7 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def _checked_text(content: bytes, file: str, largest: int) -> bytes:
-    """What was read, if it is text. Raises DeploymentError."""
+    """Return the content if it is text. Raises DeploymentError."""
     _check_size(len(content), file, largest)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DeploymentError("is in UTF-16; save it as UTF-8", file=file)
@@ -82,21 +84,22 @@ def _checked_text(content: bytes, file: str, largest: int) -> bytes:
     nul = content.find(b"\0")
     if nul >= 0:
         line = content.count(b"\n", 0, nul) + 1
-        raise DeploymentError("is a binary file (it has NUL bytes)", file=file, line=line)
-    # A stray control character in a comment is no reason to refuse a file; many of them are no text.
+        raise DeploymentError("is a binary file (it contains NUL bytes); name a text file", file=file, line=line)
+    # A few control characters in comments do not make a file binary.
     if len(_CONTROL.findall(content)) > len(content) * _MOST_CONTROL:
-        raise DeploymentError("is a binary file (it is full of control characters)", file=file)
+        raise DeploymentError("is a binary file (it contains many control characters); name a text file", file=file)
     return content
 
 
 def _check_size(size: int, file: str, largest: int) -> None:
     if size > largest:
-        message = f"{size} bytes are too large for a configuration file (at most {largest})"
+        message = f"is too large for a configuration file: {size} bytes (at most {largest})"
         raise DeploymentError(message, file=file)
 
 
 def decode_utf8(content: bytes, path: Path) -> str:
-    """The text of UTF-8 content without its mark, or an error that names the first line that is not UTF-8."""
+    """Return the text of UTF-8 content without its mark. Raises DeploymentError with the first line that is not
+    UTF-8."""
     try:
         return content.removeprefix(_UTF8_MARK).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -105,7 +108,8 @@ def decode_utf8(content: bytes, path: Path) -> str:
 
 
 def decode_properties(content: bytes) -> str:
-    """The text of a .properties file: UTF-8 where it is, else ISO-8859-1 as Java itself reads it. It keeps its mark."""
+    """Return the text of a .properties file, including its mark: UTF-8 if valid, otherwise ISO-8859-1, as Java itself
+    reads it."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
@@ -113,9 +117,10 @@ def decode_properties(content: bytes) -> str:
 
 
 def decode_text(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text of a file without its mark, and what to know about it: bytes that are not UTF-8 are ISO-8859-1's.
+    """Return the text of a file without its mark, and notes about the text: content that is not UTF-8 is read as
+    ISO-8859-1.
 
-    Names and values of settings are ASCII, so that only comments differ.
+    Names and values of settings are ASCII, so only comments differ.
     """
     notes = (BYTE_ORDER_MARK,) if content.startswith(_UTF8_MARK) else ()
     try:

@@ -1,4 +1,4 @@
-"""A topic's settings and the broker settings that stand in where the topic says nothing.
+"""A topic's settings, and the broker settings that replace them if the topic has no value.
 
 Order of precedence: the topic's own value, then the first broker setting that is set, then the default.
 """
@@ -37,7 +37,7 @@ BROKER_NAMES: dict[str, tuple[str, ...]] = {
 """Topic setting -> broker settings, in order of precedence."""
 
 COUNTS_BESIDES = frozenset({"log.flush.scheduler.interval.ms"})
-"""Broker settings that say something of their own besides what a topic setting may say instead."""
+"""Broker settings with an effect of their own besides the topic setting that they replace."""
 
 TOPIC_NAMES: dict[str, str] = {broker: topic for topic, brokers in BROKER_NAMES.items() for broker in brokers}
-"""Broker setting -> the topic setting it stands in for."""
+"""Broker setting -> the topic setting that it replaces."""

@@ -1,4 +1,4 @@
-"""How long things take, as a deployment says and as is assumed of its environment."""
+"""The durations of a deployment: settings, and assumptions about its environment."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from fractions import Fraction
 from model.durations import JITTER, Duration, Quantity
 
 MINUTE = 60_000
-"""In milliseconds."""
+"""Milliseconds in a minute."""
 
 MOST_DOUBLINGS = 40
-"""Pauses do not grow any more after so many failures: their maximum is less than a thousand years."""
+"""The number of failures after which pauses no longer grow: their maximum is less than a thousand years."""
 
 HEARTBEATS_TO_MOVE = 3
-"""Heartbeats of members until a partition has another one: one to hear, one to say, and one of the next to hear."""
+"""Heartbeats until a partition moves: one to learn the assignment, one to confirm, and one of the next member."""
 
 
 @dataclass(frozen=True)
 class Durations:
-    """How long things take and how long somebody waits: settings in ms, then ranges assumed of the environment.
+    """The durations of actions and timeouts: settings in ms, then assumed ranges of the environment.
 
-    What each range means stands in :mod:`model.deployment.durations`.
+    The meaning of each range is in :mod:`model.deployment.durations`.
     """
 
     linger: Quantity
@@ -69,23 +69,25 @@ class Durations:
 
     @property
     def between_fetches(self) -> Duration:
-        """The longest time between two fetches of a follower that nothing holds up (semantics 6.1)."""
+        """The longest time between two fetches of an undelayed follower (semantics 6.1)."""
         return Duration.of(self.fetch_wait) + Duration.of(self.fetch_backoff) + Duration.of(self.network, 3)
 
     @property
     def until_assigned(self) -> Duration:
-        """Until members know from their brokers who has what: one gives up, says so, and another hears of it (12)."""
+        """The time until members know their new assignment from the brokers: one gives up, confirms, and another one
+        learns it (12)."""
         return Duration.of(self.group_heartbeat, HEARTBEATS_TO_MOVE) + Duration.of(self.assignment_interval, 2)
 
     @property
     def backoff_jitter(self) -> Fraction:
-        """Clients that know retry.backoff.max.ms choose each pause at random around its length (semantics 3.1)."""
+        """The jitter of pauses. Clients that know retry.backoff.max.ms choose each pause at random around its length
+        (semantics 3.1)."""
         return JITTER if self.retry_backoff_max.name == "retry.backoff.max.ms" else Fraction(0)
 
     def backs_off_at_least(self, failed: int) -> Duration:
-        """The pause after so many failures: retry.backoff.ms, doubled each time as far as its maximum (KIP-580).
+        """Return the pause after that many failures: retry.backoff.ms, doubled each time up to its maximum (KIP-580).
 
-        A pause that cannot grow is not chosen at random either: it is always the maximum.
+        A pause that cannot grow is not random either: it is always the maximum.
         """
         first, longest = self.retry_backoff, self.retry_backoff_max
         if self.backoff_jitter and first.least >= longest.least:
@@ -96,18 +98,18 @@ class Durations:
         return Duration.of(longest, 1 - self.backoff_jitter)
 
     def retries_take_at_least(self, retries: int) -> int:
-        """How long so many failures in a row keep a producer busy at least, in ms."""
+        """Return the least time, in ms, for which that many failures in a row occupy a producer."""
         growing = min(retries, MOST_DOUBLINGS)
         pauses = [self.backs_off_at_least(failed).at_least() for failed in range(1, growing + 1)]
         return sum(pauses) + (retries - growing) * (pauses[-1] if pauses else 0)
 
     @property
     def heartbeat(self) -> Duration:
-        """How often a broker says that it lives; to ZooKeeper every third of its session (semantics 6.4)."""
+        """The time between two heartbeats of a broker; with ZooKeeper, a third of the session (semantics 6.4)."""
         to_zookeeper = self.broker_heartbeat.name == self.broker_session.name
         return Duration.of(self.broker_heartbeat, Fraction(1, 3) if to_zookeeper else 1)
 
     @property
     def offsets_kept_at_least(self) -> Duration:
-        """How long the committed offsets of a group without members are kept at least (semantics 12)."""
+        """The least time for which the committed offsets of a group without members are kept (semantics 12)."""
         return Duration.of(self.offsets_kept, MINUTE)

@@ -1,4 +1,4 @@
-"""What brokers and clients make of transactions, by their releases (semantics 11.5)."""
+"""The rules by which brokers and clients handle transactions, by release (semantics 11.5)."""
 
 from __future__ import annotations
 
@@ -13,43 +13,44 @@ from model.faults import Fault
 
 VERIFICATION = "transaction.partition.verification.enable"
 FEATURE = "transaction.version"
-"""A feature of the cluster, not a setting; it may be said with the broker's settings."""
+"""A feature of the cluster, not a setting; the format accepts it among the broker's settings."""
 
 KEYS = (VERIFICATION, FEATURE)
-"""The settings these rules read: their values must be known."""
+"""The settings that these rules read: their values must be known."""
 
 FENCES_MEMBERS = (2, 5)
-"""From here on brokers refuse the offsets of a member that was thrown out, and say which are pending (11.3)."""
+"""The first release whose brokers refuse the offsets of an evicted member, and report pending offsets (11.3)."""
 
 NO_FENCING = "not modelled yet: results and offsets in one transaction with brokers or Java consumers before 2.5"
 
 WAITS_FOR_PENDING = (1, 6)
-"""From here on consumers of librdkafka wait for offsets that are pending, if they read committed records (11.3)."""
+"""The first release whose librdkafka consumers wait for pending offsets, if they read committed records (11.3)."""
 
 DOES_NOT_WAIT = (
-    "not modelled yet: results and offsets in one transaction, with a consumer that starts without waiting for offsets "
-    "that are pending: sarama's, kafka-python's and aiokafka's, and librdkafka's before 1.6 or with "
-    "isolation.level=read_uncommitted"
+    "not modelled yet: results and offsets in one transaction with a consumer that does not wait for pending offsets: "
+    "those of sarama, kafka-python and aiokafka, and of librdkafka before 1.6 or with isolation.level=read_uncommitted"
 )
 
 NEVER_WAITS = ("sarama", "kafka-python", "aiokafka")
-"""Libraries whose consumers do not know of such offsets."""
+"""The libraries whose consumers do not know pending offsets."""
 
 RAISES_EPOCHS = (4, 0)
-"""From here on brokers and clients raise the producer epoch with every transaction (TV2)."""
+"""The first release whose brokers and clients raise the producer epoch with every transaction (TV2)."""
 
 EXPECTS_ZERO = (4, 1)
-"""From here on a leader that does not know the producer takes no first sequence number but 0, with TV2."""
+"""The first release in which, with TV2, a leader accepts only 0 as first sequence number of an unknown producer."""
 
 STRICT_MARKERS = (4, 2)
-"""From here on a leader refuses a marker that is no newer than the records it would end, with TV2 (KIP-1228)."""
+"""The first release in which, with TV2, a leader refuses a marker that is no newer than the records it would end
+(KIP-1228)."""
 
 LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
 
 
 def check_length(producer: Section, broker: Section, error: str) -> None:
-    """A producer that wants longer transactions than brokers allow never gets an id: initTransactions() fails."""
+    """Raise RefusedError if the producer's transactions are longer than brokers allow: its initTransactions() would
+    fail."""
     length, longest = producer.integer(LENGTH), broker.integer(LONGEST)
     if 0 < length <= longest:
         return
@@ -60,7 +61,7 @@ def check_length(producer: Section, broker: Section, error: str) -> None:
 
 
 def waits_for_pending_offsets(consumer: Section, isolation: Setting | None) -> bool:
-    """Whether a consumer that starts waits for a transaction that is about to move its group's offset (11.3)."""
+    """Tell whether a starting consumer waits for a transaction that is about to move its group's offset (11.3)."""
     if consumer.library != "librdkafka":
         return consumer.library not in NEVER_WAITS
     committed = isolation is not None and isolation.value == "read_committed"
@@ -75,9 +76,9 @@ def transactional_of(
     raises_epochs: bool,
     older: OlderTransactions | None = None,
 ) -> Transactional:
-    """How transactions work with these brokers, and a client that raises epochs with them from 4.0 on, or does not.
+    """Return the handling of transactions by these brokers. ``raises_epochs``: the client raises epochs from 4.0 on.
 
-    Raises DeploymentError for a version of the feature that there is not.
+    Raises DeploymentError for an unknown version of the feature.
     """
     epoch_each = _version(broker) == 2 and raises_epochs
     verified = epoch_each or (broker.knows(VERIFICATION) and broker.flag(VERIFICATION))
@@ -100,24 +101,24 @@ def _version(broker: Section) -> int:
     if text not in ("0", "1", "2"):
         raise complaint(given, "must be 0, 1 or 2")
     if text == "2" and broker.release.line < RAISES_EPOCHS:
-        raise complaint(given, f"there is no version 2 before Kafka {RAISES_EPOCHS[0]}.{RAISES_EPOCHS[1]}")
+        raise complaint(given, f"version 2 exists only from Kafka {RAISES_EPOCHS[0]}.{RAISES_EPOCHS[1]} on; use 0 or 1")
     return int(text)
 
 
 def settings_of(broker: Section) -> tuple[Setting, ...]:
-    """The settings that decide of transactions, where they are given."""
+    """Return the settings that determine the handling of transactions, where they are given."""
     feature = broker.given.get(FEATURE)
     said = () if feature is None else (Setting("broker", FEATURE, feature.value.strip(), feature.origin),)
     return (*((broker.setting(VERIFICATION),) if broker.has(VERIFICATION) else ()), *said)
 
 
 def notes_of(broker: Section, transactional: Transactional) -> tuple[str, ...]:
-    """What is taken to be so, and a consumer that reads what is aborted."""
+    """Return notes about assumptions, and about a consumer that reads aborted records."""
     notes = []
     if transactional.epoch_each and broker.given.get(FEATURE) is None:
         notes.append(
-            f"{FEATURE}=2 is assumed, the default of new clusters from 4.0 on; one that was upgraded keeps its version "
-            f"until somebody raises it: say {FEATURE} of the broker if it is lower"
+            f"{FEATURE}=2 is assumed, the default of new clusters from 4.0 on; an upgraded cluster keeps its version "
+            f"until somebody raises it: set {FEATURE} of the broker if it is lower"
         )
     if not transactional.read_committed:
         notes.append("the consumer reads records of open and of aborted transactions: isolation.level=read_uncommitted")
@@ -125,34 +126,37 @@ def notes_of(broker: Section, transactional: Transactional) -> tuple[str, ...]:
 
 
 CLEANS_DECIDED = (3, 1)
-"""From here on no cleaner goes beyond the last stable offset, also of a log that has just been read again (10, D6)."""
+"""The first release whose cleaner never passes the last stable offset, even of a log that was just read again (10,
+D6)."""
 
 
 def check_compaction(producer: Section, broker: Section, transactional: Transactional, faults: Settings) -> None:
-    """Refuses what is not modelled of transactions in a topic that is compacted."""
+    """Raise NotModelledError for transactions in a compacted topic that are not modelled."""
     if broker.release.line < CLEANS_DECIDED:
         release = ".".join(map(str, CLEANS_DECIDED))
-        raise producer.not_modelled("transactional.id", f"transactions in a topic that is compacted before {release}")
+        raise producer.not_modelled(
+            "transactional.id", f"transactions in a compacted topic with brokers before {release}"
+        )
     if transactional.older is not None:
-        what = "transactions in a topic that is compacted, with clients before 2.5"
+        what = "transactions in a compacted topic with clients before 2.5"
         raise producer.not_modelled("transactional.id", what)
     lost = faults.get(Fault.LOST_TRANSACTION_STATE.value)
     if lost is not None:
-        what = f"not modelled yet: {Fault.LOST_TRANSACTION_STATE} with transactions in a topic that is compacted"
+        what = f"not modelled yet: {Fault.LOST_TRANSACTION_STATE} with transactions in a compacted topic"
         raise complaint(lost, what, NotModelledError)
 
 
 def refuse_retention(producer: Section, kept: Quantity, delivery: Quantity) -> DeploymentError:
-    """The error for records that may get too old unread, with transactions.
+    """Return the error for transactions whose records can expire unread.
 
-    ``kept``: for how long the topic keeps records; ``delivery``: for how long the producer retries one. The age of a
-    record counts from send() (semantics 10), so that one may be too old as soon as it is written.
+    ``kept``: the time for which the topic keeps records. ``delivery``: the time for which the producer retries a
+    record. The age of a record counts from send() (semantics 10), so a record can be too old as soon as it is written.
     """
-    what = "transactions where records may be deleted unread; keep records for longer (retention.ms)"
+    what = "transactions where records can be deleted unread; keep records for longer (retention.ms)"
     if delivery.most is not None and delivery.most >= kept.least:
         what = (
-            f"transactions where records may be deleted unread: the producer may retry one for {delivery.most} ms "
+            f"transactions where records can be deleted unread: the producer can retry a record for {delivery.most} ms "
             f"(delivery.timeout.ms), and the topic keeps it for {kept.least} ms from send() on (retention.ms); "
-            f"say a shorter delivery.timeout.ms of the producer, or retention.ms=-1 of the topic"
+            f"set a shorter delivery.timeout.ms of the producer, or retention.ms=-1 of the topic"
         )
     return producer.not_modelled("transactional.id", what)

@@ -1,4 +1,4 @@
-"""How a deployment's transactions work, where its producer has any (semantics 11)."""
+"""The transactions of a deployment, if its producer has any (semantics 11)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from model.deployment.older_transactions import OlderTransactions
 
 @dataclass(frozen=True)
 class Transactional:
-    """What releases and settings make of transactions.
+    """The handling of transactions by releases and settings.
 
-    ``records``: how many records the application sends in one transaction. ``verified``: a leader that knows of no open
-    transaction asks the coordinator before it appends (KIP-890, brokers from 3.6). ``epoch_each``: every end of a
-    transaction raises the producer epoch (TV2: brokers and clients from 4.0). ``first_is_zero``: a leader that does not
-    know the producer takes no sequence number but 0 (4.1 with TV2). ``read_committed``: the consumer's
-    ``isolation.level``. ``strict_markers``: a leader takes no marker for an open transaction of the marker's own epoch
-    (KIP-1228, 4.2 with TV2). ``older``: what a client or brokers before 2.5 do differently; None where both are newer.
+    ``records``: number of records in one transaction. ``verified``: a leader without an open transaction asks the
+    coordinator before it appends (KIP-890, brokers from 3.6). ``epoch_each``: every end of a transaction raises the
+    producer epoch (TV2: brokers and clients from 4.0). ``first_is_zero``: a leader accepts only sequence number 0 from
+    an unknown producer (4.1 with TV2). ``read_committed``: the consumer's ``isolation.level``. ``strict_markers``: a
+    leader refuses a marker for an open transaction of the marker's own epoch (KIP-1228, 4.2 with TV2). ``older``: the
+    differences with a client or brokers before 2.5; None if both are newer.
     """
 
     records: int

@@ -1,4 +1,4 @@
-"""Reading one value as Kafka's own configuration parser does, with its exception and what is allowed."""
+"""Reading of one value as Kafka's own configuration parser does, with its exception and the allowed values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.deployment.hiding import shown_value
 from model.durations import UNITS
 
 CONFIG_EXCEPTION = "ConfigException"
-"""What Kafka's own clients and brokers raise."""
+"""The exception of Kafka's own clients and brokers."""
 
 _LIMITS = {"short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
@@ -30,45 +30,46 @@ _DURATION = re.compile(
 
 
 def has_placeholder(value: str) -> bool:
-    """Whether something else has yet to fill in the value: ``${ENV}``, ``{{ template }}`` and their like."""
+    """Tell whether the value contains a placeholder: ``${ENV}``, ``{{ template }}`` and similar."""
     inside = _has_between(value, "${", "}") or _has_between(value, "$(", ")")
     return inside or _PLACEHOLDER.search(value.strip()) is not None
 
 
 def _has_between(value: str, opening: str, closing: str) -> bool:
-    """Whether the one comes somewhere after the other; a pattern would look on from each opening to the end."""
+    """Tell whether the closing text comes after the opening text. A pattern would search to the end from each
+    opening."""
     return -1 < value.find(opening) < value.rfind(closing)
 
 
 def check_value(given: Given, definition: Definition, exception: str = CONFIG_EXCEPTION) -> None:
-    """Raise the one-line error that a client's exception stands for, unless the value is possible."""
+    """Raise the one-line error with the client's exception if the value is impossible."""
     problem = _problem(given.value.strip(), definition)
     if problem is not None:
         with_unit = _WITH_UNIT.fullmatch(given.value.strip())
         if given.key.endswith(".ms") and with_unit is not None:
-            problem += f"; it is in ms: {int(with_unit[1]) * _WRITTEN_UNITS[with_unit[2]]}"
+            problem += f"; the unit is ms: write {int(with_unit[1]) * _WRITTEN_UNITS[with_unit[2]]}"
         raise invalid(given, problem, exception)
 
 
 def invalid(given: Given, allowed: str, exception: str = CONFIG_EXCEPTION) -> DeploymentError:
-    """The error for a value that the configuration parser of Kafka, or of a library, does not accept."""
+    """Return the error for a value that the configuration parser of Kafka, or of a library, does not accept."""
     value = shown_value(given.key, given.value.strip()) or '""'
     return complaint(given, f"{exception}: Invalid value {value} for configuration {given.key}: {allowed.strip()}")
 
 
 def boolean(text: str) -> bool:
-    """A checked boolean: Kafka takes true and false in any case, and nothing else; librdkafka t and 1 as well."""
+    """Read a checked boolean: Kafka accepts true and false in any case, and nothing else; librdkafka also t and 1."""
     return text.strip().lower() in ("true", "t", "1")
 
 
 def protocol_version(text: str) -> tuple[int, ...]:
-    """The line of a protocol as sarama names it: ``0.10.2.1``, or the name of the constant, ``V0_10_2_1``."""
+    """Return the line of a protocol as sarama names it: ``0.10.2.1``, or the name of the constant, ``V0_10_2_1``."""
     numbers = text.strip().removeprefix("sarama.").removeprefix("V").replace("_", ".").split(".")
     return tuple(int(part) for part in numbers[:2] if part.isdigit())
 
 
 def milliseconds(text: str) -> int:
-    """A checked duration in ms, rounded up: a number of ms, or as Go writes it (``1m30s``)."""
+    """Return a checked duration in ms, rounded up: a number of ms, or as Go writes it (``1m30s``)."""
     text = text.strip()
     if _GO_DURATION.fullmatch(text) is None:
         return ceil(float(text))

@@ -1,6 +1,6 @@
-"""How long what is to be read may have to wait: for clients, and for brokers.
+"""The longest time for which records wait to be read by clients and by brokers.
 
-What may take any time, as polls do without max.poll.interval.ms, is not counted unless somebody asks for it.
+Times without a limit, such as polls without max.poll.interval.ms, do not count unless the user requests it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
 
 def gets_too_old(deployment: Deployment, kept: Quantity) -> bool:
-    """Whether what is kept for so long may be gone before it is read, as far as waiting has an end."""
-    # What may take any time is taken to be in time: a pass then says so.
+    """Tell whether records that are kept for ``kept`` can be deleted before they are read, counting waits with a limit
+    only."""
+    # Waits without a limit are assumed to be in time; a pass states this.
     waits = (*_for_clients(deployment), sum(_for_brokers(deployment)))
     return _is_over_after(sum(filter(isfinite, waits)), kept, _limited(_sending(deployment)))
 
 
 def clients_may_miss(deployment: Deployment, kept: Quantity) -> bool:
-    """The same where outages of brokers without an end are looked at by themselves, but for noticing them."""
+    """Tell the same, but count the limited parts of brokers' outages even if another part has no limit."""
     waits = (*_for_clients(deployment), *_for_brokers(deployment))
     return _is_over_after(sum(filter(isfinite, waits)), kept, _limited(_sending(deployment)))
 
 
 def may_get_too_old(deployment: Deployment, kept: Quantity) -> bool:
-    """The same, with more outages than are counted, and where nothing limits how long something takes."""
+    """Tell the same with more outages than the budget counts, and with waits without a limit."""
     waited = sum((*_for_clients(deployment), *_for_brokers(deployment)))
     if kept.most is None:
         return False
@@ -39,14 +40,14 @@ def may_get_too_old(deployment: Deployment, kept: Quantity) -> bool:
 
 
 def outlasts_brokers(deployment: Deployment, kept: Quantity) -> bool:
-    """Whether a broker may be without what is kept for so long until it is gone."""
+    """Tell whether a broker can lack records until their time ``kept`` is over."""
     return deployment.replicas > 1 and _is_over_after(sum(_for_brokers(deployment)), kept, _sending(deployment))
 
 
 def retries_outlast(deployment: Deployment, kept: Quantity) -> bool:
-    """Whether a record may be retried, or a request of it late, once what is kept for so long is gone.
+    """Tell whether a record can be retried, or its request be late, after the time ``kept`` is over.
 
-    A delivery without an end is taken to be over before that.
+    A delivery without a limit is assumed to end before that.
     """
     times = deployment.durations
     until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
@@ -59,12 +60,12 @@ def _sending(deployment: Deployment) -> float:
 
 
 def _limited(time: float) -> float:
-    """What may take any time, as a delivery does without delivery.timeout.ms, is taken to be in time."""
+    """Return the time, or 0 for no limit: a delivery without delivery.timeout.ms is assumed to be in time."""
     return time if isfinite(time) else 0
 
 
 def _is_over_after(waited: float, kept: Quantity, sending: float) -> bool:
-    """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
+    """Tell whether waiting this long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
     return kept.most is not None and 2 * waited >= kept.least - sending
 
 
@@ -87,7 +88,8 @@ def _for_consumer(deployment: Deployment) -> float:
 
 
 def _for_commits(deployment: Deployment) -> float:
-    """A consumer that restarts reads again what was returned to it and not committed yet."""
+    """Return the time for records that a restarted consumer reads again because they were returned but not
+    committed."""
     if not deployment.commits_may_be_missed:
         return 0
     most = until_committed(deployment).at_most()
@@ -95,7 +97,8 @@ def _for_commits(deployment: Deployment) -> float:
 
 
 def _for_workers(deployment: Deployment) -> float:
-    """A crash makes the group read again what a worker has not finished, if that commits it; retries never end."""
+    """Return the time for records that a group reads again after a crash because workers commit; endless retries give
+    inf."""
     if deployment.retries_processing:
         return inf
     crashes = deployment.at_most(Fault.CONSUMER_CRASH) + deployment.replacements_of_consumer
@@ -104,11 +107,12 @@ def _for_workers(deployment: Deployment) -> float:
 
 
 def _for_brokers(deployment: Deployment) -> Iterator[float]:
-    """For each kind of outage how long all of them take, and how long until it is known that they began and ended."""
+    """Yield, for each kind of outage, the duration of all outages and the time until their beginning and end are
+    noticed."""
     times = deployment.durations
     most = {Fault.CUT_OFF: times.cut_off, Fault.SLOW_FOLLOWER: times.slowness}
     most |= dict.fromkeys(BREAKS_CONNECTIONS, times.broker_restart)
-    # How long clients may wait before they try a broker again that they could not reach.
+    # Clients can wait this long before they try an unreachable broker again.
     reached = (1 + float(JITTER)) * max(longest(times.consumer_reconnect), longest(times.metadata))
     found = longest(times.broker_session) * 2 + longest(times.election) + reached
     for kind, away in most.items():

@@ -1,4 +1,4 @@
-"""A deployment in YAML. The format is documented in ``docs/deployment-format.md``."""
+"""The reader of a deployment in YAML. The format is documented in ``docs/deployment-format.md``."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume"
 
 
 def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> Deployment:
-    """Read and check one deployment in YAML; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
+    """Read and check one deployment in YAML; ``overrides`` are options as in ``--assume``. Raises DeploymentError."""
     name = "standard input" if is_standard_input(path) else path.stem
     return deployment_by(read_tree(path), str(path), name, overrides)
 
 
 def read_tree(path: Path) -> yaml_tree.Node:
-    """A YAML file as a tree. Raises DeploymentError."""
+    """Read a YAML file as a tree. Raises DeploymentError."""
     return yaml_tree.parse_yaml(decode_utf8(read_bytes(path), path), str(path))
 
 
 def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping[str, str] | None = None) -> Deployment:
-    """The deployment that a tree describes; ``name`` names it where the tree does not. Raises DeploymentError."""
+    """Return the deployment of a tree; ``name`` names it if the tree does not. Raises DeploymentError."""
     return build(outrank(given_by(root, file, name), read_options(overrides or {})))
 
 
 def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
-    """What a tree says of a deployment, before defaults and rules. Raises DeploymentError."""
+    """Return the given deployment of a tree, before defaults and rules. Raises DeploymentError."""
     reader = _Reader(file)
     given = None
     with reader.problems.noted():
@@ -63,32 +63,33 @@ def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
 
 
 def _is_setting(section: str, key: str) -> bool:
-    """It has a dot, as Kafka's settings have, or is one of a client whose settings need not."""
+    """Tell whether a key is a setting: it has a dot, as Kafka's settings have, or belongs to a library with other
+    names."""
     return "." in key or any(is_known(f"{library} {section}", key) for library in LIBRARIES)
 
 
 @dataclass
 class _Section:
-    """A section taken apart: its own words, and the settings of Kafka in it."""
+    """A section, separated into its own words and settings of Kafka."""
 
     words: dict[str, Given] = field(default_factory=dict)
     settings: dict[str, Given] = field(default_factory=dict)
 
 
 class _Reader:
-    """Reads what can be read, and puts aside what is wrong."""
+    """A reader that collects errors and continues."""
 
     def __init__(self, file: str) -> None:
         self._file = file
         self.problems = Problems()
         self.doubtful: set[str] = set()
-        """Sections of which it is not known whose settings they hold."""
+        """The sections whose client library is unknown because of an error."""
 
     def deployment(self, root: yaml_tree.Node, stem: str) -> GivenDeployment:
         entries = self._sections(root)
         kafka = entries.get("kafka")
         if kafka is None:
-            raise DeploymentError('says no release; say the one of the brokers, as in kafka: "4.0"', file=self._file)
+            raise DeploymentError('has no release; add the release of the brokers, as in kafka: "4.0"', file=self._file)
         topic = self._component(entries, "topic", ("replicas",))
         broker = self._component(entries, "broker", ("elr",))
         producer = self._component(entries, "producer", ("client", "version", *PRODUCER_KEYS))
@@ -122,15 +123,17 @@ class _Reader:
         if isinstance(root, yaml_tree.Scalar) and root.null:
             raise DeploymentError("is empty", file=self._file)
         if not isinstance(root, yaml_tree.Mapping):
-            message = f"is no deployment; it has the sections {', '.join(SECTIONS)}"
+            message = f"is no deployment; a deployment has the sections {', '.join(SECTIONS)}"
             raise DeploymentError(message, file=self._file, line=root.line)
         if {"base", "values"} <= {entry.key for entry in root.entries}:
-            raise DeploymentError("is a matrix, of many deployments: proofka audit takes it by itself", file=self._file)
+            raise DeploymentError(
+                "is a matrix of many deployments; check it with proofka audit, as the only argument", file=self._file
+            )
         for entry in root.entries:
             with self.problems.noted():
                 if entry.key not in SECTIONS:
                     belongs = entry.key in (*ASSUMPTIONS, *ENVIRONMENT)
-                    what = "unknown section; it belongs under assume" if belongs else "unknown section"
+                    what = "unknown section; move it under assume" if belongs else "unknown section"
                     raise unknown(self._given(entry, "", entry.key), what, () if belongs else SECTIONS)
         return {entry.key: entry for entry in root.entries}
 
@@ -214,7 +217,7 @@ class _Reader:
             return (self._scalar(entry, "require"),)
         required = tuple(self._items(entry, lambda text: True, "unknown property", ()))
         if not required:
-            raise self._error(entry, "names no property; leave it out for those of the profile")
+            raise self._error(entry, "names no property; remove it to use the profile")
         return required
 
     def _items(
@@ -234,7 +237,7 @@ class _Reader:
         if entry is None or (isinstance(entry.node, yaml_tree.Scalar) and entry.node.null):
             return ()
         if not isinstance(entry.node, yaml_tree.Mapping):
-            raise self._error(entry, "must hold keys with values, as in " + f"{name}: {{key: value}}")
+            raise self._error(entry, "must contain keys with values, as in " + f"{name}: {{key: value}}")
         return entry.node.entries
 
     def _scalar(self, entry: yaml_tree.Entry, key: str) -> Given:

@@ -1,7 +1,8 @@
 """YAML as a tree of texts with line numbers, from the parser's events.
 
-Only what a configuration needs is accepted: one document of mappings, sequences and scalars. Anchors, aliases, tags
-and merge keys are refused, so nothing can be expanded, executed or fetched; scalars stay the text they were.
+Only the parts of YAML that a configuration needs are accepted: one document of mappings, sequences and scalars.
+Anchors, aliases, tags and merge keys are refused, so the reader expands, executes and fetches nothing. Scalars remain
+text.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from model.deployment.hiding import printable, shown_key
 from model.deployment.source import MOST_KEYS
 
 DEEPEST = 8
-"""How deeply a deployment's sections can be nested; deeper nesting is refused before it is read."""
+"""The deepest nesting of a deployment's sections; deeper nesting is refused before it is read."""
 
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value as it was written; ``null`` if it is empty or says null; ``plain``: it is known to have no quotes."""
+    """One value as the user wrote it; ``null``: it is empty or says null; ``plain``: it is known to have no quotes."""
 
     text: str
     line: int
@@ -31,7 +32,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Entry:
-    """A key of a mapping and what stands under it; ``line`` is the key's."""
+    """A key of a mapping with its value; ``line`` is the key's line."""
 
     key: str
     line: int
@@ -58,13 +59,13 @@ Node = Scalar | Mapping | Sequence
 
 
 def parse_yaml(text: str, file: str) -> Node:
-    """The single document of a YAML text, or a DeploymentError with the line of what is wrong."""
+    """Return the single document of a YAML text. Raises DeploymentError with the line of the error."""
     with one_line_errors(text, file):
         return _Tree(events_of(text), file).document()
 
 
 def events_of(text: str) -> Iterator[Any]:
-    """What the parser sees, one after the other; it raises errors of many kinds for what is no YAML."""
+    """Return the parser's events in order. The iterator raises errors of many kinds for text that is no YAML."""
     from ruamel.yaml import YAML
 
     return iter(YAML(typ="safe", pure=True).parse(text))
@@ -72,7 +73,7 @@ def events_of(text: str) -> Iterator[Any]:
 
 @contextmanager
 def one_line_errors(text: str, file: str) -> Iterator[None]:
-    """Within the block an error of the parser is a DeploymentError, with the line where it is known."""
+    """Turn an error of the parser within the block into a DeploymentError, with the line if it is known."""
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
@@ -87,7 +88,7 @@ def one_line_errors(text: str, file: str) -> Iterator[None]:
         line = text.count("\n", 0, error.position) + 1
         raise DeploymentError("has a character that YAML does not allow", file=file, line=line) from None
     except (YAMLError, ValueError, RecursionError, AssertionError, AttributeError, IndexError, TypeError) as error:
-        # The parser has errors of its own for some broken input; a reader of configurations never fails with them.
+        # The parser itself fails in several ways on some broken input; a reader of configurations must not.
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise DeploymentError(f"is not valid YAML: {printable(lines[0])}", file=file) from None
 
@@ -99,14 +100,14 @@ class _Tree:
         self._nodes = 0
 
     def document(self) -> Node:
-        next(self._events)  # the stream starts
+        next(self._events)  # The stream starts.
         if type(next(self._events)).__name__ == "StreamEndEvent":
             raise DeploymentError("is empty", file=self._file)
         root = self._node(next(self._events), 0)
-        next(self._events)  # the document ends
+        next(self._events)  # The document ends.
         after = next(self._events)
         if type(after).__name__ != "StreamEndEvent":
-            raise self._error(after, "has more than one YAML document; keep one deployment in a file")
+            raise self._error(after, "has more than one YAML document; put each deployment into its own file")
         return root
 
     def _node(self, event: Any, depth: int) -> Node:
@@ -119,7 +120,7 @@ class _Tree:
             raise self._error(event, "YAML tags (!) are not accepted; write a plain value")
         self._nodes += 1
         if self._nodes > 2 * MOST_KEYS:
-            raise self._error(event, f"has more than {MOST_KEYS} keys")
+            raise self._error(event, f"has more than {MOST_KEYS} keys; check that this is the right file")
         line = event.start_mark.line + 1
         if kind == "ScalarEvent":
             plain = event.style is None or event.style == ""
@@ -135,7 +136,7 @@ class _Tree:
         while type(event := next(self._events)).__name__ != "MappingEndEvent":
             key = self._node(event, depth + 1)
             if not isinstance(key, Scalar) or key.null:
-                raise self._error(event, "a key must be a single word")
+                raise self._error(event, "a key must be a single value")
             if key.text == "<<":
                 raise self._error(event, "YAML merge keys (<<) are not accepted; write the values out")
             if key.text in lines:

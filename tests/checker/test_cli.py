@@ -482,9 +482,7 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
     unknown = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-los")
     fails_in_one_line(unknown, "--require no-los: unknown property; did you mean no-loss? choose from no-acked-loss, ")
     fails_in_one_line(proofka("check", "o.yaml", "--require", "zz"), "--require zz: unknown property; choose from ")
-    fails_in_one_line(
-        proofka("check", "o.yaml", "--require", "atomicity"), "--require atomicity: it is about transactions"
-    )
+    fails_in_one_line(proofka("check", "o.yaml", "--require", "atomicity"), "--require atomicity: needs transactions")
 
 
 def test_properties_are_listed() -> None:

@@ -44,7 +44,7 @@ def test_partial_checks_without_what_a_client_refuses_and_notes_it(folder: Path)
         run = proofka("check", *words, "--partial", *QUICK)
         assert run.exit_code in (0, 4), run.stderr
         assert run.stderr == ""
-        assert "taken as if nobody had said it" in run.stdout
+        assert "ignored because it was rejected" in run.stdout
 
 
 def test_partial_says_why_it_cannot_go_on(folder: Path) -> None:
@@ -95,8 +95,8 @@ def test_what_the_reader_of_a_file_noted_is_on_the_first_screen_and_in_the_resul
     (tmp_path / "application.properties").write_text("spring.kafka.consumer.group-id=a\n", encoding="utf-8")
     result = tmp_path / "result.json"
     run = proofka("check", tmp_path, "--partial", "--json", result, *QUICK)
-    said = "a record that fails is delivered ten times"
-    assert "as it is read" in run.stdout
+    said = "a failed record is delivered ten times"
+    assert "as Proofka reads it" in run.stdout
     assert " ".join(run.stdout.split()).count(said) == 1
     assert any(said in note for note in json.loads(result.read_text(encoding="utf-8"))["deployment"]["notes"])
 

@@ -132,7 +132,7 @@ def test_a_client_that_may_be_for_any_topic_is_asked_about(tmp_path: Path) -> No
     (tmp_path / "topics.yaml").write_text("---\n".join(topic % name for name in ("a", "b")), encoding="utf-8")
     run = proofka("check", tmp_path, *QUICK)
     assert run.exit_code == 2
-    assert "say --topic, one of a, b" in " ".join(run.stderr.split())
+    assert "use --topic with one of a, b" in " ".join(run.stderr.split())
     assert "no-acked-loss" not in run.stdout
     assert proofka("check", tmp_path, "--topic", "a", *QUICK).exit_code in (0, 1, 4)
 
@@ -140,7 +140,7 @@ def test_a_client_that_may_be_for_any_topic_is_asked_about(tmp_path: Path) -> No
 def test_the_release_of_clients_is_assumed_or_said(tmp_path: Path) -> None:
     file = tmp_path / "producer.properties"
     file.write_text("bootstrap.servers=b:9092\n", encoding="utf-8")
-    assert "the release of the brokers; --client V says another" in " ".join(proofka("show", file).stdout.split())
+    assert "the release of the brokers; change it with --client V" in " ".join(proofka("show", file).stdout.split())
     older = proofka("show", file, "--client", "2.8")
     assert "client java 2.8" in older.stdout
     assert "acks=1" in older.stdout
@@ -204,9 +204,9 @@ def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
     run = proofka("check", tmp_path)
     assert run.exit_code == 2
     assert run.stderr.count("\n") == 1
-    assert "holds no configuration of Kafka that is known, in 1 file (" in run.stderr
+    assert "has no known configuration of Kafka (1 file); " in run.stderr
     (tmp_path / "notes.txt").unlink()
-    assert "that is known, for it has no file (" in proofka("check", tmp_path).stderr
+    assert "configuration of Kafka (it has no files); " in proofka("check", tmp_path).stderr
 
 
 def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_path: Path) -> None:

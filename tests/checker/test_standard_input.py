@@ -42,7 +42,7 @@ def test_a_clients_properties_are_read_as_such() -> None:
         ("", "-: is empty"),
         ('kafka: "3.9"\nproducer: {ackss: 1}\n', "-:2: ackss: unknown producer setting; did you mean acks?"),
         ("min.insync.replicas\0", "-:1: is a binary file"),
-        ("#" * (1024 * 1024 + 1), "are too large for a configuration file"),
+        ("#" * (1024 * 1024 + 1), "is too large for a configuration file"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_line(text: str, told: str) -> None:

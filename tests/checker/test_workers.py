@@ -174,7 +174,7 @@ def test_a_crash_takes_what_was_not_confirmed() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({**UNCONFIRMED, "consumer.sink": "kafka"}, "a transaction waits for all that is written in it; say forward"),
+        ({**UNCONFIRMED, "consumer.sink": "kafka"}, "a transaction waits for all of its writes; choose forward"),
     ],
 )
 def test_what_does_not_go_together(more: dict[str, object], words: str) -> None:
@@ -187,7 +187,7 @@ def test_without_workers_records_fail_one_after_the_other() -> None:
     asked = recorded(
         "no-skip", FAILURE, PIPELINE, {"consumer.on_processing_error": "retry-last", "consumer.commit": "finished"}
     )
-    assert any("takes nothing but time with on_processing_error=retry-last" in note for note in asked.notes)
+    assert any("only costs time with on_processing_error=retry-last" in note for note in asked.notes)
     names = {action.name for action in build(asked).system.actions}
     assert "fail_in_worker" not in names
 

@@ -110,7 +110,7 @@ def read(folder: Path, kafka: str, broker: str = "") -> Deployment:
 def test_in_which_releases(tmp_path: Path, kafka: str, late: bool) -> None:
     deployment = read(tmp_path, kafka)
     assert deployment.answers_may_be_late is late
-    assert any("late-answer changes nothing" in note for note in deployment.notes) is not late
+    assert any("late-answer has no effect" in note for note in deployment.notes) is not late
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def test_a_repair_says_what_it_costs() -> None:
     assert "explored: any 2 faults" in text
     assert "; sizes: records 2" in text
     assert "7 sets of changes explored, 1,200 more refuted" in text
-    assert "latency: a send waits for all replicas in sync" in text
-    assert "availability: fewer replicas in sync than that stop writes" in text
+    assert "latency: a send waits for all in-sync replicas" in text
+    assert "availability: writes with acks=all fail while fewer replicas are in sync" in text
     assert "writes continue with 1 broker unavailable, not with 2 (before: with 2)" in text
 
 
@@ -143,7 +143,7 @@ def test_less_of_a_setting_has_another_price() -> None:
     before = replace(STRONG, min_insync_replicas=3, settings=(*settings, three))
     told = list(costs(before, Repaired(CHANGES[1:], STRONG, BOTH)))
     assert told == [
-        "lowered from 3: what is acknowledged may be on fewer replicas",
+        "lowered from 3: an acknowledged record can be on fewer replicas",
         "writes continue with 1 broker unavailable (before: with 0)",
     ]
 

@@ -1,7 +1,7 @@
-"""A cluster: what all outputs together say of each topic and of the brokers that hold it.
+"""A cluster: the combined facts of all outputs about each topic and the brokers that hold it.
 
-Nothing is guessed: outputs that contradict each other, and brokers that disagree on a setting that takes effect, are
-a reason why nothing is said of a topic.
+The reader never guesses. If outputs contradict each other, or brokers disagree on a setting with an effect, it reports
+an error instead of settings.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from model.deployment.given import Given, Settings, complaint, place
 from model.deployment.hiding import printable, shown_key, shown_value
 from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
-_STALE = "the outputs are of different times or clusters: describe it again, each cluster in a folder of its own"
+_STALE = "the outputs are from different times or clusters: describe the cluster again, each cluster in its own folder"
 
 
 @dataclass(frozen=True)
 class TopicSettings:
-    """What holds for one topic. ``elr``: that the brokers keep eligible leader replicas, where an output shows it."""
+    """The settings that hold for one topic. ``elr``: the brokers keep eligible leader replicas, if an output shows
+    it."""
 
     topic: Settings
     broker: Settings
@@ -32,18 +33,18 @@ class TopicSettings:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Topics by name, with the settings told of them, and brokers by id."""
+    """Topics by name with their listed settings, and brokers by id."""
 
     topics: Mapping[str, Topic]
     configs: Mapping[str, Section]
     brokers: Mapping[str, Section]
 
     def names(self) -> list[str]:
-        """Every topic that any output speaks of."""
+        """Return the name of every topic in any output."""
         return sorted({*self.topics, *self.configs})
 
     def settings(self, name: str) -> TopicSettings:
-        """What holds for a topic. Raises DeploymentError where the outputs do not say, or contradict each other."""
+        """Return the settings that hold for a topic. Raises DeploymentError if the outputs lack or contradict them."""
         topic = self._described(name)
         _check_whole(topic)
         own = self.configs.get(name)
@@ -64,28 +65,29 @@ class Cluster:
             return topic
         own = self.configs.get(name)
         if own is not None:
-            message = "nothing tells how many replicas it has: add what kafka-topics.sh --describe prints"
+            message = "no output gives its number of replicas: add the output of kafka-topics.sh --describe"
             raise DeploymentError(message, file=own.file, line=own.line, key=f"topic {shown_key(name)}")
         close = get_close_matches(name, self.names(), n=1) if len(name) < 250 else []
         hint = f"; did you mean {close[0]}?" if close else ""
         raise DeploymentError(f"no output describes a topic {printable(name)!r}{hint}", key="topic")
 
     def _holding(self, topic: Topic) -> list[Section]:
-        """The brokers with the topic's replicas, or all where no output says which these are, if any are described."""
+        """Return the brokers with the topic's replicas, or all described brokers if no output names the replicas."""
         if not self.brokers or not topic.brokers:
             return list(self.brokers.values())
         missing = [str(broker) for broker in sorted(topic.brokers) if str(broker) not in self.brokers]
         if missing:
             message = (
-                f"has replicas on brokers of which no output tells the settings ({printable(', '.join(missing))}); "
-                "add kafka-configs.sh --describe --all --entity-type brokers"
+                f"has replicas on brokers whose settings are in no output ({printable(', '.join(missing))}); "
+                "add the output of kafka-configs.sh --describe --all --entity-type brokers"
             )
             raise DeploymentError(message, file=topic.file, line=topic.line, key=f"topic {shown_key(topic.name)}")
         return [self.brokers[str(broker)] for broker in sorted(topic.brokers)]
 
 
 def put_together(outputs: Iterable[Output]) -> Cluster:
-    """One cluster out of all outputs. Raises DeploymentError where two of them describe the same thing differently."""
+    """Combine all outputs into one cluster. Raises DeploymentError if two outputs describe the same thing
+    differently."""
     topics: dict[str, Topic] = {}
     sections: dict[tuple[str, str, str], Section] = {}
     for output in outputs:
@@ -102,7 +104,7 @@ def put_together(outputs: Iterable[Output]) -> Cluster:
 
 
 def _configs(sections: Mapping[tuple[str, str, str], Section]) -> dict[str, Section]:
-    """The topics' settings: all where they are listed, else those that were set."""
+    """Return the topics' settings: the complete list if there is one, otherwise the set values."""
     found: dict[str, Section] = {}
     for extent in ("dynamic", "all"):
         for (kind, name, listed), section in sections.items():
@@ -114,13 +116,13 @@ def _configs(sections: Mapping[tuple[str, str, str], Section]) -> dict[str, Sect
 
 
 def _brokers(sections: Mapping[tuple[str, str, str], Section]) -> dict[str, Section]:
-    """The brokers with all of their settings. What was set for all brokers is among them."""
+    """Return the brokers with all of their settings, which include the defaults of the cluster."""
     brokers = {name: section for (kind, name, extent), section in sections.items() if (kind, extent) == _ALL_OF_BROKER}
     for (kind, name, _), section in sections.items():
         if kind in ("broker", "brokers") and name not in brokers and not (section.extent == "cluster" and brokers):
             message = (
-                "lists only what was set while the brokers ran, not what their files say; describe them with --all "
-                "(kafka-configs.sh of Kafka 2.5 or later)"
+                "lists only settings that were changed while the brokers ran, not those of their files; describe "
+                "them with --all (kafka-configs.sh of Kafka 2.5 or later)"
             )
             raise DeploymentError(message, file=section.file, line=section.line, key=f"broker {shown_key(name)}")
     return brokers
@@ -143,12 +145,17 @@ def _described_twice(key: str, first: Topic | Section, second: Topic | Section) 
 
 
 def _check_whole(topic: Topic) -> None:
-    """Refuse a topic that is about to change, or has more than one number of replicas."""
+    """Raise DeploymentError for a topic that is changing, or has partitions with different numbers of replicas."""
     key = f"topic {shown_key(topic.name)}"
     if topic.deleted:
-        raise DeploymentError("is marked for deletion", file=topic.file, line=topic.line, key=key)
+        raise DeploymentError(
+            "is marked for deletion; remove it from the list of pipelines, or describe the cluster again",
+            file=topic.file,
+            line=topic.line,
+            key=key,
+        )
     if topic.moving is not None:
-        message = "has a partition whose replicas are being moved; describe it again when that is done"
+        message = "has a partition whose replicas are being moved; describe the topic again after the move"
         raise DeploymentError(message, file=topic.file, line=topic.moving, key=key)
     if len(topic.lines) > 1:
         numbers = " and ".join(f"{replicas} (line {line})" for replicas, line in sorted(topic.lines.items()))
@@ -156,12 +163,16 @@ def _check_whole(topic: Topic) -> None:
         raise NotModelledError(message, file=topic.file, line=topic.line, key=key)
     if topic.lines and topic.replicas not in topic.lines:
         shown = next(iter(topic.lines))
-        message = f"says ReplicationFactor {topic.replicas}, but each partition has {shown} replicas; describe it again"
+        message = (
+            f"says ReplicationFactor {topic.replicas}, but each partition has {shown} replicas; describe the topic "
+            "again"
+        )
         raise DeploymentError(message, file=topic.file, line=topic.line, key=key)
 
 
 def _check_same(name: str, told: Mapping[str, Told], section: Section) -> None:
-    """Refuse two outputs that give a topic's setting different values: what one lists as set, the other has to."""
+    """Raise DeploymentError if two outputs give a topic's setting different values. A value that one lists as set must
+    be in the other."""
     for key, one in told.items():
         other = section.told.get(key)
         if other is None and section.extent != "all":
@@ -177,14 +188,14 @@ def _check_same(name: str, told: Mapping[str, Told], section: Section) -> None:
 
 @dataclass(frozen=True)
 class _Precedence:
-    """Which settings of the brokers a topic outranks."""
+    """The precedence between a topic and its brokers: the broker settings that the topic outranks."""
 
     topic: Topic
     own: Section | None
     told: Mapping[str, Told]
 
     def sets(self, key: str) -> bool | None:
-        """Whether the topic has a value of its own; None if no output tells."""
+        """Tell whether the topic has its own value; None if no output says so."""
         if key == "replication.factor":
             return True
         if self.own is not None:
@@ -192,10 +203,10 @@ class _Precedence:
         return None if key in self.told else False
 
     def check(self, key: str, of_brokers: Told) -> None:
-        """Refuse a value of the brokers that is not the one that the topic is said to have from them."""
+        """Raise DeploymentError if a value of the brokers differs from the value that the topic inherits from them."""
         own = self.told.get(key)
         if own is None:
-            same = of_brokers.source == DEFAULT  # what nobody set is not listed
+            same = of_brokers.source == DEFAULT  # Values that nobody set are not listed.
             shown = "the default"
         else:
             same = own.given.value.strip().lower() == _as_a_topic_says_it(of_brokers.given)
@@ -207,20 +218,21 @@ class _Precedence:
 
 
 def _as_a_topic_says_it(given: Given) -> str:
-    """A value of a broker setting in the unit of the topic setting that it stands in for."""
+    """Return a value of a broker setting in the unit of the topic setting that it replaces."""
     unit, value = RETENTION_UNITS.get(given.key), given.value.strip().lower()
     return value if unit is None or not value.isdigit() else str(int(value) * unit)
 
 
 def _stands_in(key: str, broker: Section) -> bool:
-    """Whether it is this setting of a broker, and no stronger one, that stands in for the topic's."""
+    """Tell whether this broker setting, and no stronger one, replaces the topic's setting."""
     names = BROKER_NAMES[TOPIC_NAMES[key]]
     is_set = [name for name in names if name in broker.told and broker.told[name].given.value.strip() not in UNSET]
     return not is_set or is_set[0] == key
 
 
 def _agreed(brokers: list[Section], topic: _Precedence) -> Iterator[tuple[str, Given]]:
-    """The settings of the brokers, once where they agree. Raises DeploymentError where that matters and they do not."""
+    """Yield the settings of the brokers on which they agree. Raises DeploymentError if they disagree on one that
+    matters."""
     for key in sorted({key for broker in brokers for key in broker.told}):
         told = [(broker.name, broker.told[key]) for broker in brokers if key in broker.told]
         if key in USED["broker"]:
@@ -244,15 +256,15 @@ def _disagreement(key: str, brokers: list[Section], sets: bool | None, topic: To
         for value, names in by_value.items()
     )
     todo = (
-        "give the brokers the same value, or the topic one of its own"
+        "give the brokers the same value, or give the topic its own value"
         if key in TOPIC_NAMES
         else ("give the brokers the same value")
     )
     if sets is None:
         todo = (
-            "whether the topic has a value of its own is not said: add "
+            "no output says whether the topic has its own value: add the output of "
             "kafka-configs.sh --describe --all --entity-type topics"
         )
     first = next(broker.told[key].given for broker in brokers if key in broker.told)
-    message = f"is {printable(said)}, of those that hold topic {shown_key(topic.name)}: {todo}"
+    message = f"is {printable(said)}, among the brokers that hold topic {shown_key(topic.name)}: {todo}"
     return complaint(first, message)

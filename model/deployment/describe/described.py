@@ -1,4 +1,4 @@
-"""A folder that holds a cluster, read as deployments: one for each pipeline."""
+"""A folder that contains a cluster, read as one deployment for each pipeline."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from model.deployment.setting import Origin
 
 @dataclass(frozen=True)
 class DescribedCluster:
-    """A cluster, its clients by their files, and the pipelines made of them."""
+    """A cluster, its clients by their files, and its pipelines."""
 
     cluster: Cluster
     clients: Mapping[str, GivenClient | DeploymentError]
     pipelines: Pipelines
 
     def chosen(self, index: int) -> dict[str, str | None]:
-        """What a pipeline is made of, and its labels."""
+        """Return a pipeline's topic and clients, and its labels."""
         pipeline = self.pipelines[index]
         made_of = {"topic": printable(pipeline.topic), "producer": pipeline.producer, "consumer": pipeline.consumer}
         return {**made_of, **labels_of(pipeline.record)}
 
     def called(self, index: int) -> str:
-        """The name of a pipeline: its own, or what it is made of."""
+        """Return the name of a pipeline: its given name, or a name made of topic and clients."""
         pipeline = self.pipelines[index]
         return pipeline.record.get("name", "").strip() or pipeline.name
 
     def read(self, index: int, kafka: str | None = None, overrides: Mapping[str, str] | None = None) -> Deployment:
-        """The deployment of a pipeline; ``kafka`` is the release where its row says none. Raises DeploymentError."""
+        """Return the deployment of a pipeline. ``kafka``: the release if its row has none. Raises DeploymentError."""
         pipeline = self.pipelines[index]
         if pipeline.problem is not None:
             raise DeploymentError(pipeline.problem, file=pipeline.file, line=pipeline.line)
@@ -65,16 +65,17 @@ class DescribedCluster:
             return said
         client = self.clients[name]
         if isinstance(client, DeploymentError):
-            # Another pipeline may raise the same: each gets its own.
+            # Another pipeline can raise the same error, so each gets its own instance.
             raise DeploymentError(client.message, file=client.file, line=client.line, key=client.key)
         return replace(said, settings=_together(client.settings, said.settings), present=True)
 
 
 def read_cluster(folder: Path, files: Files) -> DescribedCluster:
-    """Read a folder of outputs, clients and perhaps a list of pipelines. Raises DeploymentError for what spoils all."""
+    """Read a folder of outputs, clients and perhaps a list of pipelines. Raises DeploymentError for errors that affect
+    all of them."""
     cluster = read_outputs(files)
     if not cluster.names():
-        message = f"has no topic: add what kafka-topics.sh --describe prints (found: {files.counted()})"
+        message = f"has no topic: add the output of kafka-topics.sh --describe (found: {files.counted()})"
         raise DeploymentError(message, file=str(folder))
     pipelines: Pipelines
     if files.pipelines is not None:
@@ -88,16 +89,16 @@ def read_cluster(folder: Path, files: Files) -> DescribedCluster:
 
 
 def _said(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
-    """What the row says, and the release, which no tool prints."""
+    """Return the given deployment of the row with its release, which no tool prints."""
     listed = pipeline.record.get("kafka")
     if listed and kafka is not None and listed != kafka.strip():
-        message = f"is {printable(listed)} here, but the option says {printable(kafka)}; keep one of them"
+        message = f"is {printable(listed)} here, but the option --kafka gives {printable(kafka)}; keep one of them"
         raise DeploymentError(message, file=pipeline.file, line=pipeline.line, key="kafka")
     release = listed or kafka
     if release is None:
         message = (
-            "says no release of the brokers, and the tools print none: give it with --kafka, as in --kafka 4.0, or in "
-            "a column kafka of pipelines.csv"
+            "has no release of the brokers, and the tools print none: add --kafka, as in --kafka 4.0, or a column "
+            "kafka in pipelines.csv"
         )
         raise DeploymentError(message, file=pipeline.file, line=pipeline.line)
     record = {**pipeline.record, "kafka": release}
@@ -108,7 +109,8 @@ def _said(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
 
 
 def _together(described: Settings, said: Settings) -> dict[str, Given]:
-    """What was described and what a row adds; a row cannot say otherwise than what is."""
+    """Return the described settings together with the row's. Raises DeploymentError if a row contradicts or repeats a
+    described setting."""
     for key in said:
         if key in described:
             message = f"is given twice, also at {place(described[key])}; keep one"

@@ -1,7 +1,7 @@
-"""The files of a folder that holds a cluster: outputs of Kafka's tools, client property files, a list of pipelines.
+"""The files of a folder that contains a cluster: outputs of Kafka's tools, client property files, a list of pipelines.
 
-Files are told apart by what they are: ``*.properties`` are clients', ``pipelines.csv`` is the list, and texts
-(``.txt``, ``.out``, ``.log``, or no ending) are outputs. Whatever else lies there is not read.
+The kind of a file follows from its name: ``*.properties`` are clients, ``pipelines.csv`` is the list, and texts
+(``.txt``, ``.out``, ``.log``, or no ending) are outputs. Other files are not read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARED_FOLDERS = ("producer", "producers", "consumer", "consumers", "client", "c
 
 @dataclass(frozen=True)
 class Files:
-    """What lies in a folder, at any depth. ``outputs`` are certainly of a tool, ``texts`` should be."""
+    """The files of a folder, at any depth. ``outputs`` are certainly from a tool, ``texts`` should be."""
 
     outputs: tuple[Path, ...]
     texts: tuple[Path, ...]
@@ -44,12 +44,12 @@ class Files:
 
     @property
     def besides_deployments(self) -> str | None:
-        """In words, what lies beside deployment files and is not read with them; None where nothing does."""
+        """The files, in words, that lie beside deployment files and are not read with them; None without such files."""
         others = replace(self, deployments=(), texts=())
         return others.counted() if others.outputs or others.properties or others.pipelines else None
 
     def counted(self) -> str:
-        """In words, what was found."""
+        """Return the numbers of files by kind, in words."""
         kinds = (
             ("deployment file", self.deployments),
             ("tool output", self.outputs),
@@ -62,7 +62,7 @@ class Files:
 
 
 def look_into(folder: Path) -> Files:
-    """Every file that might matter, by kind, in the order of names. Hidden files and folders are passed over."""
+    """Find all relevant files by kind, in the order of names. Hidden files and folders are skipped."""
     found: dict[str, list[Path]] = {"text": [], ".properties": [], "yaml": [], ".parquet": [], "output": []}
     pipelines = None
     for file in sorted(_walk(folder)):
@@ -95,7 +95,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _is_output(file: Path) -> bool:
-    """Whether any line near the beginning looks like one of the tools'. A file that cannot be read is none."""
+    """Tell whether any line near the beginning looks like a tool's output. An unreadable file is none."""
     try:
         with file.open("rb") as stream:
             content = stream.read(_LOOKED_AT) if file.is_file() else b""
@@ -104,12 +104,12 @@ def _is_output(file: Path) -> bool:
     utf16 = content[:2] in (
         b"\xff\xfe",
         b"\xfe\xff",
-    )  # as PowerShell writes: recognised here, refused with advice later
+    )  # PowerShell writes UTF-16: recognised here, refused with advice later
     return any(map(is_from_a_tool, content.decode("utf-16" if utf16 else "utf-8", errors="replace").split("\n")))
 
 
 def read_outputs(files: Files) -> Cluster:
-    """Read every output and put them together. Raises DeploymentError for what is none, or not whole."""
+    """Read all outputs and combine them. Raises DeploymentError for a file that is no output or incomplete."""
     return put_together([_read_output(file) for file in sorted({*files.outputs, *files.texts})])
 
 
@@ -118,7 +118,7 @@ def _read_output(file: Path) -> Output:
 
 
 def read_client(file: Path) -> GivenClient | DeploymentError:
-    """A client's settings, or why its file cannot be read: that is a matter of the pipelines that name it."""
+    """Return a client's settings, or the error of its file, which the pipelines that name it report."""
     try:
         return GivenClient(read_settings(file), present=True)
     except DeploymentError as error:
@@ -127,7 +127,7 @@ def read_client(file: Path) -> GivenClient | DeploymentError:
 
 @dataclass(frozen=True)
 class Client:
-    """A client's file by its name in the folder, the role it has, and the one topic that it is for, if it says so."""
+    """A client's file name within the folder, its role, and its topic, if the folder names one."""
 
     name: str
     role: Role
@@ -135,10 +135,11 @@ class Client:
 
 
 def sort_clients(folder: Path, files: Iterable[Path], topics: Iterable[str]) -> list[Client]:
-    """What each property file is, by its name and the folder it is in. Raises DeploymentError where that says nothing.
+    """Return the role and topic of each property file, by its name and folder. Raises DeploymentError if neither gives
+    a role.
 
-    ``orders/producer.properties`` is the producer of the topic ``orders``, ``producers/billing.properties`` one of
-    any topic.
+    ``orders/producer.properties`` is the producer of the topic ``orders``, ``producers/billing.properties`` is a
+    producer of any topic.
     """
     known = frozenset(topics)
     return [_client(folder, file, known) for file in files]
@@ -150,8 +151,8 @@ def _client(folder: Path, file: Path, topics: frozenset[str]) -> Client:
     strange = [part for part in name.parent.parts if part not in topics and part not in SHARED_FOLDERS]
     if strange:
         message = (
-            f"lies in a folder {strange[0]}, which is neither the name of a topic here nor one of "
-            f"{', '.join(SHARED_FOLDERS)}; move it, or say in {PIPELINES} which topic it goes with"
+            f"is in a folder {strange[0]}, which is neither the name of a topic here nor one of "
+            f"{', '.join(SHARED_FOLDERS)}; move the file, or name its topic in {PIPELINES}"
         )
         raise DeploymentError(message, file=str(file))
     folders = [part for part in reversed(name.parent.parts) if part not in topics]
@@ -159,7 +160,7 @@ def _client(folder: Path, file: Path, topics: frozenset[str]) -> Client:
 
 
 def _role(names: Iterable[str], file: Path) -> Role:
-    """The role that the file's name says, else the nearest folder's."""
+    """Return the role in the file's name, or in the nearest folder's."""
     for part in names:
         said = [role for role in ROLES if role in part.lower()]
         if len(said) == 1:
@@ -167,7 +168,7 @@ def _role(names: Iterable[str], file: Path) -> Role:
         if said:
             break
     message = (
-        "is not known to be a producer's or a consumer's: say one of these words in its name, put it into a folder "
-        f"producers or consumers, say in {PIPELINES} what it is, or move it out of here"
+        "is neither a known producer nor a known consumer: put one of these words into its name, move the file into a "
+        f"folder producers or consumers, list it in {PIPELINES}, or remove it from this folder"
     )
     raise DeploymentError(message, file=str(file))

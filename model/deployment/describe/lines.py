@@ -1,7 +1,7 @@
-"""The lines that ``kafka-topics.sh --describe`` and ``kafka-configs.sh --describe`` print, one by one.
+"""The lines that ``kafka-topics.sh --describe`` and ``kafka-configs.sh --describe`` print.
 
-Fields are told apart by their labels, not by the tabs between them: text copied from a terminal has blanks. Releases
-differ in blanks after a colon (none up to 2.3), in TopicId (from 2.8), and in what follows the in-sync replicas.
+Labels separate the fields, not the tabs between them, because text copied from a terminal has spaces. Releases differ
+in spaces after a colon (none up to 2.3), in TopicId (from 2.8), and in the text after the in-sync replicas.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 from model.deployment.defaults import TABLES, is_known
 
 Extent = Literal["all", "dynamic", "cluster"]
-"""What is listed of an entity: everything, what was set while it ran, or what was set for all in the cluster."""
+"""The extent of a list: all settings, those changed at run time, or those set for all entities of the cluster."""
 
 DEFAULT = "DEFAULT_CONFIG"
 """The source of a value that nobody set."""
@@ -55,7 +55,7 @@ _TOOLS = re.compile(r"Topic:\s*\S+\s.*(PartitionCount|Partition):\s*\d|.*\b[Cc]o
 
 @dataclass(frozen=True)
 class TopicLine:
-    """The first line of a topic. ``configs`` is None where the list of settings is broken."""
+    """The first line of a topic. ``configs`` is None if the list of settings is broken."""
 
     name: str
     partitions: int
@@ -66,7 +66,8 @@ class TopicLine:
 
 @dataclass(frozen=True)
 class PartitionLine:
-    """A partition of a topic: where its replicas are, whether they are being moved, whether any is merely eligible."""
+    """A partition of a topic: the brokers of its replicas, whether they are being moved, whether any replica is only
+    eligible."""
 
     topic: str
     partition: int
@@ -77,7 +78,7 @@ class PartitionLine:
 
 @dataclass(frozen=True)
 class Heading:
-    """What the following entries are about: ``kind`` is topic, broker, or what no deployment speaks of."""
+    """The subject of the following entries: ``kind`` is topic, broker, or a kind that no deployment contains."""
 
     extent: Extent
     kind: str
@@ -86,7 +87,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class EntryLine:
-    """One setting of an entity: its value in force (None for none, or a secret one) and who set it."""
+    """One setting of an entity: its value in force (None for none, or a secret value) and its source."""
 
     key: str
     value: str | None
@@ -95,7 +96,7 @@ class EntryLine:
 
 @dataclass(frozen=True)
 class OtherLine:
-    """A line that says nothing of a topic or broker; ``means`` names what is to be done about it."""
+    """A line without facts about a topic or broker; ``means`` names the reader's reaction."""
 
     means: Literal["skip", "failed", "zookeeper"]
 
@@ -104,7 +105,7 @@ Line = TopicLine | PartitionLine | Heading | EntryLine | OtherLine
 
 
 def read_line(text: str) -> Line | None:
-    """What a line says, without its line end; None if no tool prints such a line whole."""
+    """Return the content of a line without its line end; None if no tool prints such a complete line."""
     text = text.strip()
     if not text:
         return OtherLine("skip")
@@ -113,7 +114,7 @@ def read_line(text: str) -> Line | None:
     entry = _ENTRY.fullmatch(text) if text.endswith("}") else None
     if entry is not None:
         if text.count(" synonyms={") > 1:
-            return None  # two lines in one, as terminals make them
+            return None  # Terminals can join two lines into one.
         hidden = entry["sensitive"] == "true" or entry["value"] == "null"
         return EntryLine(entry["key"], None if hidden else entry["value"], entry["source"] or DEFAULT)
     if text.startswith("Topic:"):
@@ -122,7 +123,7 @@ def read_line(text: str) -> Line | None:
 
 
 def told_by_zookeeper(text: str) -> tuple[str, str, tuple[tuple[str, str], ...]] | None:
-    """The kind and the name of an entity, and what was set for it, as the tool prints it that was asked of ZooKeeper.
+    """Return the kind, name and set values of an entity from a line that the tool prints with ZooKeeper.
 
     >>> told_by_zookeeper("Configs for topic 'orders' are retention.ms=1000,cleanup.policy=compact")
     ('topic', 'orders', (('retention.ms', '1000'), ('cleanup.policy', 'compact')))
@@ -144,7 +145,8 @@ def _topic(text: str) -> TopicLine | None:
 
 
 def _configs(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Settings joined by commas. A value may hold commas as well: a setting starts where the name of one follows."""
+    """Return settings joined by commas, or None. A value can contain commas: a setting starts at the name of a known
+    setting."""
     if not text:
         return ()
     starts = [0, *(at.end() for at in _NEXT_CONFIG.finditer(text) if "." in at[1] or is_known("topic", at[1]))]
@@ -168,7 +170,7 @@ def _heading(text: str) -> Heading | None:
         return Heading("all" if found["extent"] == "All" else "dynamic", found["kind"], found["name"])
     found = _OLD_HEADING.fullmatch(text)
     if found is not None:
-        return Heading("dynamic", "broker", found["name"])  # before 2.5 the tool knew no other settings of a broker
+        return Heading("dynamic", "broker", found["name"])  # before 2.5 the tool listed no others of a broker
     found = _CLUSTER_WIDE.fullmatch(text)
     return Heading("cluster", found["kind"], "") if found is not None else None
 
@@ -185,12 +187,12 @@ def _other(text: str) -> OtherLine | None:
 
 @cache
 def _noise() -> tuple[tuple[Literal["skip", "failed"], re.Pattern[str]], ...]:
-    """What shells, Java and its loggers print in between; the first pattern that fits tells."""
+    """Return the patterns of other lines from shells, Java and its loggers; the first pattern that fits decides."""
     with (TABLES / "tool_noise.csv").open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     return tuple(("failed" if row["means"] == "failed" else "skip", re.compile(row["pattern"])) for row in rows)
 
 
 def is_from_a_tool(text: str) -> bool:
-    """Whether a line, even a broken one, looks like one that tells of a topic, a broker, or their settings."""
+    """Tell whether a line, even a broken one, looks like a line about a topic, a broker, or their settings."""
     return _TOOLS.match(text.strip()[:_LONGEST_NOISE]) is not None

@@ -1,6 +1,6 @@
-"""One file of what Kafka's tools printed: the topics and the settings in it, each with its place.
+"""One file of a Kafka tool's output: its topics and settings, each with its place.
 
-What was cut off, filtered or printed by a failing tool is refused: half a cluster must not pass for a whole one.
+Output that is cut off, filtered, or from a failing tool is refused: half a cluster must not pass for a complete one.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8
 
 USED = {"topic": frozenset(TOPIC_KEYS), "broker": frozenset(BROKER_KEYS)}
-"""The settings that the model reads. Of all others only those are kept that somebody set."""
+"""The settings that the model reads. Of all others, only those that somebody set are kept."""
 
 _INTERNAL_AT_FIRST = frozenset({"remote.storage.enable"})
 """Settings that older brokers have but do not show."""
 
-_ELSEWHERE = "run the tool again and keep all that it prints"
+_ELSEWHERE = "run the tool again and keep its complete output"
 
 
 @dataclass(frozen=True)
 class Told:
-    """A setting in force, and who set it: None where the tool does not say."""
+    """A setting in force, and its source; None if the tool does not print the source."""
 
     given: Given
     source: str | None
@@ -48,9 +48,9 @@ class Told:
 
 @dataclass(frozen=True)
 class Section:
-    """The settings of one topic or broker, of all brokers, or of something else.
+    """The settings of one topic or broker, of all brokers, or of another entity.
 
-    ``extent``: all of them, only those that were set while it ran, or those that were set for all in the cluster.
+    ``extent``: all settings, those changed at run time, or those set for all entities of the cluster.
     """
 
     extent: Extent
@@ -63,10 +63,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic, its partitions taken together.
+    """A topic with its partitions combined.
 
-    ``brokers`` hold its replicas, ``lines`` says where a partition with so many replicas stands; both are empty where
-    the tool was asked for no partitions. ``moving``, ``eligible`` and ``deleted``: where a line says so, if any does.
+    ``brokers`` hold its replicas. ``lines``: for each number of replicas, the line of a partition with that number.
+    Both are empty if the tool was not asked for partitions. ``moving``, ``eligible`` and ``deleted``: the line that
+    says so, if any does.
     """
 
     name: str
@@ -82,20 +83,20 @@ class Topic:
     deleted: bool
 
     def given(self, key: str, value: str, line: int | None = None) -> Given:
-        """A value with its place in the file."""
+        """Return a value with its place in the file."""
         return Given(key, value, Origin("file", "", self.file, line or self.line))
 
 
 @dataclass(frozen=True)
 class Output:
-    """What one file says, in its order."""
+    """The content of one file, in its order."""
 
     topics: tuple[Topic, ...]
     sections: tuple[Section, ...]
 
 
 def read_output(content: bytes, file: str) -> Output:
-    """Read what ``kafka-topics.sh`` or ``kafka-configs.sh`` printed, or both. Raises DeploymentError."""
+    """Read the output of ``kafka-topics.sh`` or ``kafka-configs.sh``, or both. Raises DeploymentError."""
     reader = _Reader(file)
     lines = decode_utf8(content, Path(file)).split("\n")
     for number, text in enumerate(lines, start=1):
@@ -146,19 +147,25 @@ class _Reader:
             case EntryLine() as entry:
                 self._entry(entry, number)
             case OtherLine(means="failed"):
-                raise self._error("the tool failed here, and may not have printed everything; run it again", number)
+                raise self._error("the tool failed here, so its output can be incomplete; run the tool again", number)
             case OtherLine(means="zookeeper"):
-                message = "was asked of ZooKeeper, which is not modelled; ask the brokers, with --bootstrap-server"
+                message = (
+                    "is a line of a tool that used ZooKeeper, which is not supported; run the tool with "
+                    "--bootstrap-server"
+                )
                 raise self._error(message, number)
             case None:
-                # The line is not quoted: nobody knows what it holds.
-                message = "is no whole line of kafka-topics.sh or kafka-configs.sh --describe; remove it if it is from "
-                raise self._error(f"{message}elsewhere, or {_ELSEWHERE}", number)
+                # The line is not quoted, because its content is unknown and can be a secret.
+                message = (
+                    "is no complete line of kafka-topics.sh or kafka-configs.sh --describe; remove it if it has "
+                    "another "
+                )
+                raise self._error(f"{message}source, or {_ELSEWHERE}", number)
 
     def _partition(self, line: PartitionLine, number: int) -> None:
         topic = self._open
         if not isinstance(topic, _OpenTopic) or topic.topic.name != line.topic:
-            message = "a partition without the line of its topic above; describe whole topics, with no filter"
+            message = "a partition without the line of its topic above it; describe complete topics, without a filter"
             raise self._error(message, number, line.topic)
         if line.partition in topic.partitions:
             raise self._error(f"partition {line.partition} is listed twice; {_ELSEWHERE}", number, line.topic)
@@ -171,17 +178,18 @@ class _Reader:
         section = self._open
         key = shown_key(entry.key)
         if not isinstance(section, _OpenSection):
-            raise self._error(f"a setting without the line above that says whose it is; {_ELSEWHERE}", number, key)
+            raise self._error(f"a setting without a heading that names its topic or broker; {_ELSEWHERE}", number, key)
         if entry.key in section.entries:
             raise self._error(f"is listed twice; {_ELSEWHERE}", number, key)
         section.entries[entry.key] = (entry, number)
 
     def output(self, last: int) -> Output:
-        """What the file says, now that its last line was taken."""
+        """Return the content of the file, after its last line."""
         if self._topics and self._topics[-1].line == last:
-            # Any other line that is whole ends in a way of its own, but a list of settings can end anywhere.
+            # Every other complete line has a recognisable end, but a list of settings can end anywhere.
             message = (
-                f"the file ends within this line, with no line end: if nothing is cut off, add one, or {_ELSEWHERE}"
+                "the file ends within this line, without a line end: add a line end if the line is complete, or "
+                f"{_ELSEWHERE}"
             )
             raise self._error(message, last, self._topics[-1].topic.name)
         with_partitions = any(topic.partitions for topic in self._topics)
@@ -190,9 +198,9 @@ class _Reader:
 
     def _topic(self, read: _OpenTopic, with_partitions: bool) -> Topic:
         topic, shown = read.topic, len(read.partitions)
-        # Of all topics none has partitions where only settings were asked for.
+        # No topic has partitions if only settings were requested.
         if shown != topic.partitions and (shown or with_partitions):
-            message = f"shows {shown} of {topic.partitions} partitions: it is cut off or filtered; {_ELSEWHERE}"
+            message = f"shows {shown} of {topic.partitions} partitions: the output is cut off or filtered; {_ELSEWHERE}"
             raise self._error(message, read.line, topic.name)
         told = {}
         for key, value in topic.configs or ():
@@ -218,7 +226,7 @@ class _Reader:
         kind, name, extent = read.heading.kind, read.heading.name, read.heading.extent
         for key in _always_listed(kind) if extent == "all" else ():
             if key not in read.entries:
-                message = f"does not list {key}, as --all does: it is cut off or filtered; {_ELSEWHERE}"
+                message = f"does not list {key}, as --all does: the output is cut off or filtered; {_ELSEWHERE}"
                 raise self._error(message, read.line, f"{kind} {shown_key(name)}")
         told = {}
         for key, (entry, number) in read.entries.items():
@@ -233,7 +241,7 @@ class _Reader:
 
 @cache
 def _always_listed(kind: str) -> tuple[str, ...]:
-    """Settings of a kind that every modelled release defines, gives a value, and shows."""
+    """Return the settings of a kind that every modelled release defines, gives a value, and shows."""
     ends = [Release(*OLDEST), Release(*NEWEST)]
     found = []
     for key in sorted(USED.get(kind, frozenset()) - _INTERNAL_AT_FIRST):

@@ -1,12 +1,12 @@
-"""Which topic goes with which producer and consumer: as ``pipelines.csv`` lists them, or every one with every one.
+"""The topics with their producers and consumers: the pairs in ``pipelines.csv``, or all pairs.
 
 .. code-block:: text
 
     topic,producer,consumer,kafka,assume.commit,label.team
     orders,producers/web.properties,consumers/billing.properties,3.9,before,billing
 
-A row says what no tool prints, with the keys of an inventory. Without the file each topic that is not Kafka's own is
-joined with each producer and each consumer: those in a folder of its name, or else those that are for any topic.
+A row adds facts that no tool prints, with the keys of an inventory. Without the file, each topic that is not Kafka's
+own is combined with each producer and each consumer: those in a folder of its name, or otherwise those for any topic.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from model.deployment.matrix import MOST_COMBINATIONS
 from model.deployment.source import LARGEST_OF_A_FLEET, decode_utf8, read_bytes
 
 INTERNAL = "__"
-"""How the names of Kafka's own topics begin."""
+"""The prefix of the names of Kafka's own topics."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A topic with its clients' files, and what else is said of it, or why it cannot be read."""
+    """A topic with its clients' files, and other facts about it, or the error of its row."""
 
     topic: str
     producer: str | None
@@ -44,27 +44,27 @@ class Pipeline:
 
     @property
     def name(self) -> str:
-        """What a report calls it where the row does not say: the topic and its clients' files."""
+        """The name in a report if the row has none: the topic and its clients' files."""
         return ":".join((self.topic, *(_stem(client) for client in (self.producer, self.consumer))))
 
 
 class Pipelines(Protocol):
-    """Pipelines by number; numbers count up from ``first``."""
+    """Pipelines by number; the numbers start at ``first``."""
 
     @property
     def first(self) -> int:
-        """The number of the first one."""
+        """The number of the first pipeline."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of pipelines."""
 
     def __getitem__(self, index: int) -> Pipeline:
-        """One of them, from 0."""
+        """Return one pipeline, counted from 0."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The rows of a file; numbered as its lines are where none is empty or broken in two."""
+    """The rows of a file. Their numbers equal the lines if no row is empty or spans two lines."""
 
     rows: tuple[Pipeline, ...]
     first: int = 2
@@ -78,7 +78,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class EveryPair:
-    """Each topic with each of its producers and consumers, made when asked for: there may be millions."""
+    """Each topic with each of its producers and consumers, made on demand because there can be millions."""
 
     file: str
     choices: tuple[tuple[str, Sequence[str | None], Sequence[str | None]], ...]
@@ -96,7 +96,7 @@ class EveryPair:
 
 
 def every_pair(file: str, topics: Iterable[str], clients: Sequence[Client]) -> EveryPair:
-    """Join each topic with its clients; where there are none of a role, with one that has only defaults."""
+    """Combine each topic with its clients. A role without clients gets a client with only defaults."""
     choices = []
     for topic in topics:
         if not topic.startswith(INTERNAL):
@@ -106,7 +106,7 @@ def every_pair(file: str, topics: Iterable[str], clients: Sequence[Client]) -> E
     pairs = EveryPair(file, tuple(choices), ends)
     if len(pairs) > MOST_COMBINATIONS:
         message = (
-            f"makes {len(pairs):,} pipelines, more than {MOST_COMBINATIONS:,}; list those there are in pipelines.csv"
+            f"makes {len(pairs):,} pipelines, more than {MOST_COMBINATIONS:,}; list the real ones in pipelines.csv"
         )
         raise DeploymentError(message, file=file)
     return pairs
@@ -119,7 +119,7 @@ def _choice(topic: str, clients: Sequence[Client]) -> Sequence[str | None]:
 
 
 def read_pipelines(path: Path) -> Listed:
-    """Read the list. Raises DeploymentError; what is wrong with a row is said when that is read."""
+    """Read the list. Raises DeploymentError for errors of the file; errors of a row come when it is read."""
     file = str(path)
     text = decode_utf8(read_bytes(path, LARGEST_OF_A_FLEET), path)
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -135,7 +135,7 @@ def read_pipelines(path: Path) -> Listed:
 
 def _check_header(header: Sequence[str], file: str) -> None:
     if "topic" not in header:
-        raise DeploymentError("has no column topic; the first line names the columns", file=file, line=1)
+        raise DeploymentError("has no column topic; the first line must name the columns", file=file, line=1)
     twice = next((name for name in header if header.count(name) > 1), None)
     if twice is not None:
         raise DeploymentError(f"has two columns {printable(twice)!r}; keep one", file=file, line=1)
@@ -146,9 +146,9 @@ def _row(header: Sequence[str], cells: Sequence[str], file: str, line: int) -> P
     topic, producer, consumer = (record.pop(name, "") for name in ("topic", *ROLES))
     problem = None
     if len(cells) != len(header):
-        problem = "has more or fewer cells than the header"
+        problem = "has more or fewer cells than the header; add or remove cells"
     elif not topic:
-        problem = "names no topic"
+        problem = "names no topic; fill in the column topic"
     return Pipeline(topic, producer or None, consumer or None, file, line, record, problem)
 
 

@@ -1,4 +1,4 @@
-"""What became of each value of the files that were found: used, ignored or rejected, and why."""
+"""The fate of each value of the found files: used, ignored or rejected, with the reason."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from model.deployment.hiding import shown_value
 from model.deployment.setting import Origin, Setting
 
 CLIENT = "client"
-"""The setting of a deployment that names a client's library: it may stand at the place of what implies it."""
+"""The setting of a deployment that names a client's library. Its place can be that of the value that implies the
+library."""
 
 
 class Fate(StrEnum):
-    """What can become of a value."""
+    """The possible fates of a value."""
 
     USED = "used"
     IGNORED = "ignored"
@@ -29,7 +30,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One value of a file: its line, its name there, and what became of it, in words."""
+    """One value of a file: its line, its name there, and its fate, in words."""
 
     line: int
     name: str
@@ -39,20 +40,20 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """Every value of one file, in the order of its lines."""
+    """The values of one file, in the order of its lines."""
 
     found: Found
     entries: tuple[Entry, ...]
 
     def count(self, fate: Fate) -> int:
-        """How many values it became of."""
+        """Return the number of values with this fate."""
         return sum(entry.fate is fate for entry in self.entries)
 
 
 def accounts_of(findings: Findings, judged: Sequence[Judged], kafka: str | None = None) -> tuple[Account, ...]:
-    """The account of each file; ``judged`` are the pipelines, ``kafka`` is the release where no file says it.
+    """Return the account of each file. ``judged``: the pipelines. ``kafka``: the release if no file gives it.
 
-    A value may be in a component of another file, which its own is read along with.
+    A value can be in a component of another file, with which its own file is read.
     """
     entries: dict[str, dict[tuple[int, str], Entry]] = {}
     for found in findings.found:
@@ -78,7 +79,8 @@ def _account(found: Found, entries: Mapping[tuple[int, str], Entry]) -> Account:
 
 
 def _weight(entry: Entry) -> int:
-    """Of a value that several components share the more telling fate is told."""
+    """Return the weight of an entry: of a value that several components share, the most informative fate is
+    reported."""
     return (Fate.IGNORED, Fate.USED, Fate.REJECTED).index(entry.fate)
 
 
@@ -104,7 +106,7 @@ def _of_left(left: Left, fate: Fate) -> Entry:
 
 
 def _of_component(component: Component, judged: Judged) -> Iterator[tuple[str | None, Entry]]:
-    """What became of its values, each with its file."""
+    """Yield the fate of each value of a component, with the value's file."""
     for given in component.settings.values():
         if given.origin.kind == "file":
             yield given.origin.file, _of_setting(component, given, judged)
@@ -122,9 +124,9 @@ def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
     if problem is not None:
         return Entry(line, name, Fate.REJECTED, problem.message)
     if judged.rest is None:
-        why = judged.problems[0].message if judged.problems else "nothing can be made of it"
-        return Entry(line, name, Fate.REJECTED, f"{said}, of what cannot be built: {why}")
-    # A line may hold several values, and a setting may have come out of one by another name.
+        why = judged.problems[0].message if judged.problems else "it cannot be built"
+        return Entry(line, name, Fate.REJECTED, f"{said}, but its pipeline cannot be built: {why}")
+    # A line can contain several values, and a setting can have another name than the value that it came from.
     here = sorted(
         (one for one in judged.rest.settings if _is_at(one.origin, given.origin) and one.key != CLIENT),
         key=_is_other(given),
@@ -161,5 +163,5 @@ def _name(given: Given) -> str:
 
 
 def rejected(accounts: Iterable[Account]) -> tuple[Entry, ...]:
-    """All that was rejected, in any file."""
+    """Return all rejected values of all files."""
     return tuple(entry for account in accounts for entry in account.entries if entry.fate is Fate.REJECTED)

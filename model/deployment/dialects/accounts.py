@@ -1,4 +1,4 @@
-"""Where each value of a file goes: into a component, to what is ignored, or to what is rejected; exactly one way."""
+"""The destination of each value of a file: a component, the ignored values, or the rejected values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from model.deployment.hiding import shown_key
 from model.deployment.setting import Origin
 from model.deployment.yaml_tree import Mapping, Node, Sequence
 
-OUTRANKED = "another value of the file counts instead"
-NOT_KAFKAS = "no setting of Kafka's clients, topics or brokers"
+OUTRANKED = "another value of the file takes precedence"
+NOT_KAFKAS = "no setting of Kafka clients, topics or brokers"
 
 
 class Accounts:
-    """The values of one document, while a reader sorts them. ``separators``: between a placeholder and its default.
+    """The values of one document while a reader sorts them. ``separators``: texts between a placeholder and its
+    default.
 
-    What is ignored or rejected is kept without its value, which may be a secret.
+    Ignored and rejected values are kept without their text, which can be a secret.
     """
 
     def __init__(
@@ -39,46 +40,48 @@ class Accounts:
 
     @property
     def fillings(self) -> Fillings:
-        """What somebody gives for placeholders."""
+        """The values that the user gives for placeholders."""
         return self._fillings
 
     def take(self, said: Said, key: str, value: str | None = None) -> Given:
-        """The value under the name that Kafka or a library has for it, its placeholders filled where that is possible.
+        """Return the value under the name that Kafka or a library has for it, with placeholders filled where possible.
 
-        ``value``: what it comes to in the unit of that setting, where the file has another one.
+        ``value``: the value in the unit of that setting, if the file has another unit.
         """
         text = fill(said.value, self._fillings, self._separators).text if value is None else value
         self._taken.append(self._left(said, OUTRANKED))
         return Given(key, text, self._origin(said))
 
     def text(self, said: Said) -> str:
-        """The text of a value, its placeholders filled where that is possible."""
+        """Return the text of a value, with placeholders filled where possible."""
         return fill(said.value, self._fillings, self._separators).text.strip()
 
     def by_framework(self, key: str, value: str, framework: str, at: Given | None = None) -> Given:
-        """A value that no file says and a framework sets by itself; ``at``: what stands where it does so."""
+        """Return a value that no file gives and a framework sets by itself. ``at``: the value that makes the framework
+        do so."""
         if at is None:
             return Given(key, value, Origin("rule", framework))
         return Given(key, value, Origin("rule", framework, at.origin.file, at.origin.line))
 
     def ignore(self, said: Said, reason: str = NOT_KAFKAS) -> None:
-        """The value does not matter, or nobody reads it."""
+        """Ignore a value that does not matter, or that no client reads."""
         self._ignored.append(self._left(said, reason))
 
     def reject(self, said: Said, reason: str, reaches: str = "") -> None:
-        """The value should matter, and cannot be used as it is; ``reaches``: as ``Left`` has it."""
+        """Reject a value that should matter but cannot be used. ``reaches``: as in ``Left``."""
         self._rejected.append(replace(self._left(said, reason), reaches=reaches))
 
     def refuse(self, given: Given, reason: str) -> None:
-        """A value that was taken is one that a framework refuses."""
+        """Reject a value that was taken and that a framework refuses."""
         self._rejected.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
 
     def leave(self, given: Given, reason: str) -> None:
-        """A value that was taken is for something that is no client of Kafka's."""
+        """Ignore a value that was taken and that belongs to no client of Kafka."""
         self._ignored.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
 
     def last_of_each(self, values: Iterable[Said], who: str) -> list[Said]:
-        """Each key once: of one that comes again ``who`` keeps the last, and the others are ignored."""
+        """Return each key once. If a key is repeated, the reader ``who`` keeps the last value, and the others are
+        ignored."""
         kept: dict[tuple[str, ...], Said] = {}
         for said in values:
             before = kept.pop(said.path, None)
@@ -88,7 +91,7 @@ class Accounts:
         return sorted(kept.values(), key=lambda said: said.line)
 
     def each_once(self, node: Node, who: str, path: tuple[str, ...] = ()) -> Node:
-        """A YAML node without what comes again: of a key, with all that is under it, ``who`` keeps the last."""
+        """Return a YAML node without repeated keys: ``who`` keeps the last value of a key, with everything under it."""
         if isinstance(node, Sequence):
             items = (self.each_once(item, who, (*path, f"[{at}]")) for at, item in enumerate(node.items))
             return Sequence(tuple(items), node.line)
@@ -103,7 +106,7 @@ class Accounts:
         return Mapping(tuple(entries), node.line)
 
     def take_over(self, inner: Found) -> tuple[Component, ...]:
-        """The components of a file that this one holds; what it leaves out is left out here."""
+        """Return the components of a file within this one, and add that file's ignored and rejected values."""
         self._ignored += inner.ignored
         self._rejected += inner.rejected
         return inner.components
@@ -115,10 +118,10 @@ class Accounts:
         notes: Iterable[str] = (),
         along: Iterable[str] = (),
     ) -> Found:
-        """What the file says, once each of its values was sorted, each one way.
+        """Return the content of the file, after each of its values was sorted once.
 
-        What a component holds is not ignored, also where the value itself says something else than what follows from
-        it; a value that was taken and is in none is outranked.
+        A value in a component is not ignored, even if a derived value replaces it. A value that was taken and is in no
+        component is outranked.
         """
         used = {one.origin for component in components for one in component.given}
         self._rejected = list(dict.fromkeys(self._rejected))
@@ -127,7 +130,8 @@ class Accounts:
         used |= {left.given.origin for left in self._ignored}
         outranked = {left.given.origin: left for left in self._taken if left.given.origin not in used}
         self._ignored += outranked.values()
-        # What other files of the application leave out is in their own accounts; what they reject keeps this back too.
+        # Values that other files of the application ignore are in their own accounts; their rejected values affect this
+        # file too.
         others = {file for file in self._document.together if file != self._document.file}
         here = [left for left in self._ignored if left.given.origin.file not in others]
         return Found(
@@ -142,13 +146,13 @@ class Accounts:
         )
 
     def _given_again(self, line: int, who: str) -> str:
-        return f"is given again in line {line + self._lines_before}; {who} keeps the last"
+        return f"is repeated in line {line + self._lines_before}; {who} uses the last value"
 
     def _left(self, said: Said, reason: str) -> Left:
         return Left(Given(shown_key(said.key), "", self._origin(said)), reason)
 
     def _origin(self, said: Said) -> Origin:
-        """Its place; the name that stands there as the detail."""
+        """Return the place of a value, with its name in the file as the detail."""
         if said.file:
             return Origin("file", shown_key(said.key), said.file, said.line)
         return Origin("file", shown_key(said.key), self._document.file, self._line(said))

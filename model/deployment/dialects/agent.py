@@ -1,7 +1,7 @@
-"""Agents: programs that ship logs and metrics, and call Kafka's settings by names of their own.
+"""Agents: programs that ship logs and metrics, with their own names for Kafka's settings.
 
-Those names are a table (``tables/agents.csv``), read top down; what an agent sets where nobody says otherwise is
-another one, read from the agents' own sources.
+A table (``tables/agents.csv``), read from the top, contains these names. Another table contains the agents' own
+defaults, from their sources.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GO_DURATION = re.compile(r"([0-9.]+(ns|us|ms|s|m|h))+|0")
 _NOTHING = re.compile(r"0[a-z]*")
 _UNLESS = "reject unless "
 UNSET = "\x00unset"
-"""Stands for a value that leaves the library's own."""
+"""The mark of a value that keeps the library's own default."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class _Row:
 
 @dataclass(frozen=True)
 class Agent:
-    """``name``: in the tables; ``like``: the agent whose names and values it has, if it is not its own.
+    """One agent. ``name``: its name in the tables. ``like``: the agent whose names and values it shares, if any.
 
-    ``version``: of the library that it brings along, if that is known. ``lenient``: of a setting that the library does
-    not know it says so, and goes on.
+    ``version``: the version of its bundled library, if known. ``lenient``: the agent warns about a setting that the
+    library does not know, and continues.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Agent:
 
     @property
     def title(self) -> str:
-        """Its name for a reader."""
+        """The agent's name in messages."""
         return self.name.removesuffix("-consumer")
 
 
@@ -87,9 +87,10 @@ def component_of(
     line: int,
     around: Mapping[str, str] | None = None,
 ) -> Component:
-    """What an agent's settings, each with its name within the agent's section, make its client.
+    """Return the client that an agent's settings configure. ``said``: each setting with its name within the agent's
+    section.
 
-    ``around``: what else the file says, by names that the table of answers asks for.
+    ``around``: the other values of the file, by the names that the table of answers uses.
     """
     settings: dict[str, Given] = {}
     passed_on: dict[str, Given] = {}
@@ -101,7 +102,7 @@ def component_of(
         if row is None:
             accounts.ignore(one)
         elif one.null:
-            accounts.ignore(one, "says nothing")
+            accounts.ignore(one, "has no value")
         elif row.how == "topic":
             names = [topic.strip(" \"'") for topic in accounts.text(one).split(",")]
             topics += [topic for topic in names if _TOPIC.fullmatch(topic)]
@@ -112,7 +113,7 @@ def component_of(
             _pass_on(agent, setting[len(row.setting) - 1 :], one, passed_on, accounts)
         else:
             _take(row, one, settings, accounts)
-    # What is passed on to the library as it is comes last, and outranks the agent's own names.
+    # Settings that are passed on to the library unchanged come last, and outrank the agent's own names.
     said_by_any_name = {own_name(agent.library, key) for key in passed_on}
     settings = {key: one for key, one in settings.items() if own_name(agent.library, key) not in said_by_any_name}
     settings |= passed_on
@@ -121,7 +122,7 @@ def component_of(
         if own_name(agent.library, key) not in said_by_any_name:
             settings[key] = accounts.by_framework(key, value, who)
     client = Given("client", agent.library, Origin("rule", f"{agent.title} uses it", file, line))
-    version = Given("version", agent.version, Origin("rule", f"{agent.title} brings it along", file, line))
+    version = Given("version", agent.version, Origin("rule", f"{agent.title} contains it", file, line))
     return Component(
         agent.role,
         name,
@@ -134,9 +135,9 @@ def component_of(
 
 
 def _leave(row: _Row, said: Said, accounts: Accounts) -> None:
-    """A setting that is nothing to the library: it does not matter, or it would, and cannot be used."""
+    """Ignore or reject a setting that the library does not have: rejected if it matters."""
     if row.how.startswith(_UNLESS) and accounts.text(said).lower() in row.how.removeprefix(_UNLESS).split("|"):
-        accounts.ignore(said, "says what holds anyhow")
+        accounts.ignore(said, "has the value that the agent always uses")
     elif row.how.startswith("reject"):
         accounts.reject(said, row.reason)
     else:
@@ -148,9 +149,9 @@ def _is_of(row: _Row, setting: str) -> bool:
 
 
 def _pass_on(agent: Agent, key: str, said: Said, settings: dict[str, Given], accounts: Accounts) -> None:
-    """A setting under the library's own name, which stands behind a prefix."""
+    """Take a setting under the library's own name, which follows a prefix."""
     if agent.lenient and not any(has_key(agent.library, role, key) for role in (Role.PRODUCER, Role.CONSUMER)):
-        accounts.ignore(said, f"is unknown to {agent.library}; {agent.title} says so, and goes on")
+        accounts.ignore(said, f"is unknown to {agent.library}; {agent.title} warns and continues")
         return
     settings[key] = accounts.take(said, key)
 
@@ -158,16 +159,16 @@ def _pass_on(agent: Agent, key: str, said: Said, settings: dict[str, Given], acc
 def _take(row: _Row, said: Said, settings: dict[str, Given], accounts: Accounts) -> None:
     value = _converted(accounts.text(said), row.how)
     if value is None:
-        accounts.reject(said, f"is no value that the agent takes for {row.key}")
+        accounts.reject(said, f"is no valid value for {row.key}")
     elif value == UNSET:
-        accounts.ignore(said, "says nothing: the library's own value counts")
+        accounts.ignore(said, "has no effect: the library's own default counts")
     else:
         for key in row.key.split("|"):
             settings[key] = accounts.take(said, key, value)
 
 
 def _converted(text: str, how: str) -> str | None:
-    """The value as the library says it; None for none, ``UNSET`` where it leaves the library's own."""
+    """Return the value in the library's form; None for an invalid value, ``UNSET`` if the library's default remains."""
     text = text.strip("\"'")
     if how.startswith("unless 0"):
         return UNSET if _NOTHING.fullmatch(text) else _converted(text, how.removeprefix("unless 0").strip())
@@ -188,7 +189,7 @@ def _converted(text: str, how: str) -> str | None:
 
 
 def _whole(text: str) -> str:
-    """A number that YAML may have written as ``1e+06``."""
+    """Return a whole number, which YAML can contain as ``1e+06``."""
     try:
         value = float(text)
         return str(int(value)) if value == int(value) and abs(value) < 2**63 else text

@@ -1,7 +1,7 @@
-"""What an agent does by itself with what fails, and when it marks a record as read: ``tables/agents_answers.csv``.
+"""An agent's reaction to failures, and the time when it marks a record as read: ``tables/agents_answers.csv``.
 
-The first row of an answer whose condition holds counts. A condition is a setting of the agent's section, or
-(``file:``) of the file around it, and its value; none holds always. A row that says nothing leaves the answer open.
+The first row of an answer whose condition holds counts. A condition is a value of a setting in the agent's section, or
+(``file:``) in the rest of the file; an empty condition always holds. A row without a value leaves the answer open.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def _rows(agent: str) -> tuple[_Row, ...]:
 
 
 def answers_of(agent: str, own: Mapping[str, str], around: Mapping[str, str]) -> dict[str, Given]:
-    """By the names of assumptions. ``own``: what the section says, ``around``: the rest of the file, by names."""
+    """Return the answers by names of assumptions. ``own``: the section's values. ``around``: the rest of the file, by
+    names."""
     found: dict[str, str] = {}
     for row in _rows(agent):
         if row.answer not in found and _holds(row, own, around):

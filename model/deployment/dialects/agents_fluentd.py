@@ -1,4 +1,5 @@
-"""Fluentd: outputs of the types rdkafka and rdkafka2 (librdkafka); the others are of ruby-kafka, not modelled."""
+"""Fluentd: outputs of the types rdkafka and rdkafka2 (librdkafka). The other types use ruby-kafka, which is not
+modelled."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from model.deployment.source import MOST_KEYS
 
 _TYPE = re.compile(r"^[ \t]*@?type[ \t]+\"?(rdkafka2?|kafka2?|kafka_buffered)\"?[ \t\r]*$", re.MULTILINE)
 _SECTION = re.compile(r"^[ \t]*<(match|store|source)\b", re.MULTILINE)
-_RUBY = "ruby-kafka is not modelled: none of its settings is used"
+_RUBY = "ruby-kafka is not modelled, so none of its settings is used"
 _AGENT = Agent("fluentd", Role.PRODUCER, LIBRDKAFKA)
 _OPTIONS = "rdkafka_options"
 _PLACES = ("brokers", "topic", "default_topic", "username", "password", "id", "log_level")
@@ -30,14 +31,14 @@ _RUBY_CODE = re.compile(r"#\{")
 
 
 def fits(document: Document) -> bool:
-    """It has sections of Fluentd, and one for Kafka."""
+    """Tell whether the document has sections of Fluentd, and one for Kafka."""
     if document.suffix not in (".conf", ".cfg", ""):
         return False
     return _SECTION.search(document.text) is not None and _TYPE.search(document.text) is not None
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producers that the outputs for Kafka make."""
+    """Return the producers of the outputs for Kafka."""
     accounts = Accounts(document, fillings)
     components: list[Component] = []
     for kind, own in _sections(document):
@@ -59,16 +60,16 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 def _is_code(name: str, said: Said, accounts: Accounts) -> bool:
-    """A text with Ruby in it (``"#{ENV['X']}"``), which only Fluentd evaluates."""
+    """Tell whether a text contains Ruby (``"#{ENV['X']}"``), which only Fluentd evaluates; if so, sort it."""
     if _RUBY_CODE.search(said.value) is None:
         return False
-    reason = "is put together by a program in Ruby when Fluentd starts"
+    reason = "contains Ruby code, which only Fluentd evaluates"
     (accounts.ignore if name in _PLACES else accounts.reject)(said, reason)
     return True
 
 
 def _unfolded(said: Said, file: str) -> list[Said]:
-    """``rdkafka_options`` is JSON, or names and values with colons, and commas between them."""
+    """Return the inner settings of ``rdkafka_options``: JSON, or names and values with colons, separated by commas."""
     if said.key != _OPTIONS:
         return [said]
     if not said.value.startswith("{"):
@@ -77,12 +78,14 @@ def _unfolded(said: Said, file: str) -> list[Said]:
     try:
         inside = list(values_of(json_of(said.value, file)))
     except DeploymentError:
-        raise DeploymentError("rdkafka_options is not valid JSON", file=file, line=said.line) from None
+        raise DeploymentError(
+            "rdkafka_options is not valid JSON; correct its value", file=file, line=said.line
+        ) from None
     return [Said((_OPTIONS, ".".join(one.path)), one.value, said.line, one.null) for one in inside] or [said]
 
 
 def _sections(document: Document) -> list[tuple[str, list[Said]]]:
-    """Each section's own lines; of the sections within it those that are no outputs belong to themselves."""
+    """Return each section's own lines. Within a section, an inner section that is no output has its own entry."""
     found: list[tuple[str, list[Said]]] = [("", [])]
     around = [0]
     lines = iter(enumerate(document.text.splitlines(), 1))
@@ -104,7 +107,8 @@ def _sections(document: Document) -> list[tuple[str, list[Said]]]:
 
 
 def _over_lines(lines: Iterator[tuple[int, str]], number: int, value: str) -> tuple[str, int]:
-    """JSON may go on over several lines: up to the one that closes it."""
+    """Return the JSON value, which can continue over several lines up to its closing bracket, and the last line's
+    number."""
     parts = [value]
     while parts and sum(part.count("{") - part.count("}") for part in parts) > 0:
         more = next(lines, None)

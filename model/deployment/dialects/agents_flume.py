@@ -1,7 +1,7 @@
 """Flume: sinks, sources and channels of Kafka, in properties that begin with the name of the agent.
 
-What becomes of events that an agent has taken and not yet passed on depends on the channel between: one in memory is
-gone with the process, one in files is not. A channel in Kafka is a producer and a consumer by itself.
+The fate of events that an agent has taken and not passed on depends on its channel: a channel in memory is lost with
+the process, a channel in files is not. A channel in Kafka is itself a producer and a consumer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SINK = Agent("flume", Role.PRODUCER, JAVA)
 SOURCE = Agent("flume-consumer", Role.CONSUMER, JAVA)
 WRITES = Agent("flume-channel", Role.PRODUCER, JAVA)
 READS = Agent("flume-channel-consumer", Role.CONSUMER, JAVA)
-NOTES = ("read as Flume 1.7 and later do, whose sink has the producer of Kafka's Java clients",)
+NOTES = ("interpreted as in Flume 1.7 and later, whose sink uses Kafka's Java producer",)
 _KINDS: Mapping[str, tuple[Agent, ...]] = {
     "org.apache.flume.sink.kafka.kafkasink": (SINK,),
     "org.apache.flume.source.kafka.kafkasource": (SOURCE,),
@@ -27,12 +27,12 @@ _KINDS: Mapping[str, tuple[Agent, ...]] = {
 
 
 def is_flume(keys: Mapping[str, str]) -> bool:
-    """Something in it is of a type that is for Kafka."""
+    """Tell whether the file has a type that is for Kafka."""
     return any(key.endswith(".type") and value.strip().lower() in _KINDS for key, value in keys.items())
 
 
 def components(values: list[Said], accounts: Accounts, file: str) -> Iterator[Component]:
-    """The clients of each sink, source and channel for Kafka."""
+    """Yield the clients of each sink, source and channel for Kafka."""
     keys = {said.key: said.value.strip() for said in values}
     types = {key.removesuffix(".type"): value.lower() for key, value in keys.items() if key.endswith(".type")}
     clients = {name: _KINDS[kind] for name, kind in types.items() if kind in _KINDS}
@@ -48,20 +48,21 @@ def components(values: list[Said], accounts: Accounts, file: str) -> Iterator[Co
 
 
 def _channels(name: str, keys: Mapping[str, str]) -> list[str]:
-    """The channels that a sink reads from (one), or a source writes to."""
+    """Return the channels that a source writes to, or the one that a sink reads."""
     agent = name.split(".")[0]
     said = f"{keys.get(f'{name}.channel', '')} {keys.get(f'{name}.channels', '')}"
     return [f"{agent}.channels.{channel}" for channel in said.split()]
 
 
 def _channel(name: str, keys: Mapping[str, str], types: Mapping[str, str]) -> str:
-    """``memory`` if one of its channels is, ``file`` if all of them are; else nothing is known."""
+    """Return ``memory`` if one of the channels is in memory, ``file`` if all are in files; otherwise empty, for
+    unknown."""
     kinds = {types.get(channel, "") for channel in _channels(name, keys)}
     return "memory" if "memory" in kinds else "file" if kinds == {"file"} else ""
 
 
 def _is_used(name: str, agent: Agent, keys: Mapping[str, str]) -> bool:
-    """Whether something writes to a channel, or reads from it; where nothing does either, both may be elsewhere."""
+    """Tell whether a source writes to a channel, or a sink reads it. If nothing uses it, both can be elsewhere."""
     users = {
         part: any(name in _channels(key.rpartition(".")[0], keys) for key in keys if f".{part}." in key)
         for part in ("sources", "sinks")

@@ -27,14 +27,14 @@ _DEFAULTS = {
     Role.PRODUCER: {"acks": "1", "request.timeout.ms": "40000"},
     Role.CONSUMER: {"request.timeout.ms": "40000", "session.timeout.ms": "10000", "group.id": "logstash"},
 }
-"""What its plug-ins write where nobody says otherwise, and Kafka's clients do not (logstash-integration-kafka 12)."""
+"""The defaults of its plug-ins that differ from those of Kafka's clients (logstash-integration-kafka 12)."""
 
-_AGAIN = "sends again so many times by itself, and then drops: not modelled, but for 0 or without this setting"
+_AGAIN = "limits the retries of the plug-in, which then drops the record: not modelled; remove it, or set it to 0"
 _LISTS = ("confparam", "topicconfparam")
 
 
 def fits(document: Document) -> bool:
-    """It has a block for Kafka of Logstash or rsyslog."""
+    """Tell whether the document has a block for Kafka of Logstash or rsyslog."""
     if document.suffix not in (".conf", ".cfg", ".config", ""):
         return False
     logstash = _LOGSTASH.search(document.text) is not None and _PLUGIN.search(document.text) is not None
@@ -42,7 +42,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clients that the blocks for Kafka make."""
+    """Return the clients of the blocks for Kafka."""
     accounts = Accounts(document, fillings)
     components: list[Component] = []
     rsyslog = _RSYSLOG.search(document.text) is not None
@@ -57,12 +57,13 @@ def read(document: Document, fillings: Fillings) -> Found:
         else:
             for name, _, line in block.values:
                 accounts.ignore(Said((*block.names, name), "", line), NOT_KAFKAS)
-    notes = () if rsyslog else ("read as Logstash's kafka plug-ins from 6.0 on do",)
+    notes = () if rsyslog else ("interpreted as in Logstash's kafka plug-ins from 6.0 on",)
     return accounts.found(f"settings of an agent ({'rsyslog' if rsyslog else 'logstash'})", components, notes)
 
 
 def _logstash(block: Block, role: Role, accounts: Accounts) -> Component:
-    """Names with underscores for dots. The output tries for ever; the input hands records to a queue, in memory."""
+    """Return the client of a Logstash block. Names have underscores for dots. The output retries forever; the input
+    hands records to a queue in memory."""
     settings: dict[str, Given] = {}
     topics: list[str] = []
     answers: dict[str, Given] = {}
@@ -87,7 +88,7 @@ def _logstash(block: Block, role: Role, accounts: Accounts) -> Component:
 
 
 def _rsyslog(block: Block, role: Role, accounts: Accounts, document: Document) -> Component:
-    """Settings of librdkafka are texts of the form ``name=value`` in a list."""
+    """Return the client of an rsyslog block. Settings of librdkafka are texts of the form ``name=value`` in a list."""
     settings: dict[str, Given] = {}
     topics: list[str] = []
     again = "drop"
@@ -100,7 +101,7 @@ def _rsyslog(block: Block, role: Role, accounts: Accounts, document: Document) -
                 if equals:
                     settings[key.strip()] = accounts.take(one, key.strip())
                 else:
-                    accounts.reject(Said((name,), "", line), "is not of the form name=value")
+                    accounts.reject(Said((name,), "", line), "does not have the form name=value")
         elif low == "broker":
             settings["bootstrap.servers"] = accounts.take(said, "bootstrap.servers")
         elif low == "consumergroup":
@@ -110,7 +111,7 @@ def _rsyslog(block: Block, role: Role, accounts: Accounts, document: Document) -
             accounts.ignore(said, "names topics")
         else:
             again = "resend" if low == "resubmitonfailure" and said.value.lower() == "on" else again
-            accounts.ignore(said, "what is done about a failure" if low == "resubmitonfailure" else _PLAIN)
+            accounts.ignore(said, "determines the reaction to a failure" if low == "resubmitonfailure" else _PLAIN)
     answers = {"on_send_error": Given("on_send_error", again, Origin("rule", "rsyslog's omkafka"))}
     client = Given("client", LIBRDKAFKA, Origin("rule", "rsyslog uses it", document.file, block.line))
     sends = role is Role.PRODUCER

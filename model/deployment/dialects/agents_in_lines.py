@@ -1,4 +1,4 @@
-"""Agents with settings a line each: Flume (which see), Maxwell, canal, Fluent Bit and pmacct."""
+"""Agents with one setting a line: Flume (see its module), Maxwell, canal, Fluent Bit and pmacct."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FLUENT_KAFKA = re.compile(r"^[ \t]*name[ \t]+kafka[ \t\r]*$", re.MULTILINE | re
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It is a file of one of these agents, with something of Kafka in it."""
+    """Tell whether the document is a file of one of these agents, with a value for Kafka."""
     if document.suffix not in (*PROPERTIES, ""):
         return False
     if _is_fluent(document) or _PMACCT.search(document.text):
@@ -43,7 +43,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clients that the agent makes."""
+    """Return the clients that the agent creates."""
     accounts = Accounts(document, fillings)
     if _is_fluent(document):
         return accounts.found("settings of an agent (fluent-bit)", tuple(_fluent(document, accounts)))
@@ -60,13 +60,15 @@ def read(document: Document, fillings: Fillings) -> Found:
     own = [(said.key, said) for said in values if said.key.startswith(prefixes)]
     for said in values:
         if not said.key.startswith(prefixes):
-            accounts.ignore(said, *(("what is done about a failure",) if said.key == "ignore_producer_error" else ()))
+            accounts.ignore(
+                said, *(("determines the reaction to a failure",) if said.key == "ignore_producer_error" else ())
+            )
     chooses = "canal.serverMode" if agent is CANAL else "producer"
     chosen = keys.get(chooses, "" if agent is CANAL else "kafka").strip().lower()
     if chosen != "kafka":
         for _, said in own:
             accounts.ignore(said, f"{chooses} is not kafka")
-        note = f"{chooses} is not kafka: it sends nothing there"
+        note = f"{chooses} is not kafka: the agent sends nothing to Kafka"
         return accounts.found(f"settings of an agent ({agent.name})", (), (note,))
     line = own[0][1].line if own else 1
     component = component_of(agent, agent.name, own, accounts, document.file, line, keys)
@@ -83,17 +85,21 @@ def _is_maxwell(keys: dict[str, str]) -> bool:
 
 
 def _is_canal(keys: dict[str, str]) -> bool:
-    """Also of 1.1.4 and before, whose names began with ``canal.mq.``."""
+    """Tell whether the keys are those of canal, including 1.1.4 and before, whose names began with ``canal.mq.``."""
     kafka = any(key.startswith("kafka.") for key in keys) or keys.get("canal.serverMode", "").strip() == "kafka"
     return kafka and any(key.startswith("canal.") for key in keys)
 
 
 def _fluent(document: Document, accounts: Accounts) -> Iterator[Component]:
-    """Sections of lines with a name, blanks and a value."""
+    """Yield the clients of a Fluent Bit file: sections of lines with a name, spaces and a value."""
     sections: list[tuple[str, list[tuple[str, Said]]]] = [("", [])]
     for number, line in enumerate(document.text.splitlines(), 1):
         if number > 20 * MOST_KEYS:
-            raise DeploymentError("has too many lines for a configuration", file=document.file, line=number)
+            raise DeploymentError(
+                "has too many lines for a configuration; check that this is the right file",
+                file=document.file,
+                line=number,
+            )
         stripped = line.strip()
         found = _SECTION.fullmatch(stripped)
         if found is not None:
@@ -114,7 +120,7 @@ def _fluent(document: Document, accounts: Accounts) -> Iterator[Component]:
 
 
 def _pmacct(document: Document, accounts: Accounts) -> tuple[list[Component], tuple[str, ...]]:
-    """``global, key, value`` or ``topic, key, value`` a line."""
+    """Return the clients of a pmacct file, with a line for each ``global, key, value`` or ``topic, key, value``."""
     settings: dict[str, Said] = {}
     lines = document.text.splitlines()
     for number, line in enumerate(lines, 1):
@@ -126,11 +132,11 @@ def _pmacct(document: Document, accounts: Accounts) -> tuple[list[Component], tu
             parts = []
         said = Said((parts[1] if len(parts) > 1 else "a line",), ",".join(parts[2:]), number)
         if len(parts) < 3 or parts[0] not in ("global", "topic"):
-            accounts.reject(said, "is no line of the form: global or topic, name, value")
+            accounts.reject(said, "does not have the form global, NAME, VALUE or topic, NAME, VALUE")
             continue
         before = settings.pop(parts[1], None)
         if before is not None:
-            accounts.ignore(before, f"is given again in line {number}")
+            accounts.ignore(before, f"is repeated in line {number}, whose value counts")
         settings[parts[1]] = said
     roles = (Role.PRODUCER, Role.CONSUMER)
     has = {role: {key for key in settings if has_key(LIBRDKAFKA, role, key)} for role in roles}
@@ -138,7 +144,9 @@ def _pmacct(document: Document, accounts: Accounts) -> tuple[list[Component], tu
     if not chosen:
         for said in settings.values():
             accounts.ignore(said, "belongs to no producer or consumer")
-        return [], ("says neither a producer's nor a consumer's settings: pmacct uses such a file for either",)
+        return [], (
+            "has no setting that only a producer or only a consumer has, and pmacct uses such a file for either",
+        )
     origin = Origin("rule", "pmacct uses it", document.file, 1)
     own = {key: accounts.take(said, key) for key, said in settings.items()}
     return [Component(role, "pmacct", own, client=Given("client", LIBRDKAFKA, origin)) for role in chosen], ()

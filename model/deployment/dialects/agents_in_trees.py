@@ -1,4 +1,5 @@
-"""Agents with settings in YAML, TOML or JSON: Beats, Telegraf, Benthos (Redpanda Connect), Vector, osquery, ..."""
+"""Agents with settings in YAML, TOML or JSON: Beats, Telegraf, Benthos (Redpanda Connect), Vector, osquery and
+others."""
 
 from __future__ import annotations
 
@@ -41,8 +42,11 @@ _TELEGRAF = (("outputs", "kafka"), ("inputs", "kafka_consumer"))
 _TOML = (".toml", ".conf")
 _JSON = (".json", ".conf")
 _GUARANTEES = ("filebeat", "winlogbeat", "journalbeat")
-_OFF = "the output is switched off"
-GROWING = "Beats from 7.7 on pause longer from retry to retry: not modelled, all pauses are taken for sarama's own"
+_OFF = "the output is disabled"
+GROWING = (
+    "Beats from 7.7 on lengthen their pauses between retries, which is not modelled: all pauses are assumed to be "
+    "sarama's own"
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class _Section:
     prefix: str = ""
 
     def name_of(self, said: Said) -> str | None:
-        """The name of a setting within the section; None if it is not in it."""
+        """Return the name of a setting within the section; None if the setting is elsewhere."""
         if said.path[: len(self.path)] != self.path or len(said.path) == len(self.path):
             return None
         name = ".".join(said.path[len(self.path) :])
@@ -63,12 +67,12 @@ class _Section:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It has a section that one of these agents has for Kafka."""
+    """Tell whether the document has a section that one of these agents has for Kafka."""
     return bool(_sections(_said(document), document))
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clients that the sections of a file are for."""
+    """Return the clients of the sections of a file."""
     accounts = Accounts(document, fillings)
     values = accounts.last_of_each(_said(document), "the agent")
     sections = _sections(values, document)
@@ -100,7 +104,7 @@ def _family(agent: Agent) -> str:
 
 
 def _with_one_request(component: Component, accounts: Accounts) -> Component:
-    """Telegraf allows one request at a time where it switches idempotence on."""
+    """Return the component with one request in flight if idempotence is on, as Telegraf sets it."""
     idempotent = component.settings.get("Producer.Idempotent")
     if idempotent is None or idempotent.value.lower() != "true":
         return component
@@ -116,7 +120,7 @@ def _with_one_request(component: Component, accounts: Accounts) -> Component:
 
 
 def _said(document: Document) -> list[Said]:
-    """The values of a file, each name of a dotted key by itself. Raises DeploymentError."""
+    """Return the values of a file, with dotted keys split into names. Raises DeploymentError."""
     if document.suffix in YAML:
         said = [one for node in document.yaml for one in values_of(node)]
         return [Said(tuple(".".join(one.path).split(".")), one.value, one.line, one.null) for one in said]
@@ -128,7 +132,7 @@ def _said(document: Document) -> list[Said]:
             problems.append(error)
     if document.suffix in _JSON and "kafka" in document.text:
         return list(values_of(json_of(document.text, document.file, loose=document.suffix == ".conf")))
-    raise problems[0] if problems else DeploymentError("is no file of an agent", file=document.file)
+    raise problems[0] if problems else DeploymentError("is not a known agent's file", file=document.file)
 
 
 def _sections(values: Sequence[Said], document: Document) -> list[_Section]:
@@ -163,7 +167,8 @@ def _section_of(said: Said, values: Sequence[Said], beat: Agent) -> _Section | N
 
 
 def _of_a_stream(path: tuple[str, ...], values: Sequence[Said]) -> _Section | None:
-    """Of Benthos, and of what it is called now: the older kinds have sarama's clients, the newer ones franz-go's."""
+    """Return the section of Benthos (now Redpanda Connect): older kinds have sarama's clients, newer ones
+    franz-go's."""
     for place, kinds, writes, reads in _STREAMS:
         if place in path:
             around = path[: path.index(place)]
@@ -173,7 +178,7 @@ def _of_a_stream(path: tuple[str, ...], values: Sequence[Said]) -> _Section | No
 
 
 def _is_chosen(path: tuple[str, ...], values: Sequence[Said]) -> bool:
-    """Of several kinds of input or output, the type that is named counts."""
+    """Tell whether the kind at this path is the one that the type names, if several kinds are present."""
     kinds = [said.value for said in values if said.path == (*path[:-1], "type")]
     return not kinds or kinds[-1] == path[-1]
 

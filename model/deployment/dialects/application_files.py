@@ -1,8 +1,8 @@
-"""The files that a framework reads as one application: ``application.yml``, its likes, and those of profiles over it.
+"""The files that a framework reads as one application: ``application.yml`` and similar, and those of profiles.
 
-Spring Boot (``StandardConfigDataLocationResolver.getReferencesForConfigName``): of one place ``.properties`` outranks
-``.yml``, and that ``.yaml``; ``config/`` outranks the folder around it; a profile's files outrank all without one.
-Of a name that the tests have too only the tests' is read. Quarkus reads what lies in one folder.
+Spring Boot (``StandardConfigDataLocationResolver.getReferencesForConfigName``): in one place ``.properties`` outranks
+``.yml``, which outranks ``.yaml``; ``config/`` outranks its parent folder; a profile's files outrank those without a
+profile. If the tests have a file of the same name, only the tests' file is read. Quarkus reads the files of one folder.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from model.deployment.dialects.document import Document
 APPLICATION, BOOTSTRAP = "application", "bootstrap"
 CONFIG = "config"
 MOST_FILES = 1_000
-"""No application has more files than this; of a folder with more names than this nobody knows which count."""
+"""The largest number of files of an application; in a folder with more names, it is unknown which files count."""
 
-ALONE = "a file of a profile, which an application lays over its application.*; none lies here: taken for all there is"
-UNREAD = "belongs to the same application, and cannot be read: {}"
+ALONE = (
+    "a profile's file, which an application lays over its application.*; there is none here, so this file is assumed "
+    "to be complete"
+)
+UNREAD = "belongs to the same application but cannot be read: {}"
 
 _NAME = re.compile(r"(application|bootstrap)(?:-([\w.-]+?))?\.(properties|ya?ml)(.*)", re.ASCII)
 _MAIN, _TEST = ("src", "main", "resources"), ("src", "test", "resources")
@@ -29,7 +32,7 @@ _FORMS = ("yaml", "yml", "properties")
 
 @dataclass(frozen=True)
 class FileName:
-    """``application-prod.yml.j2``: its stem, its profile (empty without one), its form, and what comes after that."""
+    """``application-prod.yml.j2``: its stem, its profile (empty without one), its form, and the rest of the name."""
 
     stem: str
     profile: str
@@ -38,7 +41,7 @@ class FileName:
 
 
 def name_of(name: str) -> FileName | None:
-    """The parts of a file's name; None of one that no framework reads by itself.
+    """Return the parts of a file's name; None for a name that no framework reads by itself.
 
     >>> name_of("application-prod.yml")
     FileName(stem='application', profile='prod', form='yml', rest='')
@@ -48,7 +51,7 @@ def name_of(name: str) -> FileName | None:
 
 
 def rank(document: Document) -> tuple[bool, bool, bool, int]:
-    """What outranks what within an application of Spring's: a higher one counts."""
+    """Return the rank of a file within a Spring application: a file of higher rank outranks the others."""
     path = PurePath(document.file)
     name = name_of(document.name)
     if name is None:
@@ -57,9 +60,9 @@ def rank(document: Document) -> tuple[bool, bool, bool, int]:
 
 
 def beside_for_spring(path: Path) -> list[Path]:
-    """The other files of an application of Spring's: those without a profile, and those of the same one.
+    """Return the other files of a Spring application: those without a profile, and those of the same profile.
 
-    Of a file without a profile all, for its documents may be for some.
+    For a file without a profile, return all files, because its documents can belong to any profile.
     """
     folder = path.parent
     folders = [folder.parent, folder] if folder.name == CONFIG else [folder, folder / CONFIG]
@@ -71,12 +74,12 @@ def beside_for_spring(path: Path) -> list[Path]:
 
 
 def beside_for_quarkus(path: Path) -> list[Path]:
-    """The other files of an application of Quarkus', as above."""
+    """Return the other files of a Quarkus application, in the same way."""
     return [file for file in _files_like(path, path.parent) if file != path and file.name.startswith(APPLICATION)]
 
 
 def _in_main(folder: Path) -> Path | None:
-    """The folder of the application that tests are for."""
+    """Return the application's folder that a folder of tests belongs to; None for any other folder."""
     parts = folder.parts
     inner = (CONFIG,) if folder.name == CONFIG else ()
     if parts[len(parts) - len(_TEST) - len(inner) :] != (*_TEST, *inner):

@@ -1,4 +1,4 @@
-"""What bindings of librdkafka (for Python, Go, .NET, JavaScript) take among its settings and keep for themselves."""
+"""The settings that bindings of librdkafka (for Python, Go, .NET, JavaScript) use themselves and do not pass on."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def _patterns() -> Sequence[tuple[str, str]]:
 
 
 def of_binding(key: str) -> str:
-    """Why librdkafka never sees the setting; empty if it does."""
+    """Return the reason for which librdkafka does not get the setting; empty if it does."""
     return next((reason for pattern, reason in _patterns() if fnmatchcase(key, pattern)), "")

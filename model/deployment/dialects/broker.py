@@ -1,4 +1,4 @@
-"""``server.properties`` of brokers, with ZooKeeper or KRaft, also as a template of some deployment tool."""
+"""``server.properties`` of brokers, with ZooKeeper or KRaft, also as a template of a deployment tool."""
 
 from __future__ import annotations
 
@@ -40,18 +40,19 @@ TELLING = frozenset(
         "log.retention.hours",
     }
 )
-"""Keys that show a broker's file; two of them, for a client's may hold one by mistake."""
+"""Keys of a broker's file. Two are needed, because a client's file can contain one by mistake."""
 
 _OTHERS = frozenset({"clusters", "plugin.path", "offset.storage.topic", "offset.storage.file.filename"})
-_CONTROLLER = "a controller that is no broker stores no records of topics"
+_CONTROLLER = "this node is only a controller, which stores no records of topics"
 _FILE = re.compile(r"(kafka[-_.]?)?(server|broker)s?([-_.]?[0-9]+)?\.[a-z0-9]+")
-"""Names of files that are a broker's whatever few settings stand in them."""
+"""File names that mean a broker's file, even with few settings."""
 _UNFILLED = re.compile(r"\{[A-Za-z_][\w.]*\}|<[^<>]+>")
 
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """Tell a file with two of a broker's own keys, or one where its name is a broker's, and fewer of a client's."""
+    """Tell whether the document is a broker's: by two of a broker's own keys, or by its name, with more broker keys
+    than client keys."""
     if document.suffix not in PROPERTIES:
         return False
     keys = {said.key for said in document.properties}
@@ -62,7 +63,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The brokers of a cluster, as one of them is configured."""
+    """Return the brokers of a cluster, as one of them is configured."""
     accounts = Accounts(document, fillings, separators=(":-", ":"))
     settings: dict[str, Given] = {}
     notes: list[str] = []
@@ -76,9 +77,9 @@ def read(document: Document, fillings: Fillings) -> Found:
             else:
                 accounts.ignore(said, _reason(key))
         elif not text and matters("broker", key):
-            accounts.reject(said, "has no value")
+            accounts.reject(said, "has no value; set one, or remove the key")
         elif has_placeholder(text) or _UNFILLED.search(text):
-            (accounts.reject if matters("broker", key) else accounts.ignore)(said, "a placeholder nobody has filled")
+            (accounts.reject if matters("broker", key) else accounts.ignore)(said, "has a placeholder without a value")
         else:
             settings[key] = accounts.take(said, key)
             if key == VERSION:
@@ -90,9 +91,9 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 def _may_be_misspelt(key: str) -> bool:
-    """Tell a key that only a broker's setting is near to; a judge of the whole names that setting.
+    """Tell whether an unknown key resembles a broker's setting, so that the check names that setting.
 
-    A setting of a plugin is no misspelt one of Kafka's: the nearest name has to be nearer than elsewhere.
+    A plugin's setting does not count as misspelt: its similarity must exceed that of other components' names.
     """
     return _reason(key) == NOT_KAFKAS and bool(get_close_matches(key, known_keys("broker"), n=1, cutoff=NEAR))
 

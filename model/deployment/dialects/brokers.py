@@ -1,4 +1,4 @@
-"""Brokers that a file describes one by one: those of one cluster together, with the settings that they agree on."""
+"""Brokers that a file describes one by one: the brokers of one cluster, with the settings on which they agree."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _OWN = (
     "ssl.",
     "confluent.",
 )
-"""What each broker of a cluster has of its own."""
+"""Prefixes of the settings that differ between the brokers of a cluster."""
 
 _CLUSTER = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
 
 
 @dataclass
 class Broker:
-    """One broker, or several that are set up alike; a controller that is no broker has a ``count`` of 0.
+    """One broker, or several with the same settings; a controller that is no broker has a ``count`` of 0.
 
-    ``said`` are the values by their keys, ``release`` the place that tells it, and what it is.
+    ``said``: the values by their keys. ``release``: the value that names the release, and the release.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Broker:
 
     @property
     def cluster(self) -> str:
-        """What brokers of one cluster have in common."""
+        """The key of the cluster: a value that its brokers share."""
         for key in _CLUSTER:
             if key in self.settings:
                 return ",".join(sorted(self.settings[key].value.replace(" ", "").split(",")))
@@ -57,7 +57,7 @@ class Broker:
 
 
 def clusters_of(brokers: Iterable[Broker], accounts: Accounts) -> list[Component]:
-    """One component for the brokers of each cluster."""
+    """Return one component for the brokers of each cluster."""
     by_cluster: dict[str, list[Broker]] = {}
     for broker in brokers:
         by_cluster.setdefault(broker.cluster, []).append(broker)
@@ -65,7 +65,7 @@ def clusters_of(brokers: Iterable[Broker], accounts: Accounts) -> list[Component
 
 
 def together(members: Sequence[Broker], accounts: Accounts) -> Component:
-    """The brokers of one cluster. What they do not agree on has no value, but a place for one: nothing holds of it."""
+    """Return the brokers of one cluster. A setting on which they disagree gets a placeholder, so no rule uses it."""
     ordered = sorted(members, key=lambda one: one.count == 0)
     settings: dict[str, Given] = {}
     first: dict[str, tuple[Said, str]] = {}
@@ -75,16 +75,16 @@ def together(members: Sequence[Broker], accounts: Accounts) -> Component:
             if before[0] is said:
                 settings[key] = accounts.take(said, key)
             elif key.startswith(_OWN):
-                accounts.ignore(said, "each broker of a cluster has one of its own")
+                accounts.ignore(said, "differs between the brokers of a cluster")
             elif accounts.text(said) == accounts.text(before[0]):
-                accounts.ignore(said, f"the same as that of {before[1]}")
+                accounts.ignore(said, f"has the same value as for {before[1]}")
             else:
-                accounts.reject(said, f"is not that of {before[1]}: brokers of one cluster have to agree")
+                accounts.reject(said, f"differs from {before[1]}: set the same value on all brokers of a cluster")
                 settings[key] = accounts.take(before[0], key, disagreement(member.name))
     for key in [key for key in settings if key in BROKER_KEYS and key not in _CLUSTER and not key.startswith(_OWN)]:
         without = [one.name for one in ordered if one.count and key not in one.settings]
         if without and any(one.count and key in one.settings for one in ordered):
-            settings[key] = accounts.take(first[key][0], key, disagreement(f"{without[0]}, which says none"))
+            settings[key] = accounts.take(first[key][0], key, disagreement(f"{without[0]}, which has no value"))
     release: Given | None = None
     for member in ordered:
         if member.release is not None:
@@ -92,9 +92,9 @@ def together(members: Sequence[Broker], accounts: Accounts) -> Component:
             if release is None:
                 release = accounts.take(said, "kafka", text)
             elif release.value == text:
-                accounts.ignore(said, f"the release of {ordered[0].name}")
+                accounts.ignore(said, f"is the release of {ordered[0].name} too")
             else:
-                accounts.reject(said, f"is another release than that of {ordered[0].name}")
+                accounts.reject(said, f"differs from the release of {ordered[0].name}")
     count = sum(one.count for one in members)
     given = Given("brokers", str(count), next(iter(settings.values())).origin) if count and settings else None
     return Component(Role.BROKER, ", ".join(one.name for one in ordered), settings, kafka=release, brokers=given)

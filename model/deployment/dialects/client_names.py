@@ -1,4 +1,4 @@
-"""The names of clients' settings: whose a key is, what an old name stands for, and which one somebody meant."""
+"""The names of clients' settings: owner of a key, replacement of an old name, and resemblance to a known name."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SIMILAR = 0.76
 _LONGEST = 60
 _REMEMBERED = 20_000
 
-SECRET = "a secret; who may connect does not change delivery"
+SECRET = "a secret, which does not change delivery"
 
 
 @dataclass(frozen=True)
 class Legacy:
-    """What a setting of Kafka's old Scala clients stands for today; ``instead`` is empty where there is nothing."""
+    """The replacement of a setting of Kafka's old Scala clients; ``instead`` is empty if there is none."""
 
     instead: str
     values: Mapping[str, str]
@@ -37,7 +37,7 @@ class Legacy:
 
 @cache
 def legacy() -> Mapping[tuple[Role, str], Legacy]:
-    """The settings of the old Scala clients, by role and name."""
+    """Return the settings of the old Scala clients, by role and name."""
     with _TABLE.open(encoding="utf-8", newline="") as table:
         return {
             (Role(row["role"]), row["key"]): Legacy(
@@ -48,30 +48,31 @@ def legacy() -> Mapping[tuple[Role, str], Legacy]:
 
 
 def is_legacy(role: Role, key: str) -> bool:
-    """Whether only the old Scala clients have the setting."""
+    """Tell whether only the old Scala clients have the setting."""
     row = legacy().get((role, key))
     return row is not None and row.instead != key and not is_known(role.value, key)
 
 
 def is_of(role: Role, key: str, library: str = "") -> bool:
-    """Whether a client of this role has the setting in some release; ``library``: which one's, Kafka's own if none."""
+    """Tell whether a client of this role has the setting in any release. ``library``: its library; empty for Kafka's
+    own."""
     return is_known(f"{library} {role}".strip(), key)
 
 
 @lru_cache(_REMEMBERED)
 def owners(key: str, library: str = "") -> tuple[Role, ...]:
-    """The clients that have the setting in some release, or had it when they were written in Scala."""
+    """Return the roles whose clients have the setting in any release, including the old Scala clients."""
     return tuple(role for role in CLIENTS if is_of(role, key, library) or (not library and is_legacy(role, key)))
 
 
 @lru_cache(_REMEMBERED)
 def is_named(key: str) -> bool:
-    """Whether the key is one that clients are known to be given without any release listing it: security and so on."""
+    """Tell whether clients get the key although no release lists it: security and similar."""
     return any(names_key(role.value, key) for role in CLIENTS)
 
 
 def reason_to_leave_out(role: Role, key: str, library: str = "") -> str | None:
-    """Why a client does not read the setting, or why it must not be kept; None where it is the client's, or unknown."""
+    """Return the reason for which a client does not read the setting, or its value must not be kept; None otherwise."""
     if is_secret(key):
         return SECRET
     if role in owners(key, library):
@@ -89,7 +90,7 @@ def reason_to_leave_out(role: Role, key: str, library: str = "") -> str | None:
 
 @lru_cache(_REMEMBERED)
 def is_misspelt(key: str, role: Role, library: str = "") -> bool:
-    """Whether an unknown key is most likely meant to be one of the client's.
+    """Tell whether an unknown key probably is a misspelt setting of the client.
 
     >>> is_misspelt("lingger.ms", Role.PRODUCER), is_misspelt("google.key.schema.file", Role.PRODUCER)
     (True, False)
@@ -106,7 +107,7 @@ def _keys(scope: str) -> list[str]:
 
 
 def matters(scope: str, key: str) -> bool:
-    """Whether a setting of the component, or the topic's that it stands in for, can matter to what the model says."""
+    """Tell whether a setting of the component, or the topic setting that it replaces, can matter to a verdict."""
     if key in must_know(scope) or (is_known(scope, key) and find_reason(scope, key) is None):
         return True
     return scope == "broker" and key in TOPIC_NAMES and matters("topic", TOPIC_NAMES[key])

@@ -12,7 +12,7 @@ from model.deployment.given import Given
 
 
 def pass_on(said: Said, key: str, role: Role, accounts: Accounts, settings: MutableMapping[str, Given]) -> None:
-    """Take a value for the client, unless it is a secret, or of somebody else; a misspelt key stays the client's."""
+    """Take a value for the client, unless it is a secret or belongs to another component; keep misspelt keys."""
     reason = reason_to_leave_out(role, key)
     if reason is None:
         settings[key] = accounts.take(said, key)
@@ -27,7 +27,8 @@ def with_defaults(
     framework: str,
     at: Given | None = None,
 ) -> dict[str, Given]:
-    """The settings, over what the framework sets where nobody says otherwise; ``at``: what stands where it does so."""
+    """Return the settings together with the framework's defaults. ``at``: the value that makes the framework set
+    them."""
     own = {
         key: accounts.by_framework(key, value, framework, at) for key, value in defaults.items() if key not in settings
     }

@@ -1,4 +1,4 @@
-"""What a file is found to configure: producers, consumers, topics and brokers, and where each of its values went."""
+"""The content of a file: producers, consumers, topics and brokers, and the destination of each value."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from enum import StrEnum
 from model.deployment.given import Given, Settings
 
 MOST_COMPONENTS = 1_000
-"""No file configures more than this, all profiles counted."""
+"""The largest number of components of a file, including all profiles."""
 
 
 ASSUMED_REPLICAS = "3"
-"""So many replicas a topic is taken to have of which no file says how many."""
+"""The assumed number of replicas of a topic if no file gives a number."""
 
 EVERYTHING = "*"
-"""What a value reaches that could change any pipeline of the folder; no topic has this name."""
+"""The reach of a value that could change any pipeline of the folder; no topic has this name."""
 
 
 class Role(StrEnum):
-    """What a component is."""
+    """The kinds of components."""
 
     PRODUCER = "producer"
     CONSUMER = "consumer"
@@ -32,14 +32,14 @@ class Role(StrEnum):
 class Component:
     """One producer, consumer or topic, or the brokers of a cluster.
 
-    ``name``: as the file calls it, for a reader; a topic's own name. ``settings`` are under the names of Kafka's, or of
-    the library's own configuration, with what a framework sets by itself (of the origin ``rule``). ``topics``: those
-    that it writes to or reads from, as far as the file says; empty if it does not. ``client`` and ``version``: which
-    library, in which release. ``application``: what the file says of what the application does, by the names of
-    assumptions. ``kafka``: the release of the brokers. ``brokers``: how many there are. ``profile``: the file says it
-    for one environment only. ``layer``: ``worker`` or ``connector`` of Kafka Connect, ``cluster``: which worker, where
-    that has a name; ``told``: what a worker says of connectors, besides settings of their clients. ``talks_to``: of
-    several clusters that the file speaks of, the one whose client it is.
+    ``name``: the file's name for it; for a topic, the topic's own name. ``settings``: under the names of Kafka's or the
+    library's own configuration, including values that a framework sets by itself (with the origin ``rule``).
+    ``topics``: the topics that it writes or reads; empty if the file does not say. ``client`` and ``version``: the
+    library and its release. ``application``: the application's behaviour, by the names of assumptions. ``kafka``: the
+    release of the brokers. ``brokers``: the number of brokers. ``profile``: the environment to which it is limited.
+    ``layer``: ``worker`` or ``connector`` of Kafka Connect. ``cluster``: the name of its worker, if any. ``told``: a
+    worker's values for connectors, besides settings of their clients. ``talks_to``: the cluster of this client, if the
+    file has several clusters.
     """
 
     role: Role
@@ -59,16 +59,16 @@ class Component:
 
     @property
     def given(self) -> tuple[Given, ...]:
-        """All that is said of it, each value with its place."""
+        """All values of the component, each with its place."""
         others = tuple(one for one in (self.client, self.version, self.kafka) if one is not None)
         return (*self.settings.values(), *self.application.values(), *others)
 
 
 @dataclass(frozen=True)
 class Left:
-    """A value that is in no component, by the name that stands in the file, and why.
+    """A value that is in no component, by its name in the file, and the reason.
 
-    ``reaches``: it would change what other files describe; the topic for which it would, or ``EVERYTHING``.
+    ``reaches``: the value would change the content of other files; the topic that it would change, or ``EVERYTHING``.
     """
 
     given: Given
@@ -78,13 +78,12 @@ class Left:
 
 @dataclass(frozen=True)
 class Found:
-    """What one file says: every value of it is in a component, ignored, or rejected.
+    """The content of one file: each of its values is in a component, ignored, or rejected.
 
-    ``dialect`` is what it was taken for, in words. ``ignored``: the value does not matter to delivery, or nobody reads
-    it. ``rejected``: it should matter, and cannot be used as it is; what becomes of the pipeline is then unknown.
-    ``notes``: what a reader of the verdict should know besides. ``along``: the files that were read along with it, and
-    are none of their own then. ``together``: the files that are one application with it; what was rejected in these is
-    here as well.
+    ``dialect``: the name of the file's dialect. ``ignored``: values that do not matter to delivery, or that no client
+    reads. ``rejected``: values that should matter and cannot be used, so the pipeline is unknown. ``notes``: other
+    facts for the reader of a verdict. ``along``: the files that were read with this one, and do not count by
+    themselves. ``together``: the files of the same application; their rejected values are included.
     """
 
     file: str

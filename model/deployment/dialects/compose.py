@@ -1,4 +1,4 @@
-"""Compose files and files of variables: brokers by the images that run them, and clients by their variables."""
+"""Compose files and files of variables: brokers by their images, and clients by their variables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VARIABLE = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)", re.ASCII)
 
 
 def _services(document: Document) -> tuple[str, ...] | None:
-    """Where the services are: the first format has them at the outermost. None where the file has none."""
+    """Return the path to the services, which the first file format has at the top; None for a file without services."""
     try:
         nodes = document.yaml
     except DeploymentError:
@@ -46,7 +46,7 @@ def _is_service(node: Node) -> bool:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It has services, and one of them runs Kafka or says something of it."""
+    """Tell whether the document has services, one of which runs or configures Kafka."""
     if document.suffix not in YAML or not speaks_of_kafka(document.text) or _services(document) is None:
         return False
     found = read(document, {})
@@ -54,7 +54,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clusters and clients of a compose file."""
+    """Return the clusters and clients of a compose file."""
     accounts = Accounts(document, fillings)
     path = _services(document) or ()
     root = accounts.each_once(document.yaml[0], READER)
@@ -63,9 +63,9 @@ def read(document: Document, fillings: Fillings) -> Found:
         if said.path[: len(path)] == path and len(said.path) > len(path) + 1:
             inside.setdefault(said.path[len(path)], []).append(said)
         elif said.path[0].startswith("x-"):
-            accounts.ignore(said, "counts where it is referred to")
+            accounts.ignore(said, "counts only where another value refers to it")
         elif said.path[0] == "include" and not is_beside(document, accounts.text(said)):
-            accounts.reject(said, "includes a file that is not in this folder")
+            accounts.reject(said, "includes a file outside of this folder")
         else:
             accounts.ignore(said)
     services = Services(document, inside, len(path) + 1, accounts)
@@ -76,7 +76,7 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 @of_what_parses
 def fits_variables(document: Document) -> bool:
-    """A file of variables, by its name and by what is in it, some of which configure brokers or clients."""
+    """Tell whether the document is a file of variables, by its name and content, that configure brokers or clients."""
     if _ENV_FILE.fullmatch(document.name) is None:
         return False
     variables = tuple(variables_in(document))
@@ -87,7 +87,7 @@ def fits_variables(document: Document) -> bool:
 
 
 def read_variables(document: Document, fillings: Fillings) -> Found:
-    """The brokers or the client that a file of variables configures."""
+    """Return the brokers or the client that a file of variables configures."""
     accounts = Accounts(document, fillings)
     container = Container(document.name, variables=tuple(variables_in(document)))
     notes: list[str] = []

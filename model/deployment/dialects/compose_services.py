@@ -1,8 +1,8 @@
-"""Services of Compose as they run: with what they extend, the files of variables they name, and the override beside.
+"""Services of Compose as they run: with the services that they extend, their files of variables, and the override file.
 
-Compose lays ``compose.override.yml`` over the file beside it by itself; of a service a later file's variables, and its
-image and command, count; files of variables are added; what ``environment`` says outranks all of these files ("Merge
-Compose files", "extends", "Environment variables precedence" of its documentation).
+Compose lays ``compose.override.yml`` over the file beside it. A later file's variables, image and command of a service
+take precedence; files of variables are added; ``environment`` outranks all of these files ("Merge Compose files",
+"extends", "Environment variables precedence" of its documentation).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _QUOTES = ("'", '"')
 
 @dataclass
 class _Service:
-    """What is said of a service, by whoever says it last."""
+    """The values of a service, each from its last source."""
 
     image: Said | None = None
     environment: dict[str, Said] = field(default_factory=dict)
@@ -48,17 +48,18 @@ class _Service:
 
 @dataclass
 class Services:
-    """The services of a file. ``values``: what it says of each, by its name; ``depth``: so many names lead there."""
+    """The services of a file. ``values``: the file's values of each service, by its name. ``depth``: the number of
+    names in the path to a service's values."""
 
     document: Document
     values: Mapping[str, list[Said]]
     depth: int
     accounts: Accounts
     along: list[str] = field(default_factory=list)
-    """Files that were read along with it."""
+    """Files that were read with this one."""
 
     def containers(self) -> Iterator[Container]:
-        """What runs, with all that counts for it."""
+        """Yield the containers, with all values that count for them."""
         over = self._override()
         for name in dict.fromkeys((*self.values, *over)):
             service = _Service()
@@ -77,11 +78,11 @@ class Services:
         return {}
 
     def _services_in(self, document: Document, said: Said) -> Mapping[str, list[Said]]:
-        """The services of another file; it is rejected where it cannot be read."""
+        """Return the services of another file; the file is rejected if it cannot be read."""
         try:
             nodes = document.yaml
         except DeploymentError as error:
-            self.accounts.reject(said, f"is laid over this file by Compose, and cannot be read: {error.message}")
+            self.accounts.reject(said, f"is laid over this file by Compose, but cannot be read: {error.message}")
             return {}
         found: dict[str, list[Said]] = {}
         for node in nodes[:1]:
@@ -101,7 +102,7 @@ class Services:
         document: Document,
         deepest: int,
     ) -> None:
-        """Lay what one place says over what is there, what it extends first."""
+        """Lay the values of one source over a service, after those of the service that it extends."""
         own: dict[tuple[str, ...], Said] = {}
         for said in values:
             own[said.path[2 if said.file else self.depth :]] = said
@@ -110,13 +111,13 @@ class Services:
         for below, said in own.items():
             if below == ("image",):
                 if service.image is not None:
-                    self.accounts.ignore(service.image, "another image is laid over it")
+                    self.accounts.ignore(service.image, "is replaced by another image")
                 service.image = said
             elif below[0] == "environment" and len(below) == 2:
                 variable = _variable(said) if below[1].startswith("[") else said
                 before = service.environment.get(variable.path[-1])
                 if before is not None:
-                    self.accounts.ignore(before, f"what stands in line {said.line} is laid over it")
+                    self.accounts.ignore(before, f"is replaced by the value in line {said.line}")
                 service.environment[variable.path[-1]] = variable
             elif below[0] == "env_file" and below[-1] in ("env_file", "path", below[1] if len(below) == 2 else ""):
                 service.files.append(said)
@@ -127,10 +128,10 @@ class Services:
             else:
                 if below in (("deploy", "replicas"), ("scale",)):
                     service.count = said
-                self.accounts.ignore(said, "says how the container runs, no setting of Kafka's")
+                self.accounts.ignore(said, "is for the container, not a setting of Kafka")
         for key, words in commands.items():
             for said in service.commands.get(key, ()):
-                self.accounts.ignore(said, "another command is laid over it")
+                self.accounts.ignore(said, "is replaced by another command")
             service.commands[key] = words
 
     def _extended(
@@ -150,12 +151,12 @@ class Services:
             document = document if beside is None else beside
             services = {} if beside is None else self._services_in(beside, file)
             if beside is not None:
-                self.accounts.ignore(file, "is read along with this one")
+                self.accounts.ignore(file, "is read with this file")
         base = services.get(self.accounts.text(name))
         if base is None or not deepest:
-            service.unfollowed.append((name, "extends a service that is not found: what that says is not followed"))
+            service.unfollowed.append((name, "extends a service that was not found, so its values are unknown"))
             return
-        self.accounts.ignore(name, "what it extends is laid under it")
+        self.accounts.ignore(name, "the extended service is included")
         self._add(service, base, services, document, deepest - 1)
 
     def _container(self, name: str, service: _Service) -> Container:
@@ -163,12 +164,12 @@ class Services:
         for file in service.files:
             found = self._from_file(file)
             if found is None:
-                service.unfollowed.append((file, "names variables in a file that cannot be read here"))
+                service.unfollowed.append((file, "names a file of variables that cannot be read"))
                 continue
-            self.accounts.ignore(file, "names a file of variables, which is read along")
+            self.accounts.ignore(file, "names a file of variables, which is read with this file")
             for said in found:
                 if said.path[-1] in variables:
-                    self.accounts.ignore(variables[said.path[-1]], "a later file has another value under this name")
+                    self.accounts.ignore(variables[said.path[-1]], "a later file has another value for this name")
                 variables[said.path[-1]] = said
         for variable, said in service.environment.items():
             if variable in variables:
@@ -197,20 +198,20 @@ class Services:
 
 
 def _runs_kafka(service: _Service, variables: Mapping[str, Said]) -> bool:
-    """Whether what is not known of a service may matter: it is known to run Kafka, or nobody knows what it runs."""
+    """Tell whether unknown parts of a service can matter: it runs Kafka, or its image is unknown."""
     if service.image is None or image_of(service.image.value, variables).runs:
         return True
     return any(name.startswith(("KAFKA", "SPRING_KAFKA", "CONNECT_")) for name in variables)
 
 
 def _variable(said: Said) -> Said:
-    """``NAME=value``, or a name whose value is in the environment of whoever starts it."""
+    """Return ``NAME=value`` as a variable; a name alone has its value in the environment of the user."""
     name, equals, value = said.value.partition("=")
     return replace(said, path=(*said.path[:-1], name.strip()), value=value, null=not equals)
 
 
 def variables_in(document: Document) -> Iterator[Said]:
-    """The variables of a file of them. Raises DeploymentError."""
+    """Yield the variables of a file of variables. Raises DeploymentError."""
     for said in document.properties:
         name, value = said.path[-1], said.value.strip()
         if name == _EXPORTED and "=" in value:
@@ -221,5 +222,5 @@ def variables_in(document: Document) -> Iterator[Said]:
 
 
 def is_beside(document: Document, name: str) -> bool:
-    """Whether a file that is included lies in the folder, so that it is read where it lies."""
+    """Tell whether an included file is in the folder, so that it is read by itself."""
     return document.beside(name) is not None and normpath(name) != PurePath(document.file).name

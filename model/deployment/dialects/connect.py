@@ -1,9 +1,10 @@
 """Kafka Connect: workers and connectors, in ``.properties`` or JSON.
 
-A worker's ``producer.`` and ``consumer.`` settings are for the tasks of all its connectors, ``producer.override.`` and
-``consumer.override.`` of one connector for its own. What Connect sets besides is in Kafka's source, in
-``Worker.baseProducerConfigs`` and ``baseConsumerConfigs``; what its tasks do in ``AbstractWorkerSourceTask`` and
-``WorkerSinkTask``: a source's position is stored once its records are acknowledged, a sink's committed without waiting.
+A worker's ``producer.`` and ``consumer.`` settings are for the tasks of all its connectors, a connector's
+``producer.override.`` and ``consumer.override.`` for its own tasks. Connect's own defaults are in Kafka's source, in
+``Worker.baseProducerConfigs`` and ``baseConsumerConfigs``. Its tasks' behaviour is in ``AbstractWorkerSourceTask`` and
+``WorkerSinkTask``: a source's position is stored once its records are acknowledged, a sink's offset is committed
+without waiting.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ DEFAULTS: Mapping[Role, Mapping[str, str]] = {
     },
     Role.CONSUMER: {"enable.auto.commit": "false", "auto.offset.reset": "earliest"},
 }
-"""What Connect gives its clients; retries since it had them to say, before there was delivery.timeout.ms."""
+"""Connect's own values for its clients. It has set retries since before delivery.timeout.ms existed."""
 
 TELLING = frozenset(
     {
@@ -56,21 +57,22 @@ TELLING = frozenset(
         POLICY,
     }
 )
-"""Keys that show a worker's file; two of them."""
+"""Keys of a worker's file; two are needed."""
 
 CONNECTOR = "connector.class"
-WORKERS_OWN = "of the worker itself; it does not change what its connectors do to a record"
-NOT_PASSED_ON = "is for the worker's own clients: only producer. and consumer. are for those of connectors"
+WORKERS_OWN = "is for the worker itself and does not change the deliveries of its connectors"
+NOT_PASSED_ON = "is for the worker's own clients; settings for connectors begin with producer. or consumer."
 TOPICS_OF_ITS_OWN = (
-    "is for topics that it creates, whose names the file does not tell: say it of the topic (--assume replicas=N), "
-    "with --partial"
+    "is for topics that the connector creates, whose names the file does not give: set it for the topic "
+    "(--assume replicas=N) and use --partial"
 )
-AS_ASSUMED = "is for topics that it creates: what is assumed of a topic that no file speaks of"
-PARTITIONS = "one partition is modelled"
+AS_ASSUMED = "is for topics that the connector creates, and equals the assumption about topics without a file"
+PARTITIONS = "only one partition is modelled"
 
 
 def of_created_topics(said: Said, key: str, accounts: Accounts) -> None:
-    """A setting of topics that a tool creates itself: what is assumed of such topics anyway is no obstacle."""
+    """Ignore a setting of topics that a tool creates if it equals the assumption about such topics; otherwise reject
+    it."""
     if key.endswith("partitions"):
         accounts.ignore(said, PARTITIONS)
     elif key.endswith("replication.factor") and accounts.text(said) == ASSUMED_REPLICAS:
@@ -79,14 +81,14 @@ def of_created_topics(said: Said, key: str, accounts: Accounts) -> None:
         accounts.reject(said, TOPICS_OF_ITS_OWN)
 
 
-_OTHER_CLIENTS = "its tasks have no such client, but for what is no record of theirs"
-_ERRORS = "what is done with records that fail: errors.tolerance says so"
+_OTHER_CLIENTS = "the tasks of this connector send and read no records with such a client"
+_ERRORS = "determines the reaction to failed records, with errors.tolerance"
 _TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
 
 
 @dataclass
 class _Clients:
-    """What is said for the clients of a worker, or of one connector."""
+    """The values for the clients of a worker, or of one connector."""
 
     settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
     known: dict[str, Given] = field(default_factory=dict)
@@ -94,7 +96,7 @@ class _Clients:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """A worker's file by two of its keys, a connector's by its class."""
+    """Tell whether the document is a worker's file, by two of its keys, or a connector's, by its class."""
     if _is_json(document) and CONNECTOR not in document.text:
         return False
     keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
@@ -102,7 +104,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clients of a worker, or those of each connector."""
+    """Return the clients of a worker, or those of each connector."""
     accounts = Accounts(document, fillings, separators=())
     components: list[Component] = []
     notes: list[str] = []
@@ -115,12 +117,13 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 def names_of_topics(text: str) -> tuple[str, ...]:
-    """The topics of a list, but for patterns and what is yet to be filled in."""
+    """Return the topics of a list, without patterns and placeholders."""
     return tuple(one for one in (part.strip() for part in text.split(",")) if _TOPIC_NAME.fullmatch(one))
 
 
 def source_answers(accounts: Accounts, tolerant: Given | None, exactly_once: bool) -> dict[str, Given]:
-    """What a source's task does: it fails with a send, or skips the record; its position follows what is stored."""
+    """Return the behaviour of a source's task: it fails with a send, or skips the record; its position follows the
+    stored records."""
     all_errors = tolerant is not None and tolerant.value.strip().lower() == "all"
     answers: dict[str, Given] = {}
     if all_errors and tolerant is not None:
@@ -135,7 +138,7 @@ def source_answers(accounts: Accounts, tolerant: Given | None, exactly_once: boo
 def source_settings(
     said: Mapping[str, Given], accounts: Accounts, exactly_once: Given | None, transactional_id: str
 ) -> dict[str, Given]:
-    """A source's producer: with Connect's own values, and those that exactly-once support makes of them."""
+    """Return the settings of a source's producer: with Connect's own values, and those of exactly-once support."""
     settings = with_defaults(said, DEFAULTS[Role.PRODUCER], accounts, CONNECT)
     if exactly_once is not None:
         if "enable.idempotence" not in said:
@@ -145,17 +148,17 @@ def source_settings(
 
 
 def is_enabled(given: Given | None) -> bool:
-    """Whether exactly-once support is on; ``preparing`` only makes ready for it."""
+    """Tell whether exactly-once support is on; ``preparing`` is only a preparation."""
     return given is not None and given.value.strip().lower() == "enabled"
 
 
 def _is_json(document: Document) -> bool:
-    """By its name; ``.config`` is the name of both."""
+    """Tell whether the document is JSON, by its name or, for ``.config``, its text."""
     return document.suffix == ".json" or (document.suffix == ".config" and document.text.lstrip().startswith("{"))
 
 
 def _values(document: Document) -> list[Said]:
-    """Its values; JSON is read as the YAML that it is, with blanks for tabulators."""
+    """Return the document's values; JSON is read as YAML, with spaces for tabs."""
     if _is_json(document):
         nodes = documents_of(document.text.replace("\t", " "), document.file)
         return [said for node in nodes for said in values_of(node) if said.path]
@@ -163,7 +166,7 @@ def _values(document: Document) -> list[Said]:
 
 
 def _configurations(document: Document, accounts: Accounts) -> Iterator[list[Said]]:
-    """The values of each worker or connector in the file; those of JSON by the object that they stand in."""
+    """Yield the values of each worker or connector in the file; JSON has one object for each."""
     if not _is_json(document):
         yield read_properties(document, accounts, lambda key: key.startswith(("producer.", "consumer.")), CONNECT)
         return
@@ -199,7 +202,7 @@ def _worker(values: list[Said], accounts: Accounts) -> Iterator[Component]:
                 clients.settings[one].setdefault(said.key, accounts.take(said, said.key))
         elif said.key == POLICY:
             clients.known[said.key] = accounts.take(said, said.key)
-            accounts.ignore(said, "says which overrides of connectors it allows")
+            accounts.ignore(said, "determines which overrides of connectors the worker allows")
         elif owners(said.key):
             accounts.ignore(said, NOT_PASSED_ON)
         else:
@@ -254,20 +257,20 @@ def _connector(values: list[Said], accounts: Accounts, notes: list[str]) -> Iter
         elif said.key.startswith("errors."):
             accounts.ignore(said, _ERRORS)
         else:
-            accounts.ignore(said, "of the connector itself; no setting of its Kafka clients")
+            accounts.ignore(said, "is for the connector itself, not a setting of its Kafka clients")
     tolerant = clients.known.get("errors.tolerance")
     if role is Role.CONSUMER:
         yield replace(_sink(name, clients, _failing(clients, tolerant), topics, accounts), layer="connector")
         return
     if "exactly.once.support" in clients.known:
-        notes.append("whether it writes in transactions the worker decides, with exactly.once.source.support")
+        notes.append("the worker determines whether it writes in transactions, with exactly.once.source.support")
     settings = source_settings(clients.settings[role], accounts, None, "")
     answers = source_answers(accounts, tolerant, False)
     yield Component(role, name, settings, topics, application=answers, layer="connector")
 
 
 def role_of(kind: str, said: Collection[str]) -> Role:
-    """A sink has to name its topics; what has Source or Sink in its name is one."""
+    """Return the role of a connector, by Source or Sink in its class name, or by the topics that a sink must name."""
     simple = kind.rsplit(".", 1)[-1].lower()
     if "source" in simple or "sink" in simple:
         return Role.PRODUCER if "source" in simple else Role.CONSUMER
@@ -287,7 +290,7 @@ def _sink(
 
 
 def _failing(clients: _Clients, tolerant: Given | None) -> dict[str, Given]:
-    """What becomes of a record that cannot be converted; its report to another topic is not waited for."""
+    """Return the reaction to a record that cannot be converted. The report to another topic is not awaited."""
     if tolerant is None or tolerant.value.strip().lower() != "all":
         return {}
     letters = clients.known.get("errors.deadletterqueue.topic.name")
@@ -307,7 +310,7 @@ def _client_key(key: str, infix: str) -> tuple[Role | None, str]:
 def _one_of(said: Said, allowed: tuple[str, ...], accounts: Accounts, clients: _Clients) -> None:
     if accounts.text(said).lower() in allowed:
         clients.known[said.key] = accounts.take(said, said.key)
-        accounts.ignore(said, "says what the tasks do, not what their clients are given")
+        accounts.ignore(said, "determines the behaviour of the tasks, not a setting of their clients")
     else:
         accounts.reject(said, f"must be one of {', '.join(allowed)}")
 

@@ -1,8 +1,8 @@
-"""The clients inside a Kafka Connect worker: what it sets for them where nobody says otherwise.
+"""The clients inside a Kafka Connect worker, with the worker's own defaults.
 
-A worker's ``producer.`` and ``consumer.`` settings are for all connectors, ``producer.override.`` and
-``consumer.override.`` for one. Without them its producers retry for ever, one request at a time, without idempotence;
-its consumers commit what a task has flushed.
+A worker's ``producer.`` and ``consumer.`` settings are for all connectors, a connector's ``producer.override.`` and
+``consumer.override.`` for itself. By default the producers retry forever, one request at a time, without idempotence,
+and the consumers commit the offsets that a task has flushed.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from model.deployment.given import Given
 MIRROR = "MirrorMaker 2"
 OF_WORKERS = ("{}.",)
 OF_CONNECTORS = ("{}.override.",)
-"""Where a role's name stands before a setting of its clients.
+"""The prefix, with the role's name, of settings for clients.
 
-``Worker.baseProducerConfigs`` takes all that begins with ``producer.`` from the worker, so that its
-``producer.override.acks`` is a setting ``override.acks``, which no client has; and only what begins with
-``producer.override.`` (``ConnectorConfig.CONNECTOR_CLIENT_PRODUCER_OVERRIDES_PREFIX``) from a connector.
+``Worker.baseProducerConfigs`` takes every key that begins with ``producer.`` from the worker, so a worker's
+``producer.override.acks`` is a setting ``override.acks``, which no client has. From a connector, it takes only keys
+that begin with ``producer.override.`` (``ConnectorConfig.CONNECTOR_CLIENT_PRODUCER_OVERRIDES_PREFIX``).
 """
 
 
 def client_setting(key: str, prefixes: Sequence[str]) -> tuple[Role, str] | None:
-    """Whose setting a worker's or connector's key is, and its name there; None for one of the worker itself.
+    """Return the role and name of a worker's or connector's setting for its clients; None for a setting of the worker
+    itself.
 
     >>> client_setting("producer.override.acks", OF_CONNECTORS)
     (<Role.PRODUCER: 'producer'>, 'acks')
@@ -52,7 +53,7 @@ def worker_clients(
     told: Mapping[str, Given] | None = None,
     present: Role | None = None,
 ) -> Iterator[Component]:
-    """The clients of which something is said, or which are ``present``, with what the worker sets besides."""
+    """Yield the clients that have settings, or that are ``present``, with the worker's own defaults."""
     for role, settings in said.items():
         if settings or role is present or (layer == "worker" and told):
             answers = source_answers(accounts, None, exactly_once=False)
@@ -65,9 +66,9 @@ def worker_clients(
 
 @dataclass(frozen=True)
 class Mirrored:
-    """What MirrorMaker 2 copies: these topics of the cluster ``source`` to the cluster ``target``.
+    """The work of MirrorMaker 2: it copies these topics of the cluster ``source`` to the cluster ``target``.
 
-    ``tolerant`` is its ``errors.tolerance``, ``exactly_once`` what switches exactly-once support on.
+    ``tolerant``: its ``errors.tolerance``. ``exactly_once``: the value that enables exactly-once support.
     """
 
     source: str
@@ -80,7 +81,7 @@ class Mirrored:
 def mirrored(
     name: str, copied: Mirrored, reads: Mapping[str, Given], writes: Mapping[str, Given], accounts: Accounts
 ) -> tuple[Component, Component]:
-    """The consumer and the producer of MirrorMaker 2, with what is said of each."""
+    """Return the consumer and the producer of MirrorMaker 2, with their settings."""
     own = with_defaults(reads, {"auto.offset.reset": "earliest"}, accounts, MIRROR)
     own["enable.auto.commit"] = accounts.by_framework("enable.auto.commit", "false", MIRROR)
     group = f"{copied.source}-mm2-MirrorSourceConnector-TASK"

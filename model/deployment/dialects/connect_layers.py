@@ -1,10 +1,10 @@
-"""What a worker of Kafka Connect says for the clients of the connectors that it runs, laid under what these say.
+"""A Kafka Connect worker's settings for the clients of its connectors, laid under the connectors' own settings.
 
-A connector's client has Connect's own values, over these the worker's ``producer.`` or ``consumer.``, and over these
-its own ``producer.override.`` or ``consumer.override.`` (``Worker.baseProducerConfigs``, ``baseConsumerConfigs``), as
-far as ``connector.client.config.override.policy`` allows it (``NoneConnectorClientConfigOverridePolicy``,
-``PrincipalConnectorClientConfigOverridePolicy``; without one all are allowed since 3.0). Which worker runs a connector
-Strimzi's label says; of other files the only one that lies nearest is taken.
+A connector's client has Connect's own values, then the worker's ``producer.`` or ``consumer.`` settings, then its own
+``producer.override.`` or ``consumer.override.`` settings (``Worker.baseProducerConfigs``, ``baseConsumerConfigs``), if
+``connector.client.config.override.policy`` allows them (``NoneConnectorClientConfigOverridePolicy``,
+``PrincipalConnectorClientConfigOverridePolicy``; by default all are allowed since 3.0). Strimzi's label names the
+worker of a connector; for other files, the nearest worker counts if there is only one.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, is_enabled
 from model.deployment.given import Given, Settings
 from model.deployment.setting import Origin
 
-TRANSACTIONS = "transactions of source connectors: which of them have one only the worker knows"
+TRANSACTIONS = "enables transactions of source connectors, but the file does not tell which connectors use them"
 WORKER, CONNECTOR = "worker", "connector"
 _PRINCIPALS = ("sasl.jaas.config", "sasl.mechanism", "security.protocol")
-_SEVERAL = "several workers of Kafka Connect lie as near, and nothing says which of them runs this connector"
-_NO_SUCH_CLIENT = "each connector that this worker runs says otherwise, or has no such client"
-_REFUSED = "the worker refuses it: its connector.client.config.override.policy is {}"
+_SEVERAL = "several workers of Kafka Connect are equally near, and no file names the one that runs this connector"
+_NO_SUCH_CLIENT = "each connector of this worker has its own value, or has no such client"
+_REFUSED = (
+    "is refused by the worker, whose connector.client.config.override.policy is {}; remove it, or change the policy"
+)
 
 
 @dataclass(frozen=True)
 class _Worker:
-    """The clients that one worker gives to its connectors, and the file that says it."""
+    """The clients that one worker gives to its connectors, and its file."""
 
     found: Found
     cluster: str
@@ -41,7 +43,8 @@ class _Worker:
 
 
 def over_their_workers(found: Sequence[Found]) -> tuple[Found, ...]:
-    """The same, each connector with what the worker says that runs it; a worker with connectors is no client itself."""
+    """Return the files with each connector laid over its worker's settings. A worker with connectors is no client
+    itself."""
     workers = [one for each in found for one in _workers(each)]
     if not workers:
         return tuple(found)
@@ -81,7 +84,7 @@ def _over(found: Found, workers: Sequence[_Worker], running: set[tuple[str, str]
 
 
 def _nearest(connector: Component, file: str, workers: Sequence[_Worker]) -> list[_Worker]:
-    """The workers that could run a connector, those that lie nearest."""
+    """Return the nearest workers that could run a connector."""
     folder = _folder(file)
     able = [one for one in workers if one.cluster == connector.cluster]
 
@@ -116,7 +119,7 @@ def _laid(connector: Component, worker: _Worker) -> Component:
 
 
 def _answers(connector: Component, settings: Settings) -> Settings:
-    """What the task does, where its client is what the worker made it."""
+    """Return the behaviour of the task, with the client that the worker configures."""
     commits = settings.get("enable.auto.commit")
     left_out: Iterable[str] = ()
     if "transactional.id" in settings:

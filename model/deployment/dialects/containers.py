@@ -1,4 +1,4 @@
-"""Containers: what their images make of the variables that they are given, and the topics that they create."""
+"""Containers: the settings that their images derive from variables, and the topics that they create."""
 
 from __future__ import annotations
 
@@ -25,31 +25,34 @@ from model.deployment.given import Given
 
 _SPRING = ("SPRING_KAFKA_", "SPRING_APPLICATION_JSON")
 _CHANNELS = ("MP_MESSAGING_", "_MP_MESSAGING_", "KAFKA_STREAMS_")
-_A_PART = "its variables are a part of what it says; they outrank its application.yml, which is not read here"
+_A_PART = "its variables are only part of its configuration; they outrank its application.yml, which is not read here"
 _OPTION = re.compile(r"(?:-D|--)((?:spring\.(?:kafka|cloud\.stream)|mp\.messaging)\.[\w.\[\]-]+)=")
 _BINDER = "SPRING_CLOUD_STREAM_"
 _ADDRESSES_OF = re.compile(
     r"(bootstrap.?servers|brokers|broker.?port|zk.?nodes|client.?id|group.?id|destination)$", re.I
 )
 _SECURITY = re.compile(r"[._-](ssl|sasl|security|jaas)[._-]", re.I)
-_ON_THE_LINE = "sets {}, which outranks the application's files: what is set in a command is not followed"
-_OF_THE_BINDER = "sets the binder of Spring Cloud Stream, which is not read from variables here"
-_OF_A_FRAMEWORK = "sets what a framework reads from variables, in a form that is not read here"
-_OWN = "an application's own variable: what it makes of it, this file does not say"
+_ON_THE_LINE = (
+    "sets {}, which outranks the application's files, and values in commands are not interpreted; move it into a file"
+)
+_OF_THE_BINDER = "sets the binder of Spring Cloud Stream, which is not read from variables; move it into a file"
+_OF_A_FRAMEWORK = "sets a framework's value in a form that is not read here; move it into a file"
+_OWN = "an application's own variable, whose use is not in this file"
 
 
 _WORDS = ("kafka", "mp_messaging", "mp.messaging", "spring_cloud_stream", "spring.cloud.stream")
 
 
 def speaks_of_kafka(text: str) -> bool:
-    """Whether a manifest may be about Kafka: it names it, or settings of frameworks whose names do not."""
+    """Tell whether a manifest can concern Kafka: it names Kafka, or a framework setting without that name."""
     small = text.lower()
     return any(word in small for word in _WORDS)
 
 
 @dataclass(frozen=True)
 class Container:
-    """``variables`` have their names at the end of their paths; ``count``: so many run alike."""
+    """One container. ``variables`` have their names at the end of their paths. ``count``: the number of identical
+    containers."""
 
     name: str
     image: Said | None = None
@@ -60,7 +63,7 @@ class Container:
 
 @dataclass
 class Running:
-    """What the containers of a file come to."""
+    """The content of a file's containers."""
 
     document: Document
     accounts: Accounts
@@ -71,20 +74,21 @@ class Running:
     components: list[Component] = field(default_factory=list)
 
     def all(self) -> list[Component]:
-        """The clusters, then all others."""
+        """Return the clusters, then all other components."""
         return [*clusters_of(self.brokers, self.accounts), *self.components, *self.commands.components]
 
 
 def components_of(
     containers: Iterable[Container], document: Document, accounts: Accounts, fillings: Fillings, notes: list[str]
 ) -> list[Component]:
-    """What the containers run: brokers, clients, and the topics that they create. Some ``notes`` are added."""
+    """Return the components that the containers run: brokers, clients, and created topics. Notes are added to
+    ``notes``."""
     running = Running(document, accounts, fillings, Commands(accounts), notes)
     for container in containers:
         variables = accounts.last_of_each(container.variables, "the environment")
         name = "" if container.image is None else accounts.text(container.image)
         image = image_of(name, (said.path[-1] for said in variables))
-        # With a command of its own, and no settings, the image is there for its tools.
+        # An image with its own command and without settings serves for its tools.
         is_tool = container.commands and not any(image.key(said.path[-1]) for said in variables)
         started = any(starts_a_broker(said) for said in container.commands)
         if (image.runs == "broker" and not is_tool) or started:
@@ -101,13 +105,13 @@ def components_of(
 
 
 def joined_commands(commands: Sequence[Said], accounts: Accounts) -> tuple[Said, ...]:
-    """The words of a command as one text, at the place of the longest of them."""
+    """Return the words of a command as one text, at the place of the longest word."""
     if not commands:
         return ()
     main = max(commands, key=lambda said: len(said.value))
     for said in commands:
         if said is not main:
-            accounts.ignore(said, "a word of the command that is run")
+            accounts.ignore(said, "is a word of the container's command")
     text = " ".join(said.value for said in commands)
     return (replace(main, value=text),)
 
@@ -121,9 +125,9 @@ def _broker(container: Container, image: Image, variables: Iterable[Said], runni
         elif not key or (variable in other_variables() and not is_known("broker", key)):
             accounts.ignore(said, _not_read(variable, image))
         elif key.startswith("confluent."):
-            accounts.ignore(said, "a setting of Confluent's own, which Apache Kafka does not have")
+            accounts.ignore(said, "is a setting of Confluent, which Apache Kafka does not have")
         else:
-            # One without a value has that of the environment of whoever starts it.
+            # A variable without a value has the value of the user's environment.
             broker.settings[key] = replace(said, value=f"${{{variable}}}") if said.null else said
     by_name = {said.path[-1]: said.value for said in container.variables if not said.null}
     for command in container.commands:
@@ -142,10 +146,10 @@ def _broker(container: Container, image: Image, variables: Iterable[Said], runni
 
 def _not_read(variable: str, image: Image) -> str:
     if image is PLAIN:
-        return "for scripts or the system: Kafka's own script takes no settings from variables"
+        return "is for scripts or the system; Kafka's own script reads no settings from variables"
     if image.prefix != "KAFKA_" and variable.startswith("KAFKA_"):
-        return f"no setting: this image takes settings from variables that begin with {image.prefix}"
-    return "for the image's scripts or the system, no setting of Kafka's"
+        return f"is no setting: this image reads settings from variables that begin with {image.prefix}"
+    return "is for the image's scripts or the system, not a setting of Kafka"
 
 
 def _worker(container: Container, image: Image, variables: Iterable[Said], running: Running) -> None:
@@ -160,11 +164,11 @@ def _worker(container: Container, image: Image, variables: Iterable[Said], runni
             told[key] = Given(key, accounts.text(said), accounts.take(said, key).origin)
         elif key == POLICY:
             told[key] = accounts.take(said, key)
-            accounts.ignore(said, "says which overrides of connectors it allows")
+            accounts.ignore(said, "determines which overrides of connectors the worker allows")
         elif client is not None and client[1].startswith("override."):
-            accounts.ignore(said, "only a connector has it: to a worker it is a setting that no client knows")
+            accounts.ignore(said, "has no effect on a worker, only on a connector")
         elif client is None:
-            accounts.ignore(said, "of the worker, not of its Kafka clients")
+            accounts.ignore(said, "is for the worker, not for its Kafka clients")
         else:
             value = f"${{{said.path[-1]}}}" if said.null else said.value
             said_of[client[0]][client[1]] = accounts.take(replace(said, value=value), client[1])
@@ -192,14 +196,14 @@ def _application(container: Container, variables: Iterable[Said], running: Runni
         else:
             accounts.ignore(said, _OWN)
     if container.image is not None:
-        accounts.ignore(container.image, "runs no broker that is known")
+        accounts.ignore(container.image, "runs no known broker")
     if of_spring:
         running.notes.append(f"{container.name}: {_A_PART}")
         running.components += _spring(container, of_spring, running)
 
 
 def _option_in(text: str) -> str:
-    """A property of Spring's or Quarkus' that is set in a command, or in options of Java; empty where none matters."""
+    """Return a property of Spring or Quarkus that a command or Java option sets; empty if none matters."""
     return next((one[1] for one in _OPTION.finditer(text) if not _is_harmless(one[1])), "")
 
 
@@ -208,7 +212,7 @@ def _is_harmless(name: str) -> bool:
 
 
 def _named_like(variable: str) -> str:
-    """The setting of a client that ends a variable's name; empty where none does."""
+    """Return the client setting at the end of a variable's name; empty if there is none."""
     words = variable.lower().split("_")
     for at in range(len(words)):
         key = ".".join(words[at:])
@@ -221,13 +225,14 @@ _ADDRESSES = frozenset({"bootstrap.servers", "client.id", "security.protocol", "
 
 
 def _spring(container: Container, variables: Sequence[Said], running: Running) -> Iterator[Component]:
-    """Spring's properties that variables stand for, read as a file that has each at the line of its variable."""
+    """Yield the clients of Spring's properties in variables, read as a file with each property at the line of its
+    variable."""
     from javaproperties import join_key_value
 
     lines: dict[int, str] = {}
     others: list[Said] = []
     for said in variables:
-        # Of several in one line, as YAML's flow style has them, and those of other files, each has a line at the end.
+        # Variables that share a line, as in YAML's flow style, and those of other files get a line at the end.
         if said.file or said.line in lines:
             others.append(said)
         else:
@@ -246,7 +251,7 @@ def _spring(container: Container, variables: Sequence[Said], running: Running) -
 
 
 def _property(variable: str) -> str:
-    """The property of Spring's that a variable is for: without dashes, and with dots for underscores."""
+    """Return Spring's property for a variable: without dashes, and with dots for underscores."""
     known = {row.replace("-", "").replace(".", ""): row for row in spring.properties()}
     squashed = variable.lower().removeprefix(_SPRING[0].lower()).replace("_", "")
     return f"spring.kafka.{known.get(squashed, variable.lower().removeprefix('spring_kafka_').replace('_', '.'))}"

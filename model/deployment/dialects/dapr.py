@@ -1,8 +1,8 @@
-"""Dapr: a component for Kafka, whose clients are sarama's, with settings under names of its own.
+"""Dapr: a component for Kafka, whose clients are sarama's, with its own names for settings.
 
-It sends and waits until all in-sync replicas have a record, unless ``producerRequiredAcks`` says otherwise; it marks
-what its application has processed, and goes back to what that failed at until it succeeds (``consumeRetryEnabled``, on
-for publishing and subscribing, off for bindings), or for ``backOffMaxRetries`` times: then it passes it over.
+Dapr sends a record and waits until all in-sync replicas have it, unless ``producerRequiredAcks`` differs. It marks the
+records that its application has processed. It retries a failed record until it succeeds (``consumeRetryEnabled``, on
+for publishing and subscribing, off for bindings), or ``backOffMaxRetries`` times; then it skips the record.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DURATIONS = ("Timeout", "Interval", "Frequency")
 
 
 def is_dapr(resource: Node) -> bool:
-    """A component of Dapr's for Kafka."""
+    """Tell whether a resource is a Dapr component for Kafka."""
     group = text_under(resource, "apiVersion").partition("/")[0]
     return group == "dapr.io" and text_under(resource, "spec", "type") in _TYPES
 
@@ -54,7 +54,7 @@ def _table() -> Mapping[str, tuple[tuple[Role, ...], tuple[str, ...]]]:
 
 
 def read_component(resource: Node, accounts: Accounts) -> tuple[Component, ...]:
-    """The producer and the consumer of a component."""
+    """Return the producer and the consumer of a component."""
     settings: dict[Role, dict[str, Given]] = {
         Role.PRODUCER: _by_dapr(_PRODUCER, accounts),
         Role.CONSUMER: _by_dapr(_CONSUMER, accounts),
@@ -76,9 +76,9 @@ def read_component(resource: Node, accounts: Accounts) -> tuple[Component, ...]:
                 else:
                     _sort(said, name, settings, accounts)
             case ("spec", "metadata", at, "secretKeyRef", *_) if names[int(at.strip("[]"))].lower() in _table():
-                accounts.reject(said, "is in a secret, which is not looked into")
+                accounts.reject(said, "is in a secret, which is not read")
             case _:
-                accounts.ignore(said, "names or describes the component, no setting of its clients")
+                accounts.ignore(said, "names or describes the component, not a setting of its clients")
     if retries and gives_up is not None:
         retries, said_retries = False, gives_up
     error = "retry" if retries else "skip"
@@ -102,7 +102,7 @@ def _by_dapr(values: Mapping[str, str], accounts: Accounts) -> dict[str, Given]:
 def _sort(said: Said, name: str, settings: dict[Role, dict[str, Given]], accounts: Accounts) -> None:
     row = _table().get(name)
     if row is None:
-        accounts.ignore(said, "does not change what the clients do to a record")
+        accounts.ignore(said, "does not change the deliveries of the clients")
         return
     roles, keys = row
     text = accounts.text(said)
@@ -110,10 +110,10 @@ def _sort(said: Said, name: str, settings: dict[Role, dict[str, Given]], account
         if key in _WORDS:
             if text.lower() not in _WORDS[key]:
                 choices = " nor ".join(word for word in _WORDS[key] if word)
-                accounts.reject(said, f"is neither {choices}, and Dapr refuses it")
+                accounts.reject(said, f"is neither {choices}, so Dapr refuses it")
                 return
             text = _WORDS[key][text.lower()]
         elif key.endswith(_DURATIONS) and text.isdecimal():
-            text += "s"  # a number alone is in seconds
+            text += "s"  # A number alone is in seconds.
         for role in roles:
             settings[role][key] = accounts.take(said, key, text)

@@ -1,4 +1,4 @@
-"""A dialect: one way to write down a configuration, how to know a file of it, and how to read one."""
+"""A dialect: one way to write a configuration, the recognition of its files, and their reader."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from model.deployment.dialects.placeholders import Fillings
 from model.deployment.errors import DeploymentError
 
 Fits = Callable[[Document], bool]
-"""Whether a file is of the dialect. Never raises: what cannot be parsed does not fit."""
+"""A function that tells whether a file is of the dialect. It never raises: a file that cannot be parsed does not
+fit."""
 
 Read = Callable[[Document, Fillings], Found]
-"""What a file of it says. Raises DeploymentError for a file that cannot be read as a whole."""
+"""A function that returns the content of a file. Raises DeploymentError for a file that cannot be read as a whole."""
 
 Beside = Callable[[Path], list[Path]]
-"""The other files that what reads a file of it reads as well, and that lie where it looks for them."""
+"""A function that returns the other files that the real reader of a file reads too, in the places where it looks."""
 
 
 def of_what_parses(fits: Fits) -> Fits:
-    """The same for files that can be parsed as what they look like; others do not fit."""
+    """Wrap ``fits`` so that files that cannot be parsed do not fit."""
 
     @wraps(fits)
     def of_any(document: Document) -> bool:
@@ -36,13 +37,13 @@ def of_what_parses(fits: Fits) -> Fits:
 
 
 def nothing_beside(path: Path) -> list[Path]:
-    """Each file is by itself."""
+    """Return no files: each file is independent."""
     return []
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """``name`` is what a reader is told that a file was taken for: ``Spring Boot application``."""
+    """One dialect. ``name``: the description of a file, for example ``Spring Boot application``."""
 
     name: str
     fits: Fits

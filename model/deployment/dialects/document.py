@@ -1,4 +1,4 @@
-"""A file that may be a configuration: its text, and what that says in the formats that it may be in."""
+"""A file that can be a configuration: its text, and its values in each possible format."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _MOST_BESIDE = 20_000
 
 @dataclass(frozen=True)
 class Document:
-    """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took.
+    """The text of a file. ``file``: its name in output. ``notes``: remarks about reading it as text.
 
-    Of a file that another one holds, ``inside`` is its own name, and ``first`` the number of lines before its first.
-    ``others``: files that a framework may read with it as one application; ``unread`` those of them that cannot
-    be read, and why.
+    For a file within another file, ``inside`` is its own name, and ``first`` the number of lines before it. ``others``:
+    files that a framework can read with it as one application. ``unread``: those of them that cannot be read, with the
+    reason.
     """
 
     file: str
@@ -43,18 +43,18 @@ class Document:
 
     @property
     def together(self) -> tuple[str, ...]:
-        """The files of one application, this one among them; none if it is alone."""
+        """The files of one application, including this one; empty if it is alone."""
         return tuple(sorted((self.file, *(one.file for one in self.others)))) if self.others else ()
 
     @property
     def name(self) -> str:
-        """The name of the file without its folders, in small letters."""
+        """The name of the file without its folders, in lower case."""
         return PurePath(self.inside or self.file).name.lower()
 
     def beside(self, name: str) -> Document | None:
-        """A file that this one names, in its own folder or below; None where none can be read there as text.
+        """Return a file that this one names, in its own folder or below; None if no text can be read there.
 
-        What lies elsewhere is not followed, also not where a link leads to it.
+        Files elsewhere are not followed, even through a link.
         """
         path = PurePath(name)
         if self.inside or not name.strip() or "\0" in name or path.is_absolute() or ".." in path.parts:
@@ -69,7 +69,7 @@ class Document:
             return None
 
     def names_beside(self, ending: str) -> tuple[str, ...]:
-        """The names of files in its folder that end so, in order."""
+        """Return the names of files in its folder with this ending, in order."""
         if self.inside:
             return ()
         try:
@@ -81,12 +81,12 @@ class Document:
 
     @property
     def has_byte_order_mark(self) -> bool:
-        """A mark stood before the text, which Java takes for a part of it."""
+        """Tell whether a byte order mark preceded the text, which Java treats as part of it."""
         return BYTE_ORDER_MARK in self.notes
 
     @property
     def suffix(self) -> str:
-        """The ending of the name; of ``x.yaml.sample`` and its like the one before."""
+        """The ending of the name; for ``x.yaml.sample`` and similar names, the ending before."""
         suffixes = PurePath(self.name).suffixes
         while len(suffixes) > 1 and suffixes[-1] in (".example", ".sample", ".template", ".tpl", ".dist", ".j2"):
             suffixes.pop()
@@ -94,17 +94,17 @@ class Document:
 
     @cached_property
     def properties(self) -> tuple[Said, ...]:
-        """What it says as Java ``.properties``. Raises DeploymentError."""
+        """The values of the document as Java ``.properties``. Raises DeploymentError."""
         return tuple(said_in_properties(self.text, self.file))
 
     @cached_property
     def template(self) -> Templated:
-        """Which of its lines a template decides about."""
+        """The lines of the document that depend on a template."""
         return templated(self.text)
 
     @property
     def yaml(self) -> tuple[Node, ...]:
-        """Its YAML documents. Raises DeploymentError."""
+        """The YAML documents of the text. Raises DeploymentError."""
         found = self._yaml
         if isinstance(found, DeploymentError):
             raise DeploymentError(found.message, file=found.file, line=found.line, key=found.key)
@@ -112,7 +112,7 @@ class Document:
 
     @cached_property
     def _yaml(self) -> tuple[Node, ...] | DeploymentError:
-        """The same, or what is wrong with it: each dialect asks, and it is parsed once."""
+        """The YAML documents or their error, parsed once although each dialect asks."""
         try:
             return documents_of(self.text, self.file)
         except DeploymentError as error:
@@ -120,12 +120,12 @@ class Document:
 
     @cached_property
     def json(self) -> Node:
-        """Its value as JSON, which may have comments. Raises DeploymentError."""
+        """The value of the text as JSON, which can have comments. Raises DeploymentError."""
         return json_of(self.text, self.file)
 
 
 def read_document(path: Path) -> Document:
-    """The text of a file. Raises DeploymentError for what is no text, too large, or cannot be read."""
+    """Return the text of a file. Raises DeploymentError if it is no text, too large, or unreadable."""
     text, notes = decode_text(read_bytes(path))
     return Document(str(path), text, notes, f"stdin{_ending(text)}" if is_standard_input(path) else "")
 
@@ -134,7 +134,7 @@ _SETTING = re.compile(r"\s*([#!].*|[\w.\-\[\]]+\s*[=].*)?")
 
 
 def _ending(text: str) -> str:
-    """The ending that a file with this text would have: what is piped into the program has no name."""
+    """Return the ending that a file with this text would have; standard input has no name."""
     if text.lstrip()[:1] in ("{", "["):
         return ".json"
     lines = text.splitlines()

@@ -1,7 +1,7 @@
 """Settings of Confluent's client for .NET in ``appsettings.json``: properties of its ``ClientConfig`` and their words.
 
-A program binds a section to ``ProducerConfig`` or ``ConsumerConfig``; what has no property of that name is passed over.
-The client under it is librdkafka, whose names have dots where the properties have capitals.
+A program binds a section to ``ProducerConfig`` or ``ConsumerConfig``; keys without a property of that name are skipped.
+The client is based on librdkafka, whose names have dots where the properties have capitals.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from model.deployment.setting import Origin
 from model.deployment.yaml_tree import Mapping
 
 NAME = "settings of a .NET program"
-NOTE = "a program may change what it binds from such a file, and name other sections so"
+NOTE = "the program can change values that it binds from this file, and can name other sections"
 ADDRESS = "bootstrap.servers"
 UNREPORTED, TOPICS = "enable.delivery.reports", ("topic", "topics", "topic.name", "topic.names")
 _ROLES = (Role.PRODUCER, Role.CONSUMER)
@@ -32,7 +32,7 @@ _PASCAL = re.compile(r"[A-Z][A-Za-z0-9]{1,60}")
 _WORDS = {"acks": {"leader": "1", "none": "0", "all": "all", "-1": "all"}}
 _SPLIT = {"isolation.level": "_", "security.protocol": "_", "partition.assignment.strategy": "-"}
 _WHOLE = {"roundrobin": "roundrobin", "round-robin": "roundrobin"}
-_OTHERS_KEEP = "no property of the client's, or not of this one: it is bound to nothing"
+_OTHERS_KEEP = "is no property of this client, so it has no effect"
 
 
 @dataclass
@@ -45,7 +45,7 @@ class _Section:
 
     @property
     def role(self) -> Role | None:
-        """By the name of the object or of one around it."""
+        """The role in the name of the object or of an enclosing object."""
         for name in reversed(self.path):
             found = [role for role in _ROLES if role.value in name.lower()]
             if len(found) == 1:
@@ -54,13 +54,13 @@ class _Section:
 
     @property
     def has_address(self) -> bool:
-        """Brokers are named in it, or around it."""
+        """Tell whether the object, or an enclosing one, names brokers."""
         around = self.above is not None and self.above.has_address
         return around or any(key == ADDRESS for key, _ in self.said)
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """Whose client this is: as its name says, else of those who have a setting that the other does not."""
+        """The roles of the clients of this object: by its name, otherwise by settings that only one role has."""
         if not any("kafka" in name.lower() for name in self.path) and not self.has_address:
             return ()
         own = [key for key, _ in self.said if key not in ("client.id", ADDRESS)]
@@ -96,12 +96,12 @@ def _walk(node: object, path: tuple[str, ...], above: _Section | None, sections:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """JSON with addresses of brokers by the property's name, and a client of which something else is said."""
+    """Tell whether JSON has broker addresses under the property's name, and a client with another setting."""
     return any(section.roles for section in _sections(document))
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clients of the sections of a file."""
+    """Return the clients of the sections of a file."""
     accounts = Accounts(document, fillings)
     components = [
         _component(role, section, accounts, document.file) for section in _sections(document) for role in section.roles
@@ -134,7 +134,7 @@ def _component(role: Role, section: _Section, accounts: Accounts, file: str) -> 
 
 
 def _chain(section: _Section) -> Iterator[_Section]:
-    """A section, and those around it that say nothing but what all their clients share."""
+    """Yield a section, and enclosing sections that contain only values shared by all their clients."""
     one: _Section | None = section
     while one is not None:
         if one is section or not one.roles:
@@ -143,7 +143,7 @@ def _chain(section: _Section) -> Iterator[_Section]:
 
 
 def _word(key: str, text: str) -> str:
-    """The name of a value of an enumeration, as librdkafka has it; a boolean as it has them."""
+    """Return librdkafka's word for an enumeration's value; a boolean in lower case."""
     if key in _WORDS:
         return _WORDS[key].get(text.lower(), text)
     if key in _SPLIT and _PASCAL.fullmatch(text):

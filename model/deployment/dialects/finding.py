@@ -1,4 +1,4 @@
-"""The configurations in a folder: every file that is one, what it was taken for, and why others were passed over."""
+"""The configurations in a folder: each recognised file, its dialect, and the reasons for which others were skipped."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 
 MOST_FILES = 20_000
-"""A folder with more files than this is none of configurations."""
+"""The largest number of files of a folder of configurations."""
 
 NOT_LOOKED_INTO = frozenset(
     {"node_modules", "vendor", "target", "build", "dist", "out", "venv", "__pycache__", "site-packages", "testdata"}
 )
-"""Folders of what was built or fetched."""
+"""Folders of built or downloaded files."""
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A file that is of a dialect, or should be, and cannot be read. ``line``: where that ended; None if nowhere."""
+    """A file that is of a dialect, or should be, and cannot be read. ``line``: the place of the error, or None."""
 
     file: str
     reason: str
@@ -40,10 +40,9 @@ class Unread:
 
 @dataclass(frozen=True)
 class Findings:
-    """What lies in a folder, or in one file: configurations, what could not be read, and how many other files.
+    """The content of a folder or of one file: configurations, unreadable files, and the number of other files.
 
-    ``deployments`` are the files that were written for this program, ``links`` the links to folders, which are not
-    followed.
+    ``deployments``: files in Proofka's own format. ``links``: links to folders, which are not followed.
     """
 
     place: str
@@ -55,7 +54,7 @@ class Findings:
 
 
 def find(place: Path, fillings: Fillings) -> Findings:
-    """Look into a folder, or one file. Raises DeploymentError for one file that is no configuration."""
+    """Read a folder, or one file. Raises DeploymentError for one file that is no configuration."""
     nearby = _Nearby()
     if not place.is_dir():
         return Findings(str(place), over_their_workers((read_one(place, fillings),)), (), 0)
@@ -90,8 +89,8 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 Unread(str(path), f"{error.key}: {error.message}" if error.key else error.message, error.line)
             )
     if not (found or own or unread):
-        files = {0: "for it has no file", 1: "in 1 file"}.get(others, f"in {others} files")
-        what = f"holds no configuration of Kafka that is known, {files} (docs/dialects.md)"
+        files = {0: "it has no files", 1: "1 file"}.get(others, f"{others} files")
+        what = f"has no known configuration of Kafka ({files}); docs/dialects.md lists the known ones"
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
     layered = over_their_workers(without_those_read_along(released))
@@ -99,23 +98,25 @@ def find(place: Path, fillings: Fillings) -> Findings:
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:
-    """What one file says. Raises DeploymentError if it is no configuration that is known."""
+    """Return the content of one file. Raises DeploymentError if it is no known configuration."""
     document = read_document(path)
     dialect = dialect_of(document)
     if dialect is None:
-        raise DeploymentError("is no configuration of Kafka that is known (docs/dialects.md)", file=str(path))
+        raise DeploymentError(
+            "is no known configuration of Kafka; docs/dialects.md lists the known ones", file=str(path)
+        )
     return dialect.read(_Nearby().with_others(document, path, dialect), fillings)
 
 
 @dataclass
 class _Nearby:
-    """The files beside those that are read, each read once for the folder that they are in."""
+    """The files beside those that are read, each read once for its folder."""
 
     folder: Path | None = None
     documents: dict[Path, Document | DeploymentError] = field(default_factory=dict)
 
     def with_others(self, document: Document, path: Path, dialect: Dialect) -> Document:
-        """A document with those that belong to the same application."""
+        """Return a document together with the other files of its application."""
         if path.parent != self.folder:
             self.folder, self.documents = path.parent, {}
         read: list[Document] = []
@@ -148,7 +149,8 @@ def _without_file(error: DeploymentError) -> str:
 
 
 def _each_once(found: Iterable[Found]) -> Iterator[Found]:
-    """Files of one application say the same of it: each component stays with the first of them."""
+    """Yield the files with each shared component in the first of them only: files of one application have the same
+    content."""
     known: set[tuple[object, ...]] = set()
     for one in found:
         if not one.together:
@@ -156,7 +158,8 @@ def _each_once(found: Iterable[Found]) -> Iterator[Found]:
             continue
         kept: list[Component] = []
         for component in one.components:
-            # What files say has its places with it, and is the same only in files of one application.
+            # Components with values from files are equal only in files of one application, because places are part of
+            # them.
             key = (component.role, component.name, component.topics, component.given)
             if key not in known or not any(given.origin.kind == "file" for given in component.given):
                 known.add(key)
@@ -165,9 +168,10 @@ def _each_once(found: Iterable[Found]) -> Iterator[Found]:
 
 
 def _files_and_links(place: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """The files that are looked into, sorted, and links to folders: these could lead anywhere, and round in a circle.
+    """Return the files to read, sorted, and links to folders, which are skipped because they can lead anywhere or in
+    circles.
 
-    Raises DeploymentError where there are too many.
+    Raises DeploymentError if there are too many files.
     """
     files: list[Path] = []
     links: list[str] = []
@@ -181,14 +185,15 @@ def _files_and_links(place: Path) -> tuple[list[Path], tuple[str, ...]]:
 
 
 def is_of_tests(path: PurePath) -> bool:
-    """By a build tool's own rules: Go's ``_test.go``, Maven's and Gradle's ``src/test``."""
+    """Tell whether a path belongs to tests by a build tool's rules: Go's ``_test.go``, Maven's and Gradle's
+    ``src/test``."""
     return path.name.endswith("_test.go") or "src/test/" in path.as_posix()
 
 
 def _looked_at(path: Path) -> Document | None:
-    """The text of a file; None of one that is no configuration by its name, and holds no text or is too large.
+    """Return the text of a file; None if its name is no configuration's and it is no text or too large.
 
-    Raises DeploymentError for one that should be.
+    Raises DeploymentError for a file whose name is a configuration's.
     """
     try:
         if not path.is_file():

@@ -1,4 +1,4 @@
-"""Topics as lists that tools keep: topicctl, kafka-gitops, JulieOps, and files of topics in the same manner."""
+"""Topics in lists of tools: topicctl, kafka-gitops, JulieOps, and similar files of topics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from model.deployment.yaml_tree import Sequence as Items
 READER = "the tool"
 _TABLE = Path(__file__).with_name("tables") / "topic_lists.csv"
 _MINUTE = 60_000
-_OTHER = "for the tool, no setting of a topic"
+_OTHER = "is for the tool, not a setting of a topic"
 _LISTS = ("topics", "kafka_topics", "kafkaTopics", "kafka-topics", "topic_configs", "special_topics")
 _NAME, _CONFIG = "name", "config"
 
@@ -43,7 +43,7 @@ def _is_topicctl(node: Node) -> bool:
 
 
 def _is_topic(node: Node, named: bool) -> bool:
-    """A topic of a list, or of a map in which its name stands before it (``named``)."""
+    """Tell whether a node is a topic of a list, or of a map with its name as the key (``named``)."""
     settings = [_names().get(key, "") for key, _ in entries_under(node)]
     own = {"partitions", "replication.factor", _CONFIG} & set(settings)
     return bool(own) and (named or _NAME in settings)
@@ -51,7 +51,7 @@ def _is_topic(node: Node, named: bool) -> bool:
 
 @dataclass
 class _Place:
-    """Topics at a path: in a list, or in a map by their names; ``prefix`` comes before their names."""
+    """Topics at a path: in a list, or in a map by their names. ``prefix``: the text before their names."""
 
     path: tuple[str, ...]
     nodes: Sequence[tuple[str, str, Node]]
@@ -60,7 +60,7 @@ class _Place:
 
 
 def _listed(node: Node | None, path: tuple[str, ...], prefix: str = "") -> _Place | None:
-    """The topics of a list or a map, if some of what is in it says what topics say."""
+    """Return the topics of a list or a map if some of them have a topic's values; otherwise None."""
     if isinstance(node, Items):
         items = [(f"[{at}]", "", one) for at, one in enumerate(node.items)]
         some = any(_is_topic(one, False) for _, _, one in items)
@@ -88,14 +88,15 @@ def _places(root: Node) -> Iterator[_Place]:
 
 
 def _context(root: Node) -> str:
-    """What JulieOps puts before the names of topics: the context, and all other words beside the projects."""
+    """Return JulieOps's prefix of topic names: the context, and all other words beside the projects."""
     words = {key: node.text for key, node in entries_under(root) if isinstance(node, Scalar) and not node.null}
     return ".".join((words.pop("context", ""), *words.values())).strip(".")
 
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """Topics of topicctl, or a list of topics with what only topics of Kafka have."""
+    """Tell whether the document has topics of topicctl, or a list of topics with values that only Kafka's topics
+    have."""
     nodes = document.yaml if document.suffix in YAML else ()
     if any(_is_topicctl(node) for node in nodes):
         return True
@@ -105,7 +106,7 @@ def fits(document: Document) -> bool:
 
 
 def _is_kafkas(place: _Place, root: Node, document: Document) -> bool:
-    """A list of topics may be of anything: it is of Kafka's where it says replicas, or settings that Kafka has."""
+    """Tell whether a list of topics belongs to Kafka: it has numbers of replicas, or settings of Kafka's topics."""
     for _, _, node in place.nodes:
         for key, inner in entries_under(node):
             setting = _names().get(key, "")
@@ -119,7 +120,7 @@ def _is_kafkas(place: _Place, root: Node, document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The topics of a file."""
+    """Return the topics of a file."""
     accounts = Accounts(document, fillings)
     components: list[Component] = []
     for node in document.yaml:
@@ -146,7 +147,7 @@ def _topicctl(root: Node, accounts: Accounts) -> Component:
                     value = str(int(minutes) * _MINUTE)
                     settings["retention.ms"] = accounts.take(said, "retention.ms", value)
                 else:
-                    accounts.reject(said, "is no number of minutes")
+                    accounts.reject(said, "is not a number of minutes")
             case ("spec", "settings", key) if not said.null:
                 settings[key] = accounts.take(said, key)
             case ("spec", "settings", key, _):
@@ -156,7 +157,7 @@ def _topicctl(root: Node, accounts: Accounts) -> Component:
     for key, items in lists.items():
         settings[key] = accounts.take(items[0], key, ",".join(accounts.text(one) for one in items))
         for said in items[1:]:
-            accounts.ignore(said, "together with the first of the list")
+            accounts.ignore(said, "counts with the first value of the list")
     return Component(Role.TOPIC, text_under(root, "meta", "name"), settings)
 
 
@@ -168,7 +169,7 @@ def _lists(root: Node, accounts: Accounts) -> Iterator[Component]:
         if place is not None and len(said.path) > len(place.path):
             place.topics.setdefault(said.path[len(place.path)], []).append(said)
         elif said.path[:3] == ("settings", "topics", "defaults") and len(said.path) == 4:
-            # kafka-gitops: for all topics that do not say otherwise.
+            # kafka-gitops: a default for all topics without their own value.
             setting = _names().get(said.path[3], "")
             if setting and not said.null:
                 defaults[setting] = said
@@ -188,7 +189,7 @@ def _lists(root: Node, accounts: Accounts) -> Iterator[Component]:
                 yield replace(component, settings={**own, **component.settings})
     for name, said in defaults.items():
         if name not in counted:
-            accounts.ignore(said, "a default, and no topic here is without a value of its own")
+            accounts.ignore(said, "is a default, but each topic here has its own value")
 
 
 def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts: Accounts) -> Component | None:
@@ -197,18 +198,18 @@ def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts:
     own = [_names().get(said.path[depth], "") for said in values if len(said.path) == depth + 1]
     if not name and _NAME not in own:
         for said in values:
-            accounts.reject(said, "of a topic without a name")
+            accounts.reject(said, "belongs to a topic without a name; add the name")
         return None
     for said in values:
         below = said.path[depth:]
         setting = _names().get(below[0], "") if below else ""
         if said.null:
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         elif prefix and below == ("dataType",):
             kind = f".{accounts.text(said)}"
             accounts.ignore(said, "is the end of the topic's name")
         elif prefix and below == ("plan",):
-            accounts.reject(said, "names a plan, whose settings stand in another file")
+            accounts.reject(said, "names a plan, whose settings are in another file")
         elif setting == _NAME and len(below) == 1:
             name = accounts.text(said)
             accounts.ignore(said, "names the topic")
@@ -220,7 +221,7 @@ def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts:
             key, _, value = said.value.partition("=")
             settings[key.strip()] = accounts.take(said, key.strip(), value.strip())
         elif setting == _CONFIG:
-            accounts.reject(said, "is no setting with one value")
+            accounts.reject(said, "is not a single value")
         elif setting and len(below) == 1:
             settings[setting] = accounts.take(said, setting)
         elif len(below) == 1 and is_known("topic", below[0]):

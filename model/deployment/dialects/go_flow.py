@@ -1,7 +1,7 @@
-"""A client's settings in a Go program, from where they are made to the constructor that gets them.
+"""A client's settings in a Go program, followed from their creation to the constructor that gets them.
 
-They are followed through assignments in the function that makes them, through functions of the file that return them,
-and through functions of the file that are given them. Whatever else is done with them is rejected (``go_uses``).
+The settings are followed through assignments in their function, functions of the file that return them, and functions
+of the file that get them as an argument. Any other use is rejected (``go_uses``).
 """
 
 from __future__ import annotations
@@ -22,35 +22,35 @@ from model.deployment.source import MOST_KEYS
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-ELSEWHERE = "what else is set in {} is not in this file"
-UNKNOWN = "its configuration is not in this file, or not followed"
+ELSEWHERE = "other values of {} can be set outside of this file"
+UNKNOWN = "its configuration is not in this file, or cannot be followed"
 
 
 @dataclass
 class Held(Tracked):
-    """A client's settings, or what a variable holds of them: how they are called, and what is set in them."""
+    """A client's settings, or a variable's part of them: their name and their values."""
 
     function: Node | None = None
     given_to: bool = False
-    """It is a parameter."""
+    """The variable is a parameter."""
     origin: Held | None = None
-    """A function of the file returns that one, and this is what it returned."""
+    """The settings that a function of the file returned to this variable."""
     handed: list[tuple[Node, Held]] = field(default_factory=list)
-    """Calls of functions of the file that are given it, and their parameters."""
+    """Calls of functions of the file with this variable as an argument, and the parameters."""
     taken_over: bool = False
-    """Others of the file have all that is set in it."""
+    """Other variables of the file contain all of its values."""
     kinds: set[str] = field(default_factory=set)
     """The constructors that get it."""
     fields: list[tuple[int, Written]] = field(default_factory=list)
-    """What is set in it, with the place in the file where that happens."""
+    """The values that are set in it, with their positions in the file."""
 
 
 class Flow:
-    """The settings of one library in a file. A library says how they are made, what sets them, and who gets them."""
+    """The settings of one library in a file. Each library defines how they are made and set, and who gets them."""
 
     library = ""
     types: tuple[str, ...] = ()
-    """What the type of a parameter with settings is called in the package, without a star."""
+    """The package's type names of a parameter with settings, without a star."""
 
     def __init__(self, program: Program, package: str) -> None:
         self.program = program
@@ -63,13 +63,13 @@ class Flow:
         self._results: dict[tuple[int, int], list[Node]] = {}
 
     def made(self, name: Node, value: Node) -> None:
-        """A name gets a value: begin to follow it if that is a new configuration."""
+        """Begin to follow a name if its new value is a new configuration."""
         raise NotImplementedError
 
     def follow(self) -> Iterator[Held]:
-        """All that hold settings, but those whose settings others have, once constructors are read.
+        """Yield all holders of settings whose settings no other holder has taken over, after the constructors are read.
 
-        What is done with them and not understood is rejected.
+        Uses that are not understood are rejected.
         """
         for held in [one for one in self.held if one.given_to]:
             self._handed_over(held)
@@ -90,7 +90,7 @@ class Flow:
                 yield held
 
     def find(self) -> None:
-        """Names that stand for a new configuration, or for a parameter that is one."""
+        """Find the names of new configurations, and of parameters that are configurations."""
         types = {f"{star}{self.package}.{name}" for name in self.types for star in ("", "*")}
         for node in all_of(self.program.root, "parameter_declaration"):
             if text_of(node.child_by_field_name("type")) in types:
@@ -130,14 +130,14 @@ class Flow:
         return "" if function is None else text_of(function.child_by_field_name("name"))
 
     def held_by(self, node: Node | None) -> Held | None:
-        """The configuration that a name holds where it stands: the last one that was made for it before."""
+        """Return the configuration that a name holds at its position: the last one made for the name before."""
         variable = self.program.names.variable(node)
         ones = self.by_variable.get(variable, []) if variable is not None else []
         before = [one for one in ones if node is not None and one.place.start_byte <= node.start_byte]
         return (before or ones)[-1] if ones else None
 
     def result_of(self, call: Node, at: int) -> Held | None:
-        """What a call of a function of the file returns: the one configuration that it makes."""
+        """Return the one configuration that a called function of the file makes and returns; None otherwise."""
         function = function_called(self.program, self.functions, call)
         made = [one for one in self.held if one.function == function and one.made is not None and function]
         if function is None or len({one.variable for one in made}) != 1:
@@ -150,13 +150,13 @@ class Flow:
         return made[0] if alike and not others and len(made) == 1 else None
 
     def unread(self, node: Node) -> str:
-        """What is done with settings that no name holds, if it may change them."""
+        """Return the reason for which a nameless configuration can change; empty if it cannot."""
         call = around(node, "call_expression")
         to = "" if call is None else text_of(call.child_by_field_name("function"))
         return what_happens(self.program, node).format("this", to[:60])
 
     def _handed_over(self, other: Held) -> None:
-        """What a function does with a configuration that it is given belongs to that, if the file gives it to it."""
+        """Assign a function's changes of its parameter to the configuration that the file passes to it."""
         function = other.function
         name = "" if function is None else text_of(function.child_by_field_name("name"))
         inside = [one for one in self.held if one.given_to and one.function == function]
@@ -178,7 +178,7 @@ class Flow:
         other.taken_over = other.taken_over and known
 
     def all_fields(self, config: Held) -> list[Written]:
-        """What is set in it, with what functions of the file set in it, in the order in which that happens."""
+        """Return all values of a configuration, including those that functions of the file set, in order."""
         found = [] if config.origin is None else self.all_fields(config.origin)
         there = list(config.fields)
         for node, other in config.handed:
@@ -187,7 +187,7 @@ class Flow:
                 both = " and ".join(part for part in (only_if, one.only_if) if part)
                 there.append((node.start_byte, replace(one, only_if=both)))
             if len(there) > MOST_KEYS:
-                why = f"sets more than {MOST_KEYS} settings"
+                why = f"sets more than {MOST_KEYS} settings; split the file"
                 raise DeploymentError(why, file=self.program.file, line=config.configured.line)
         return found + [one for _, one in sorted(there, key=lambda write: write[0])]
 
@@ -196,7 +196,7 @@ class Flow:
         config.fields.append((0, told))
 
     def _look_at_results(self) -> None:
-        """Of functions that return a configuration: what is done with the result besides."""
+        """Reject uses of a function's returned configuration that are not understood."""
         places = {one.made.id for one in self.held if one.made is not None} | self.given_at_once
         for node in self.calls:
             config = self.result_of(node, 0) if node.id not in places else None
@@ -208,7 +208,7 @@ class Flow:
 
 
 def plain(node: Node | None) -> Node | None:
-    """An expression without brackets, and without taking its address or following it."""
+    """Return an expression without brackets, address operators and dereferences."""
     while node is not None and (
         node.type == "parenthesized_expression" or (node.type == "unary_expression" and text_of(node)[:1] in "&*")
     ):

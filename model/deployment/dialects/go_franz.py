@@ -1,4 +1,4 @@
-"""franz-go in Go programs: the options of ``kgo`` that a client is made with."""
+"""franz-go in Go programs: the ``kgo`` options of a client."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ _PLAIN = (
 _CHANGES = ("RetryBackoffFn", "RetryTimeout", "RetryTimeoutFn", "MinVersions", "MaxVersions")
 _KNOWN = {*_TOPICS, *_PLAIN, *_CHANGES}
 _SLICE = re.compile(r"\[\]\w+\.Opt")
-_UNKNOWN = "options that are not in this file, or not followed"
-_NO_CLIENT = "which client gets these options, and which others, is not in this file"
-_CHANGED = "{} is changed here in a way that is not followed"
-_NO_OPTION = "an option of franz-go that is not known: {}"
+_UNKNOWN = "options that are not in this file, or cannot be followed"
+_NO_CLIENT = "the client of these options, and its other options, are not in this file"
+_CHANGED = "{} is changed here in a way that cannot be followed"
+_NO_OPTION = "an unknown option of franz-go: {}"
 
 
 def is_used(program: Program) -> bool:
-    """The file imports kgo."""
+    """Tell whether the file imports kgo."""
     return PATH in program.packages.values()
 
 
 def configurations(program: Program) -> Iterator[Configured]:
-    """Every client of franz-go in a file, and the options of each function that no client of the file gets."""
+    """Yield every client of franz-go in a file, and the options of each function without a client in the file."""
     for package, path in program.packages.items():
         if path == PATH:
             yield from _Clients(program, package).all()
@@ -89,7 +89,7 @@ class _Clients:
                     self._values.setdefault(variable, []).append((name, value))
 
     def all(self) -> Iterator[Configured]:
-        """The clients, and then what is left."""
+        """Yield the clients, and then the remaining options."""
         makers = (f"{self._package}.NewClient", f"{self._package}.NewGroupTransactSession")
         calls = list(all_of(self._program.root, "call_expression"))
         found: list[Configured] = []
@@ -119,7 +119,7 @@ class _Clients:
         return "" if text == name else name
 
     def _take(self, node: Node, configured: Configured, client: Node, seen: set[int | Variable]) -> None:
-        """The options that an expression comes to; of what is none, that they are unknown."""
+        """Add the options of an expression to a client; reject an expression that is not understood."""
         inner = named(node)
         if node.id in seen:
             return
@@ -154,7 +154,7 @@ class _Clients:
             _reject(configured, line_of(node), _UNKNOWN)
 
     def _named(self, node: Node, configured: Configured, client: Node, seen: set[int | Variable]) -> None:
-        """A list by its name: what it is given, and whether anything else is done with it."""
+        """Add the options of a named list; reject other uses of the list."""
         variable = self._program.names.variable(node)
         values = [] if variable is None else self._values.get(variable, [])
         if variable in seen:
@@ -199,7 +199,7 @@ def _settings() -> frozenset[str]:
 
 
 def _adds(program: Program, variable: Variable, value: Node) -> bool:
-    """``opts = append(opts, ...)``."""
+    """Tell whether a value has the form ``opts = append(opts, ...)``."""
     first = next(iter(named(value.child_by_field_name("arguments"))), None) if value.type == "call_expression" else None
     called = text_of(value.child_by_field_name("function"))
     return called == "append" and program.names.variable(first) == variable
@@ -243,7 +243,7 @@ def _option(node: Node, name: str, program: Program, package: str, known: Node |
 
 
 def _beginning(node: Node) -> Node | None:
-    """The function whose options these are: what is around that is no condition."""
+    """Return the body of the function that contains the options; conditions around it do not count."""
     function = around(node, *FUNCTIONS)
     return function.child_by_field_name("body") if function is not None else None
 
@@ -257,7 +257,7 @@ def _note_topics(configured: Configured, node: Node, name: str, program: Program
 
 
 def _roles(configured: Configured, methods: set[str]) -> set[Role]:
-    """By its options; else by what the file does with clients."""
+    """Return the roles of a client, by its options, otherwise by the file's calls of client methods."""
     keys = {one.key for one in configured.written}
     has = {role: {key for key in keys if has_key(FRANZ_GO, role, key)} for role in _ROLES}
     roles = {role for role, other in zip(_ROLES, reversed(_ROLES), strict=True) if has[role] - has[other]}

@@ -1,4 +1,4 @@
-"""Functions of a Go file: by their names, who calls them, and what they return."""
+"""Functions of a Go file: by name, their callers, and their results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def named_functions(program: Program) -> Mapping[str, Node | None]:
-    """Functions and methods by their names; None for a name that several have (methods of several types)."""
+    """Return functions and methods by their names; None for a name of several methods."""
     found: dict[str, Node | None] = {}
     for node in all_of(program.root, *FUNCTIONS[:2]):
         name = text_of(node.child_by_field_name("name"))
@@ -22,7 +22,7 @@ def named_functions(program: Program) -> Mapping[str, Node | None]:
 
 
 def function_called(program: Program, functions: Mapping[str, Node | None], call: Node) -> Node | None:
-    """The function of this file that a call is of, unless another package, or a variable, may have it."""
+    """Return the function of this file that a call invokes; None if another package or variable can have it."""
     text = text_of(call.child_by_field_name("function"))
     before, _, name = text.rpartition(".")
     function = functions.get(name)
@@ -32,7 +32,7 @@ def function_called(program: Program, functions: Mapping[str, Node | None], call
 
 
 def results_of(function: Node, at: int) -> list[Node]:
-    """What a function returns in this place of its results, of each of its returns."""
+    """Return the expressions that a function returns at this position of its results."""
     found = []
     for node in all_of(function, "return_statement"):
         values = named(next(iter(named(node)), None))
@@ -42,7 +42,7 @@ def results_of(function: Node, at: int) -> list[Node]:
 
 
 def assigned_in(root: Node) -> Iterator[tuple[list[Node], list[Node]]]:
-    """The names and the values of every declaration and assignment."""
+    """Yield the names and values of every declaration and assignment."""
     for node in all_of(root, "short_var_declaration", "var_spec", "assignment_statement"):
         if node.type == "var_spec":
             yield node.children_by_field_name("name"), named(node.child_by_field_name("value"))

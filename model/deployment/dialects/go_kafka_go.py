@@ -35,32 +35,32 @@ _PLAIN = (
     "GroupBalancers",
 )
 _CLIENT = "Writer"
-"""The struct that is the client itself: whoever has it may send with it."""
+"""The struct that is the client itself, so that its holder can send with it."""
 
 _MAKERS = {"NewWriter": "WriterConfig", "NewReader": "ReaderConfig"}
 _OF_WRITERS = ("RequiredAcks", "Async", "MaxAttempts", "Completion")
-"""Fields that a program assigns to in hardly anything else."""
+"""Fields whose assignment almost always means a writer."""
 
-CHANGED = "{} of a writer that is not followed is changed here"
+CHANGED = "{} of a writer is changed here, but the writer cannot be followed"
 NO_DELIVERY = "does not change which deliveries are possible"
-HOW_IT_READS = f"whether its group is read with {COMMITS_AT_ONCE}, which commits, or {FETCHES} is not in this file"
+HOW_IT_READS = f"this file does not show whether the reader uses {COMMITS_AT_ONCE}, which commits, or {FETCHES}"
 NEW_WRITER = "kafka-go's NewWriter"
 
 
 def is_used(program: Program) -> bool:
-    """The file imports kafka-go."""
+    """Tell whether the file imports kafka-go."""
     return PATH in program.packages.values()
 
 
 def configurations(program: Program) -> Iterator[Configured]:
-    """Every writer and reader of a file."""
+    """Yield every writer and reader of a file."""
     for package, path in program.packages.items():
         if path == PATH:
             yield from _Structs(program, package).all()
 
 
 class _Structs(Flow):
-    """Structs of settings, by the names that they are kept in, and those that are given on at once."""
+    """Structs of settings, by the names that hold them, and nameless structs."""
 
     library = KAFKA_GO
     types = ("WriterConfig", "ReaderConfig")
@@ -71,7 +71,7 @@ class _Structs(Flow):
         self._of_names: set[int] = set()
 
     def all(self) -> Iterator[Configured]:
-        """Every one of the file, with what follows from what it leaves out."""
+        """Yield every struct of the file, with the values that follow from missing fields."""
         self.find()
         for node in all_of(self.program.root, "composite_literal"):
             if self._kind(node) and node.id not in self._of_names:
@@ -97,7 +97,7 @@ class _Structs(Flow):
         return name if kind != name and name in _TYPES else ""
 
     def made(self, name: Node, value: Node) -> None:
-        """A literal, or a pointer to one, that a name gets."""
+        """Begin to follow a name whose value is a literal, or a pointer to a literal."""
         node = plain(value)
         kind = self._kind(node)
         if node is not None and kind:
@@ -123,7 +123,7 @@ class _Structs(Flow):
             configured.written.append(Written("settings", line_of(node), Value(None, ""), why, rejected=why))
 
     def _called(self, node: Node) -> None:
-        """A constructor gets what a name holds, or what a function of the file returns."""
+        """Note that a constructor gets a named configuration, or the result of a function of the file."""
         package, _, name = text_of(node.child_by_field_name("function")).partition(".")
         arguments = named(node.child_by_field_name("arguments"))
         if package != self.package or name not in _MAKERS or len(arguments) != 1 or self._kind(arguments[0]):
@@ -140,7 +140,8 @@ class _Structs(Flow):
             self._alone.append((configured, ""))
 
     def _assigned(self, node: Node) -> None:
-        """``writer.Async = true`` after the literal; what belongs to no struct of the file is some writer's."""
+        """Read an assignment such as ``writer.Async = true``. An assignment to an unknown struct is rejected as a
+        writer's."""
         left, right = (named(node.child_by_field_name(side)) for side in ("left", "right"))
         for number, target in enumerate(left):
             base = plain(target.child_by_field_name("operand")) if target.type == "selector_expression" else None
@@ -167,7 +168,7 @@ def _literal(program: Program, package: str, configured: Configured, node: Node)
         if element.type == "keyed_element" and len(parts) == 2:
             _field(program, package, configured, text_of(parts[0]), parts[1], element, node)
         else:
-            reason = "is not given by its name"
+            reason = "is set by position, not by name"
             configured.written.append(Written("(a field)", line_of(element), Value(None, ""), rejected=reason))
 
 
@@ -195,13 +196,14 @@ def _field(
 
 
 def _acks(value: Value, configured: Configured, key: str) -> Value:
-    """``WriterConfig`` takes 0 for all; constants may be in a conversion, as ``int(kafka.RequireAll)``."""
+    """Return acks: ``WriterConfig`` uses 0 for all; constants can be in a conversion, as in
+    ``int(kafka.RequireAll)``."""
     old = configured.name.endswith("WriterConfig")
     return replace(value, text="RequireAll") if key == REQUIRED and old and value.text == "0" else value
 
 
 def _complete(program: Program, configured: Configured, kind: str) -> None:
-    """What follows from what is not said: acks of old writers, whether there is a group, and how it is read."""
+    """Add the values that follow from missing fields: acks of old writers, the group, and the method of reading."""
     keys = {one.key for one in configured.written}
     if kind == "WriterConfig" and REQUIRED not in keys:
         configured.rules[Role.PRODUCER] = {REQUIRED: ("RequireAll", NEW_WRITER)}

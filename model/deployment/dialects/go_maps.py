@@ -1,4 +1,4 @@
-"""confluent-kafka-go in Go programs: its maps are librdkafka's settings."""
+"""confluent-kafka-go in Go programs: its maps contain librdkafka's settings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ADMIN = "NewAdminClient"
 
 
 def is_used(program: Program) -> bool:
-    """The file imports it."""
+    """Tell whether the file imports confluent-kafka-go."""
     return any(CONFLUENT in path for path in program.packages.values())
 
 
 def configurations(program: Program) -> Iterator[Configured]:
-    """Every map of settings for confluent-kafka-go in a file."""
+    """Yield every map of settings for confluent-kafka-go in a file."""
     for package, path in program.packages.items():
         if CONFLUENT in path and path.rstrip("/").rpartition("/")[2] not in ("schemaregistry", "serde", "avro"):
             yield from _Maps(program, package).all()
@@ -47,7 +47,7 @@ class _Maps(Flow):
         self._none = {f"new({package}.ConfigMap)", f"make({package}.ConfigMap)"}
 
     def all(self) -> Iterator[Configured]:
-        """Every map, in the order of the file."""
+        """Yield every map, in the order of the file."""
         self.find()
         for node in all_of(self.program.root, "composite_literal"):
             if self._is_map(node) and not self._is_inside(node) and node.id not in self._of_names:
@@ -70,12 +70,12 @@ class _Maps(Flow):
         return text_of(node.child_by_field_name("type")) == f"{self.package}.ConfigMap"
 
     def _is_inside(self, node: Node) -> bool:
-        """It is the map of a topic's settings in another one."""
+        """Tell whether a map is the map of a topic's settings within another map."""
         outer = around(node, "composite_literal")
         return outer is not None and self._is_map(outer)
 
     def made(self, name: Node, value: Node) -> None:
-        """A map that is written out, or an empty one."""
+        """Begin to follow a name whose value is a written map, or an empty one."""
         node = plain(value)
         if node is None or not (self._is_map(node) or re.sub(r",.*\)$", ")", text_of(node)) in self._none):
             return
@@ -92,7 +92,7 @@ class _Maps(Flow):
                 yield from self._set(key, value, element, node)
 
     def _nameless(self, node: Node) -> None:
-        """A map that no name gets: a constructor gets it, or a function returns it."""
+        """Read a nameless map: a constructor gets it, or a function returns it."""
         configured = Configured(f"{self.package}.ConfigMap", line_of(node), LIBRDKAFKA)
         configured.written += self._entries(node)
         call = around(node, "call_expression", "block")
@@ -118,7 +118,7 @@ class _Maps(Flow):
             return
         said = self.program.value(value, (self.package,))
         if not name:
-            reason = f"its name is {in_one_line(key)}"
+            reason = f"its name is computed: {in_one_line(key)}"
             yield Written("(a setting)", line_of(statement), said, reason, rejected=reason)
         else:
             yield Written(
@@ -126,14 +126,14 @@ class _Maps(Flow):
             )
 
     def _write(self, base: Node | None, key: Node, value: Node, statement: Node) -> None:
-        """Something is set in what a name holds."""
+        """Add a value to the map that a name holds."""
         held = self.held_by(base)
         if held is not None and base is not None:
             held.writes.append(base)
             held.fields += [(statement.start_byte, one) for one in self._set(key, value, statement, held.made)]
 
     def _entry(self, node: Node) -> None:
-        """``config["key"] = value``, or through a pointer."""
+        """Read an assignment ``config["key"] = value``, also through a pointer."""
         left, right = (named(node.child_by_field_name(side)) for side in ("left", "right"))
         for number, target in enumerate(left):
             key = target.child_by_field_name("index") if target.type == "index_expression" else None
@@ -153,7 +153,7 @@ class _Maps(Flow):
             self._write(plain(function.child_by_field_name("operand")), arguments[0], arguments[1], node)
 
     def _constructed(self, node: Node, argument: Node, name: str) -> None:
-        """A constructor gets a map: one that a name holds, or that a function of the file returns."""
+        """Note that a constructor gets a map: a named one, or the result of a function of the file."""
         target = plain(argument)
         if target is None or target.type == "composite_literal":
             return

@@ -1,8 +1,8 @@
-"""sarama in Go programs: what is assigned to the fields of a ``sarama.Config``, and who gets it.
+"""sarama in Go programs: the assignments to fields of a ``sarama.Config``, and its users.
 
-A configuration is followed from ``NewConfig()`` through assignments in the same function, through a function of the
-file that returns it, and through one that is given it, to the client's constructor. sarama keeps the pointer
-(``NewClient``), so whatever else is done with the variable may change the client: it is rejected (``go_uses``).
+A configuration is followed from ``NewConfig()`` through assignments in the same function, a function of the file that
+returns it, and a function that gets it, to the client's constructor. sarama keeps the pointer (``NewClient``), so any
+other use of the variable can change the client and is rejected (``go_uses``).
 """
 
 from __future__ import annotations
@@ -34,16 +34,18 @@ _MAKERS = {
     "NewConsumerGroupFromClient": Role.CONSUMER,
 }
 _CLIENT, _ADMIN = "NewClient", ("NewClusterAdmin", "NewClusterAdminFromClient", "NewBroker")
-_ZERO = "a sarama.Config without NewConfig() has no defaults, and sarama refuses it (ConfigurationError)"
+_ZERO = (
+    "a sarama.Config without NewConfig() has no defaults, so sarama refuses it (ConfigurationError); use NewConfig()"
+)
 
 
 def is_used(program: Program) -> bool:
-    """The file imports sarama."""
+    """Tell whether the file imports sarama."""
     return any(path in PATHS for path in program.packages.values())
 
 
 def configurations(program: Program) -> Iterator[Configured]:
-    """Every configuration of sarama in a file, with what it is used for."""
+    """Yield every configuration of sarama in a file, with its use."""
     for package, path in program.packages.items():
         if path in PATHS:
             yield from _Reading(program, package).all()
@@ -60,7 +62,7 @@ class _Reading(Flow):
         self._unclear: set[Role] = set()
 
     def all(self) -> Iterator[Configured]:
-        """Every configuration, in the order of the file."""
+        """Yield every configuration, in the order of the file."""
         self.find()
         for node in all_of(self.program.root, "assignment_statement"):
             self._assigned(node)
@@ -83,7 +85,7 @@ class _Reading(Flow):
                 break
 
     def _literal(self, node: Node, above: tuple[str, ...], config: Held) -> None:
-        """The fields of a struct that is written out."""
+        """Read the fields of a written struct."""
         for element in named(node):
             if element.type != "keyed_element" or len(named(element)) != 2:
                 continue
@@ -139,7 +141,7 @@ class _Reading(Flow):
                 self._alone[-1].written.append(told)
 
     def _argument(self, argument: Node) -> Held | None:
-        """The configuration that a constructor gets, by itself or with a client."""
+        """Return the configuration that a constructor gets, directly or with a client."""
         node = plain(argument)
         if node is None:
             return None
@@ -166,7 +168,7 @@ class _Reading(Flow):
         return clients[0]
 
     def _remember_client(self, node: Node, config: Held) -> None:
-        """The client's name, for what is made from the client."""
+        """Remember the client's name, for objects that are made from the client."""
         statement = around(node, "short_var_declaration", "assignment_statement", "var_spec")
         side = None if statement is None else statement.child_by_field_name("left")
         names = named(side) or ([] if statement is None else statement.children_by_field_name("name"))
@@ -175,7 +177,7 @@ class _Reading(Flow):
             self._clients.setdefault(variable, []).append(config)
 
     def _finished(self, config: Held) -> Configured:
-        """The configuration with the roles that follow from the whole file."""
+        """Return the configuration with the roles that follow from the whole file."""
         configured, written = config.configured, self.all_fields(config)
         admin = bool(config.kinds & {*_ADMIN})
         if not configured.roles and not admin:

@@ -20,12 +20,12 @@ _IMPORT = re.compile(
 
 
 def fits(document: Document) -> bool:
-    """A Go file that imports a client library."""
+    """Tell whether the document is a Go file that imports a client library."""
     return document.suffix == ".go" and _IMPORT.search(document.text) is not None
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producers and consumers that a Go file makes, as far as the file says their settings."""
+    """Return the producers and consumers that a Go file makes, with the settings in the file."""
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings)
     components: list[Component] = []

@@ -1,8 +1,8 @@
-"""What a Go program does with a variable that holds settings, where no reader of a library knows what that means.
+"""Uses, in a Go program, of a variable with settings that no reader of a library understands.
 
-A client's settings are those that its file shows only if nobody else can change them. So a use that is neither an
-assignment that is read, nor a client's constructor, nor plainly harmless (a comparison, a field that is read, a line
-for a log), is told, and the settings are not used.
+A file shows a client's settings completely only if no other code can change them. A use is harmless if it is an
+assignment that the reader understands, a client's constructor, a comparison, a field that is read, or a log line. Any
+other use is reported, and the settings are not used.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ _HARMLESS = re.compile(
     r"|\w[\w.]*\.(Print|Debug|Info|Warn|Error|Fatal|Panic|Trace)(f|ln|w)?|fmt\.Sprint\w*|(json|yaml)\.Marshal\w*|len"
     r"|(otelsarama|saramatrace|sarama\w*trace)\.Wrap\w+"
 )
-"""Functions that only look at what they get; those of tracers look at ``Producer.Return`` and ``Version``."""
+"""Functions that only look at their arguments; those of tracers look at ``Producer.Return`` and ``Version``."""
 
 _LOOKS = ("Validate", "Get", "String")
-_CHANGES = "{} is changed here in a way that is not followed"
-_GIVEN = "{} is given to {}() here, and what that does with it is not followed"
-_KEPT = "{} is kept under another name here, and what is done with that is not followed"
-_LATER = "{} is changed here after it was used in line {}: which client gets this is not followed"
-_WHENEVER = "{} is changed in a function here: when that runs is not followed"
-_WHICH = "{} is made anew in another line as well: which of them counts is decided when the program runs"
+_CHANGES = "{} is changed here in a way that cannot be followed"
+_GIVEN = "{} is passed to {}() here, whose effect on it cannot be followed"
+_KEPT = "{} is stored under another name here, whose uses cannot be followed"
+_LATER = "{} is changed here after its use in line {}, so it is unknown which client gets this"
+_WHENEVER = "{} is changed here in a function, and the time of its call is unknown"
+_WHICH = "{} is also made in another line, and only the running program decides which counts"
 _MADE_IF = "{} is made here only if {}"
 
 
 @dataclass
 class Tracked:
-    """A variable that holds settings, and what a reader understood of what is done with it.
+    """A variable with settings, and the uses that the reader understood.
 
-    ``made``: the expression that makes it, None for a parameter; ``place``: the name that gets it. ``writes``: places
-    that set something in it; ``given``: where it is given away: constructors, returns. Both hold uses of the variable.
+    ``made``: the expression that makes it, None for a parameter. ``place``: the name that gets it. ``writes``: places
+    that set a value in it. ``given``: places that pass it on: constructors, returns. Both contain uses of the variable.
     """
 
     variable: Variable
@@ -52,15 +52,15 @@ class Tracked:
     place: Node
     configured: Configured
     client: bool = False
-    """It is the client itself, which may be called and given to anybody; only its fields are settings."""
+    """The variable is the client itself, which can be called and passed on; only its fields are settings."""
     writes: list[Node] = field(default_factory=list)
     given: list[Node] = field(default_factory=list)
 
 
 def not_followed(program: Program, tracked: Tracked, alike: Iterable[Tracked]) -> list[tuple[int, str]]:
-    """The lines in which something happens to it that may change its settings and is not read, and what.
+    """Return the lines of uses that can change the settings and are not understood, each with the reason.
 
-    ``alike``: all that the same variable holds at some time.
+    ``alike``: all values that the same variable holds at some time.
     """
     found: list[tuple[int, str]] = []
     name, makings = tracked.name, list(alike)
@@ -83,7 +83,7 @@ def not_followed(program: Program, tracked: Tracked, alike: Iterable[Tracked]) -
 
 
 def _made_otherwise(program: Program, tracked: Tracked, makings: list[Tracked]) -> list[tuple[int, str]]:
-    """It holds another thing where it is used, on some path."""
+    """Return the lines in which the variable can hold another value than the followed one, on some path."""
     made = tracked.made
     if made is None:
         return []
@@ -98,7 +98,7 @@ def _made_otherwise(program: Program, tracked: Tracked, makings: list[Tracked]) 
 
 
 def follows(one: Node, other: Node) -> bool:
-    """Both stand in statements of one list, so that the later one always comes after the earlier."""
+    """Tell whether both nodes are in statements of one list, so that the later always follows the earlier."""
     places = []
     for node in (one, other):
         above: Node | None = node
@@ -109,7 +109,8 @@ def follows(one: Node, other: Node) -> bool:
 
 
 def what_happens(program: Program, use: Node, *, client: bool = False) -> str:
-    """Why a use of something that holds settings may change them; empty if it cannot. ``{}``: its name, who gets it."""
+    """Return the reason for which a use of settings can change them; empty if it cannot. ``{}``: its name, and the
+    called function."""
     node, fields, pointer = use, 0, False
     above = node.parent
     while above is not None:
@@ -129,7 +130,7 @@ def what_happens(program: Program, use: Node, *, client: bool = False) -> str:
         return _assigned(above, node, reads=reads)
     if above.type in ("binary_expression", "parameter_declaration"):
         return ""
-    if above.type == "call_expression":  # As what is called: a method.
+    if above.type == "call_expression":  # The use is the object of a method call.
         method = text_of(above.child_by_field_name("function")).rpartition(".")[2]
         return "" if fields > 1 or client or method in _LOOKS else _CHANGES
     if above.type == "argument_list" and above.parent is not None:
@@ -145,7 +146,7 @@ def what_happens(program: Program, use: Node, *, client: bool = False) -> str:
 
 
 def _assigned(statement: Node, part: Node, *, reads: bool) -> str:
-    """In an assignment, a declaration, or the head of a loop."""
+    """Return the reason for a use in an assignment, a declaration, or the head of a loop."""
     left = statement.child_by_field_name("left")
     if statement.type == "range_clause":
         return "" if left != part else _CHANGES
@@ -155,7 +156,7 @@ def _assigned(statement: Node, part: Node, *, reads: bool) -> str:
 
 
 def _of_index(index: Node, fields: int) -> str:
-    """An entry of a map: read, or set by who is not understood."""
+    """Return the reason for a use of a map's entry, which is read or set."""
     above = index.parent
     while above is not None and above.type in _AROUND:
         index, above = above, above.parent
@@ -167,7 +168,7 @@ def _of_index(index: Node, fields: int) -> str:
 
 
 def _stored(program: Program, element: Node, use: Node) -> str:
-    """Kept in a struct: harmless as long as nobody in the file does anything with that field but look at it."""
+    """Return the reason for a value kept in a struct: harmless if the file only looks at that field."""
     key = text_of(element.child_by_field_name("key")) if element.type == "keyed_element" else ""
     ones = program.names.fields.get(key, []) if key else []
     if not key or any(what_happens(program, one) for one in ones if one.id != use.id):
@@ -186,6 +187,6 @@ def _function(node: Node) -> int:
 
 
 def _is_init(node: Node) -> bool:
-    """In ``init()``, which runs before everything but the variables of the package."""
+    """Tell whether a node is in ``init()``, which runs before everything except the variables of the package."""
     function = around(node, *FUNCTIONS)
     return function is not None and text_of(function.child_by_field_name("name")) == "init"

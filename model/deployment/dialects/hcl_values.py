@@ -1,6 +1,6 @@
-"""What expressions of Terraform come to, as far as a file says it: literals, its own locals, defaults of variables.
+"""The values of Terraform expressions, as far as a file contains them: literals, its own locals, defaults of variables.
 
-Nothing is executed or looked up. What depends on anything else stays unknown, and is never guessed.
+Nothing is executed or looked up. A value that depends on anything else stays unknown.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _LONGEST = 1_000_000
 
 @dataclass(frozen=True)
 class Unknown(Scalar):
-    """What a file does not say; its text is the expression in ``${...}``, texts in it left out."""
+    """A value that a file does not contain; its text is the expression in ``${...}``, without quoted texts."""
 
 
 def unknown(syntax: Syntax) -> Unknown:
-    """The value of an expression that depends on what is not in the file."""
+    """Return the unknown value of an expression that depends on values outside of the file."""
     return Unknown("${" + re.sub(r"[${}]", "", shown(syntax)) + "}", syntax.line)
 
 
 def shown(syntax: Syntax) -> str:
-    """An expression as it may be shown: without the texts in it, one of which may be a secret."""
+    """Return an expression in the form that is shown: without quoted texts, which can be secrets."""
     return printable(_STRING.sub('"..."', " ".join(syntax.text[:2000].split())))
 
 
 def is_unknown(node: Node) -> bool:
-    """Whether some part of a value is not said."""
+    """Tell whether some part of a value is unknown."""
     if isinstance(node, Scalar):
         return isinstance(node, Unknown) or "${" in node.text
     if isinstance(node, Sequence):
@@ -53,24 +53,24 @@ def is_unknown(node: Node) -> bool:
 
 @dataclass
 class Values:
-    """The names that a file gives values to: those of ``locals`` and ``variable`` blocks."""
+    """The names to which a file gives values: those of ``locals`` and ``variable`` blocks."""
 
     file: str
     locals: Mapping[str, Attribute] = field(default_factory=dict)
     variables: Mapping[str, Attribute] = field(default_factory=dict)
     fillings: Fillings = field(default_factory=dict)
     assigned: Mapping[str, Node] = field(default_factory=dict)
-    """Variables to which another file assigns a value, which outranks their defaults."""
+    """Variables to which another file assigns a value that outranks their default."""
 
     defaults: set[str] = field(default_factory=set)
-    """Variables of which the default was taken."""
+    """Variables whose default was used."""
 
     _known: dict[tuple[str, str], Node] = field(default_factory=dict)
     _sizes: dict[int, tuple[Node, int]] = field(default_factory=dict)
     _evaluations: int = 0
 
     def value(self, syntax: Syntax, names: Mapping[str, Node] | None = None) -> Node:
-        """What an expression comes to; ``names``: those that hold where it stands, such as ``each.key``."""
+        """Return the value of an expression. ``names``: those that hold at its place, such as ``each.key``."""
         try:
             return self._value(syntax, names or {})
         except RecursionError:
@@ -79,11 +79,11 @@ class Values:
     def _value(self, syntax: Syntax, names: Mapping[str, Node]) -> Node:
         self._evaluations += 1
         if self._evaluations > _MOST_EVALUATIONS:
-            raise DeploymentError("comes to too many values", file=self.file, line=syntax.line)
+            raise DeploymentError("has too many values", file=self.file, line=syntax.line)
         reader = _READERS.get(syntax.kind)
         found = unknown(syntax) if reader is None else reader(self, syntax, names)
         if self._size(found) > MOST_NODES:
-            raise DeploymentError(f"comes to more than {MOST_NODES} values", file=self.file, line=syntax.line)
+            raise DeploymentError(f"has more than {MOST_NODES} values", file=self.file, line=syntax.line)
         return found
 
     def _size(self, node: Node) -> int:
@@ -92,12 +92,12 @@ class Values:
         known = self._sizes.get(id(node))
         if known is None:
             inner = node.items if isinstance(node, Sequence) else tuple(entry.node for entry in node.entries)
-            # The node is kept with its size, so that no other one gets its place in memory.
+            # The node is kept with its size, so that no other node gets its place in memory.
             known = self._sizes[id(node)] = (node, 1 + sum(self._size(one) for one in inner))
         return known[1]
 
     def named(self, syntax: Syntax, names: Mapping[str, Node]) -> Node:
-        """A name, and the parts of what it stands for."""
+        """Return the value of a name and of the parts below it."""
         head, *rest = syntax.parts
         steps = [self._step(part, names) for part in rest]
         if any(step is None for step in steps):
@@ -133,7 +133,7 @@ class Values:
         return node
 
     def _global(self, kind: str, name: str, line: int) -> Node | None:
-        """A local value, or the default of a variable; what is being worked out stands for nothing yet."""
+        """Return a local value or the default of a variable; an unfinished one counts as unknown."""
         if kind == "var":
             for filled in (f"var.{name}", name):
                 if filled in self.fillings:
@@ -153,7 +153,7 @@ class Values:
 
 
 def at_line(node: Node, line: int) -> Node:
-    """The same value as if it stood in that line, where the file says whose it is."""
+    """Return the same value with that line, where the file names its owner."""
     if isinstance(node, Scalar):
         return replace(node, line=line)
     if isinstance(node, Sequence):
@@ -162,7 +162,7 @@ def at_line(node: Node, line: int) -> Node:
 
 
 def values_in(root: Block, file: str, fillings: Fillings, assigned: Mapping[str, Node] | None = None) -> Values:
-    """The names that the blocks of a file give values to."""
+    """Return the names to which the blocks of a file give values."""
     local = {one.name: one for block in root.blocks if block.kind == "locals" for one in block.attributes}
     variables = {
         block.names[1]: one
@@ -178,7 +178,7 @@ def _expression(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> No
     inner = [part for part in syntax.parts if part.kind not in ("(", ")")]
     if inner and inner[0].kind == "variable_expr":
         return values.named(syntax, names)
-    # An accessor behind anything but a name is not worked out.
+    # An accessor is evaluated only after a name.
     return values._value(inner[0], names) if len(inner) == 1 else unknown(syntax)
 
 
@@ -196,7 +196,7 @@ def _unescaped(text: str) -> str:
 
 
 def _template(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> Node:
-    """A text with expressions in it: those that are not known stay in it, as placeholders."""
+    """Return a text with expressions in it; unknown expressions remain as placeholders."""
     template = syntax.parts[0]
     if any(part.kind == "template_directive" for part in template.parts):
         return unknown(syntax)
@@ -212,10 +212,10 @@ def _template(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> Node
             whole = isinstance(found, Scalar) and "\n" not in found.text
             text += found.text if isinstance(found, Scalar) and whole else unknown(part).text
         if len(text) > _LONGEST:
-            raise DeploymentError("comes to too long a text", file=values.file, line=syntax.line)
+            raise DeploymentError("has a text that is too long", file=values.file, line=syntax.line)
     line = syntax.line
     if is_heredoc:
-        # Its text begins in the line below the sign, and loses the blanks that all of its lines begin with.
+        # A heredoc's text begins in the line below its sign, and loses the indentation that all of its lines share.
         text = text.partition("\n")[2]
         line += 1
         if template.text.startswith("<<-"):
@@ -237,7 +237,7 @@ def _collection(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> No
 
 
 def _key(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> str:
-    """A name stands for itself, unless it is in parentheses."""
+    """Return the text of a key: a name is its own text, unless it is in parentheses."""
     if [part.kind for part in syntax.parts] == ["variable_expr"]:
         return syntax.text
     found = values._value(syntax, names)
@@ -245,7 +245,7 @@ def _key(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> str:
 
 
 def _for(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> Node:
-    """``for`` over what is known, with no condition that is not."""
+    """Return the value of a ``for`` over known values, without an unknown condition."""
     inner = syntax.parts[0]
     intro = inner.first("for_intro")
     source = None if intro is None else intro.first("expression")
@@ -311,7 +311,7 @@ def _conditional(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> N
 
 
 def _operation(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> Node:
-    """Arithmetic of numbers, and whether two values are the same."""
+    """Return the result of arithmetic with numbers, and of a comparison of two values."""
     inner = syntax.parts[0]
     at = next((at for at, part in enumerate(inner.parts) if part.kind in _SIGNS), None)
     if at is None:
@@ -334,7 +334,7 @@ def _operation(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> Nod
 
 
 def _operand(values: Values, parts: tuple[Syntax, ...], syntax: Syntax, names: Mapping[str, Node]) -> Node:
-    """A value beside a sign: a name with its parts stands there without an expression around it."""
+    """Return the value beside an operator: a name with its parts has no enclosing expression there."""
     if parts and parts[0].kind == "variable_expr":
         return values.named(replace(syntax, parts=parts), names)
     return values._value(parts[0], names) if len(parts) == 1 else unknown(syntax)

@@ -1,6 +1,6 @@
-"""Values of Helm charts that run Kafka: Bitnami's, Confluent's and the one before these.
+"""Values of Helm charts that run Kafka: Bitnami's, Confluent's and its predecessor's.
 
-What a chart sets where the values say nothing depends on its version, which no file of values tells: it is not added.
+A chart's own defaults depend on its version, which no file of values gives, so they are not added.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _OUTRANKS = {
     ("extraConfigYaml", "extraConfig"),
     ("overrideConfiguration", "config"),
 }
-"""Which place outranks which, in every version of the chart that has both: templates/broker/configmap.yaml of Bitnami's
-writes ``extraConfig`` before ``extraConfigYaml``, and values.yaml says that the override is over ``config``."""
-_OR_FILE = "line {} says otherwise: whether the file or the variable counts depends on the chart"
+"""The precedence of places, in every version of the chart that has both: templates/broker/configmap.yaml of Bitnami's
+writes ``extraConfig`` before ``extraConfigYaml``, and values.yaml says that the override outranks ``config``."""
+_OR_FILE = "differs from line {}, and the chart determines whether the file or the variable counts; keep one of them"
 _OF_ANOTHER = re.compile(r"values[-_.].+\.ya?ml")
 _COUNTS = ("replicaCount", "replicas", "brokers")
 _NODES = ("controller", "broker")
 _MARKS = frozenset({"defaultReplicationFactor", "offsetsTopicReplicationFactor", "transactionStateLogMinIsr"})
-_CHART = "for the chart, no setting of Kafka's"
+_CHART = "is for the chart, not a setting of Kafka"
 _NAMED = re.compile(r"(.*[-_.])?kafka(-cluster)?([-_.]values([-_.].*)?)?(\.ya?ml)?")
 _NUMBER = re.compile(r"_(\d+)", re.ASCII)
 _LISTS: tuple[tuple[str, ...], ...] = (("provisioning", "topics"), ("topics",))
@@ -58,7 +58,7 @@ def _names() -> Mapping[str, str]:
 
 
 def _bases(document: Document) -> tuple[tuple[str, ...], ...]:
-    """Where the values of charts are: at the outermost, or each under the name of its chart."""
+    """Return the paths of the values of charts: at the top, or each under the name of its chart."""
     try:
         nodes = document.yaml if document.suffix in YAML else ()
     except DeploymentError:
@@ -71,7 +71,7 @@ def _bases(document: Document) -> tuple[tuple[str, ...], ...]:
 
 
 def _is_of_kafka(node: Node, name: str) -> bool:
-    """Values that only a chart of Kafka has, or others as well, of an image or under a name that is Kafka's."""
+    """Tell whether values belong to a chart of Kafka: keys that only such charts have, or an image or name of Kafka."""
     keys = {key for key, _ in entries_under(node)}
     places = ((), *((kind,) for kind in _NODES))
     overrides = {key for place in places for one in _OVERRIDES for key, _ in entries_under(node, *place, one)}
@@ -86,12 +86,12 @@ def _is_of_kafka(node: Node, name: str) -> bool:
 
 
 def fits(document: Document) -> bool:
-    """Values that some chart of Kafka takes."""
+    """Tell whether the document has values of a chart of Kafka."""
     return bool(_bases(document))
 
 
 def _laid_over(document: Document) -> str:
-    """The chart's own values beside the file; empty where there are none."""
+    """Return the name of the chart's own values beside the file; empty if there are none."""
     for name in ("values.yaml", "values.yml"):
         beside = document.beside(name)
         if beside is not None and fits(beside):
@@ -101,7 +101,7 @@ def _laid_over(document: Document) -> str:
 
 @dataclass
 class _Chart:
-    """What the values of one chart say. ``nodes``: of the nodes of one kind, all of them being under the empty name."""
+    """The values of one chart. ``nodes``: the values of each kind of nodes; the empty name means all nodes."""
 
     name: str
     nodes: dict[str, dict[str, Said]] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class _Chart:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The brokers and the topics of each chart in the file."""
+    """Return the brokers and the topics of each chart in the file."""
     accounts = Accounts(document, fillings)
     bases = _bases(document)
     if not bases:
@@ -129,9 +129,7 @@ def read(document: Document, fillings: Fillings) -> Found:
             values.setdefault(base, []).append(said)
     components: list[Component] = []
     if _OF_ANOTHER.fullmatch(document.name) and (below := _laid_over(document)):
-        accounts.reject(
-            Said((document.name,), "", 1), f"helm -f lays it over {below}: give what they come to in one file"
-        )
+        accounts.reject(Said((document.name,), "", 1), f"helm -f lays it over {below}: merge both into one file")
     for base, ones in values.items():
         components += _chart(base, under(root, *base), ones, document, accounts)
     return accounts.found(VALUES.name, components)
@@ -151,7 +149,7 @@ def _chart(
         if place is not None:
             topics.setdefault(below[: len(place) + 1], []).append(said)
         elif said.null or (said.value == "" and below[-1] in _TEXTS):
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         else:
             kind, inner = (below[0], below[1:]) if below[0] in _NODES and len(below) > 1 else ("", below)
             _sort(said, kind, inner, chart, document, accounts)
@@ -172,11 +170,14 @@ def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document
             return
         other = chart.places[kind, key]
         if (other, place) in _OUTRANKS:
-            accounts.ignore(one, f"line {before.line} says it as well; {other} outranks {place}")
+            accounts.ignore(one, f"is also in line {before.line}, where {other} outranks {place}")
             return
         if other != place and (place, other) not in _OUTRANKS and accounts.text(before) != accounts.text(one):
-            accounts.reject(one, f"{other} in line {before.line} says otherwise: which counts depends on the chart")
-        accounts.ignore(before, f"said again in line {one.line}; that is taken")
+            accounts.reject(
+                one,
+                f"differs from {other} in line {before.line}, and the chart determines which counts; keep one of them",
+            )
+        accounts.ignore(before, f"is repeated in line {one.line}, whose value counts")
         of_nodes[key], chart.places[kind, key] = one, place
 
     setting = _names().get(names[0]) if len(names) == 1 and not kind else None
@@ -184,11 +185,11 @@ def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document
         keep(setting, said)
     elif names[0] in _OVERRIDES and len(names) > 1:
         if len(names) > 2:
-            accounts.reject(said, "is nested: the chart takes a setting's whole name as its key")
+            accounts.reject(said, "is nested, but the chart needs the setting's whole name as its key")
         else:
             keep(names[1], said)
     elif names[0] in _TEXTS and len(names) == 1:
-        accounts.ignore(said, "holds settings, which follow")
+        accounts.ignore(said, "contains settings, which are read")
         for one in accounts.last_of_each(settings_inside(document, said), "Kafka"):
             keep(one.path[-1], one)
     elif len(names) == 1 and names[0] in _COUNTS:
@@ -206,7 +207,7 @@ def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document
 
 
 def _variables(node: Node | None, base: tuple[str, ...], chart: _Chart, accounts: Accounts) -> None:
-    """Variables that the brokers' containers are given besides."""
+    """Add the additional variables of the brokers' containers."""
     for kind in ("", *_NODES):
         path = (kind, "extraEnvVars") if kind else ("extraEnvVars",)
         for at, item in enumerate(items_under(node, *path)):
@@ -220,10 +221,12 @@ def _variables(node: Node | None, base: tuple[str, ...], chart: _Chart, accounts
                     if key in of_nodes:
                         if accounts.text(of_nodes[key]) != accounts.text(said):
                             accounts.reject(said, _OR_FILE.format(of_nodes[key].line))
-                        accounts.ignore(of_nodes[key], f"the variable in line {said.line} says it as well")
+                        accounts.ignore(of_nodes[key], f"is also in the variable in line {said.line}")
                     of_nodes[key] = said
                 else:
-                    accounts.ignore(said, f"no setting: the image takes those that begin with {BY_PREFIX.prefix}")
+                    accounts.ignore(
+                        said, f"is no setting: the image reads variables that begin with {BY_PREFIX.prefix}"
+                    )
 
 
 def _brokers(chart: _Chart, accounts: Accounts) -> Component:
@@ -233,12 +236,12 @@ def _brokers(chart: _Chart, accounts: Accounts) -> Component:
         settings = {**chart.nodes.get("", {}), **chart.nodes.get(kind, {})}
         for key, said in chart.nodes.get("", {}).items():
             if settings[key] is not said:
-                accounts.ignore(said, f"{kind}.{key} says otherwise for these nodes")
+                accounts.ignore(said, f"{kind}.{key} has another value for these nodes")
         none = kind in chart.counts and accounts.text(chart.counts[kind]) == "0"
         is_broker = not none and not (kind == "controller" and chart.only_controllers)
         members.append(Broker(f"{chart.name} {kind}".strip(), int(is_broker), _plain(settings)))
     if kinds and "" in chart.counts:
-        accounts.ignore(chart.counts.pop(""), "the sections of controllers and brokers say how many there are")
+        accounts.ignore(chart.counts.pop(""), "the sections of controllers and brokers give their own numbers")
     one = together(members, accounts)
     agreed = dict(one.settings)
     if chart.zookeeper and "zookeeper.connect" not in agreed and "process.roles" not in agreed:
@@ -249,7 +252,7 @@ def _brokers(chart: _Chart, accounts: Accounts) -> Component:
 
 
 def _plain(settings: Mapping[str, Said]) -> dict[str, Said]:
-    """Numbers as they are: a chart has ``_`` before large ones, so that Helm does not write them with an exponent."""
+    """Return the values with plain numbers: a chart has ``_`` before large ones, so that Helm writes no exponent."""
     found: dict[str, Said] = {}
     for key, said in settings.items():
         number = _NUMBER.fullmatch(said.value)
@@ -258,12 +261,12 @@ def _plain(settings: Mapping[str, Said]) -> dict[str, Said]:
 
 
 def _total(chart: _Chart, accounts: Accounts) -> Given | None:
-    """How many brokers there are, as far as the values say it."""
+    """Return the number of brokers, as far as the values give it."""
     total, taken = 0, None
     for kind, said in chart.counts.items():
         text = accounts.text(said)
         if not (text.isdecimal() and text.isascii() and len(text) < 5):
-            accounts.reject(said, "is no number of nodes")
+            accounts.reject(said, "is not a number of nodes")
         elif kind == "controller" and chart.only_controllers:
             accounts.ignore(said, "counts nodes that are no brokers")
         else:
@@ -275,7 +278,7 @@ def _total(chart: _Chart, accounts: Accounts) -> Given | None:
 
 
 def _release(chart: _Chart, accounts: Accounts) -> Given | None:
-    """What the image's tag says, where the image is known."""
+    """Return the release in the image's tag, if the image is known."""
     repository = "bitnami/kafka" if chart.image is None else accounts.text(chart.image)
     if chart.image is not None:
         accounts.ignore(chart.image, "names the image that runs the brokers")
@@ -289,7 +292,7 @@ def _release(chart: _Chart, accounts: Accounts) -> Given | None:
 
 
 def _topic(values: Sequence[Said], depth: int, accounts: Accounts) -> Iterator[Component]:
-    """A topic that the chart creates."""
+    """Yield a topic that the chart creates."""
     name, settings = "", {}
     own = {"partitions": "partitions", "replicationFactor": "replication.factor"}
     for said in values:
@@ -311,11 +314,11 @@ def _topic(values: Sequence[Said], depth: int, accounts: Accounts) -> Iterator[C
         yield Component(Role.TOPIC, name, settings)
     else:
         for said in values:
-            accounts.reject(said, "of a topic without a name")
+            accounts.reject(said, "belongs to a topic without a name; add the name")
 
 
 def fits_template(document: Document) -> bool:
-    """A template that is no YAML before Helm has filled it, of something that has to do with Kafka."""
+    """Tell whether the document is a Helm template about Kafka that is no YAML before rendering."""
     text = document.text
     if document.suffix not in YAML or "{{" not in text or "kafka" not in text.lower() or "apiVersion:" not in text:
         return False
@@ -326,10 +329,10 @@ def fits_template(document: Document) -> bool:
 
 
 def read_template(document: Document, fillings: Fillings) -> Found:
-    """Always an error: what a template comes to only Helm knows."""
+    """Raise DeploymentError: only Helm knows the values of a template."""
     found = _TEMPLATE.search(document.text)
     line = document.text.count("\n", 0, found.start()) + 1 if found is not None else 1
-    message = "is a template of Helm's, and no YAML before it is filled: give what helm template prints"
+    message = "is a Helm template, which is no YAML before rendering: use the output of helm template"
     raise DeploymentError(message, file=document.file, line=line + document.first)
 
 

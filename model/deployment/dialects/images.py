@@ -1,4 +1,4 @@
-"""Images of containers that run Kafka: how they turn variables into settings, and which release their tag names."""
+"""Container images that run Kafka: their way to turn variables into settings, and the release in their tag."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ MARKS_OF_A_BROKER = frozenset(
         "KAFKA_ZOOKEEPER_CONNECT",
     }
 )
-"""Variables that nobody but a broker has, whatever its image is called."""
+"""Variables that only a broker has, whatever its image is called."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """``runs``: broker, connect, or empty for what else has Kafka in it. ``names``: how a variable names a key.
+    """One image. ``runs``: broker, connect, or empty for other images with Kafka. ``names``: the way in which a
+    variable names a key.
 
-    ``dots``: each underscore is a dot. ``escaped``: two underscores are an underscore, and three a dash, besides.
-    ``release``: what the tag says of the release of Kafka; empty where it is of something else.
+    ``dots``: each underscore is a dot. ``escaped``: in addition, two underscores are an underscore, and three a dash.
+    ``release``: the form of Kafka's release in the tag; empty if the tag has another release.
     """
 
     runs: str
@@ -44,7 +45,7 @@ class Image:
     release: str
 
     def key(self, variable: str) -> str:
-        """The setting that a variable is for; empty where it is for none."""
+        """Return the setting that a variable sets; empty if it sets none."""
         if not variable.startswith(self.prefix):
             return ""
         name = variable[len(self.prefix) :].lower()
@@ -57,16 +58,16 @@ BY_MARKS = Image("broker", "KAFKA_", "escaped", "")
 BY_PREFIX = Image("broker", "KAFKA_CFG_", "dots", "")
 APPLICATION = Image("", "", "", "")
 PLAIN = Image("broker", "\0", "dots", "")
-"""Kafka's own script starts the broker: no variable is a setting."""
+"""An image with Kafka's own start script, which reads no settings from variables."""
 
 
 def image_of(name: str, variables: Iterable[str]) -> Image:
-    """What runs in a container: known by the name of its image, else by the variables that it is given."""
+    """Return the image of a container, by the image's name, otherwise by the container's variables."""
     known = _known(_path(name))
     if known is not None:
         return known
     if "zookeeper" in _path(name).rpartition("/")[2].lower():
-        # Some are given a variable of the broker's, copied from beside.
+        # Some ZooKeeper containers have a variable of the broker, copied from beside.
         return APPLICATION
     given = set(variables)
     if any(one.startswith(BY_PREFIX.prefix) for one in given):
@@ -75,7 +76,7 @@ def image_of(name: str, variables: Iterable[str]) -> Image:
 
 
 def release_in(name: str) -> str:
-    """The release of Kafka in an image's tag; empty where it says none.
+    """Return the release of Kafka in an image's tag; empty if it has none.
 
     >>> release_in("bitnami/kafka:3.6.1-debian-11-r0"), release_in("confluentinc/cp-kafka:7.3.0")
     ('3.6.1', '3.3')
@@ -99,13 +100,13 @@ def release_in(name: str) -> str:
 
 @cache
 def other_variables() -> frozenset[str]:
-    """Variables that an image's scripts read, and that are for no setting."""
+    """Return the variables that an image's scripts read and that set no setting."""
     with (_TABLES / "image_variables.csv").open(encoding="utf-8", newline="") as table:
         return frozenset(row["variable"] for row in csv.DictReader(table))
 
 
 def _path(name: str) -> str:
-    """An image's name without its tag and digest."""
+    """Return an image's name without its tag and digest."""
     name = name.partition("@")[0].strip()
     before, slash, last = name.rpartition("/")
     return before + slash + last.partition(":")[0]
@@ -116,7 +117,7 @@ def _tag(name: str) -> str:
 
 
 def _known(path: str) -> Image | None:
-    """By its last two names, wherever it is fetched from; by the last where nobody else has an image of that name."""
+    """Return the known image, by its last two names, or by the last if no other image has that name."""
     parts = path.lower().split("/")
     return _images().get("/".join(parts[-2:])) or _images().get(parts[-1])
 

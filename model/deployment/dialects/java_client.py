@@ -1,7 +1,7 @@
-"""``.properties`` of Java clients: of one or both, plain or under a prefix, by their names of today or the old ones.
+"""``.properties`` of Java clients: of one or both, plain or under a prefix, by today's names or the old ones.
 
-What is a producer's and what a consumer's follows from the prefix (``producer.``, ``kafka.consumer.``), else from the
-name of the file, else from the keys. A flat file of librdkafka's properties is one of these as well.
+The role of a setting follows from its prefix (``producer.``, ``kafka.consumer.``), otherwise from the file's name,
+otherwise from the keys. A flat file of librdkafka's properties counts too.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from model.deployment.given import Given
 NAME = "Kafka client's properties"
 _TABLE = Path(__file__).with_name("tables") / "telling.csv"
 TELLING = frozenset(_TABLE.read_text(encoding="utf-8").split()[1:])
-"""Keys that show a client's configuration wherever they stand, also under a prefix that nobody knows."""
+"""Keys that show a client's configuration anywhere, even under an unknown prefix."""
 
-SHARED = "for clients of all kinds, and the file says nothing of a producer or a consumer"
+SHARED = "is for all kinds of clients, and the file has no producer or consumer"
 BESIDES = "is not under the prefix that the client's settings have"
 TOPICS = frozenset({"topic", "topics", "topic.name", "topic.names"})
 _LOOSE = frozenset({".conf", ".cfg", ".j2", ".template", ".tpl"})
 _SECTION = re.compile(r"\[([\w .-]{1,60})\]")
 _GROUP = "group.id"
 _WEAK = frozenset({"session.timeout.ms", "send.buffer.bytes"})
-"""Settings of one client that files for all clients hold as well."""
+"""Settings of one client that files for all clients contain too."""
 
 
 @dataclass(frozen=True)
 class _Key:
-    """A key taken apart: the prefix that is the file's own, with the role that it names, and Kafka's name."""
+    """A key taken apart: the file's own prefix, the role in the prefix, and Kafka's name."""
 
     base: str
     role: Role | None
@@ -61,12 +61,13 @@ class _Key:
 
 @dataclass
 class _Clients:
-    """What stands under one prefix: for one client, or for both."""
+    """The settings under one prefix: of one client, or of both."""
 
     said: list[tuple[_Key, Said]] = field(default_factory=list)
 
     def roles(self, by_name: Role | None, library: str) -> tuple[Role, ...]:
-        """Which clients there are: those with a prefix of their own, and whom the other keys are for."""
+        """Return the roles of the clients: those with a prefix of their own, and those that the other keys belong
+        to."""
         found = {key.role for key, _ in self.said if key.role is not None}
         plain = [key.name for key, _ in self.said if key.role is None]
         if plain and by_name is not None:
@@ -82,20 +83,20 @@ class _Clients:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """Some key is one of a client's, plain or behind a prefix."""
+    """Tell whether a key is a client's, plain or behind a prefix."""
     if document.suffix not in PROPERTIES:
         return False
     keys = [unquoted(said.key) for said in document.properties]
     parts = [_parted(key) for key in keys]
     telling = _telling(parts, document)
     if document.suffix in _LOOSE:
-        # Many tools have files with such an ending: only what is flat and mostly Kafka's is a client's.
+        # Many tools have files with such an ending: only a flat file of mostly Kafka's keys is a client's.
         return bool(telling) and 2 * sum(_is_kafkas(one.name) and not one.base for one in parts) >= len(parts)
     return bool(telling)
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producer and the consumer under each prefix."""
+    """Return the producer and the consumer under each prefix."""
     separators = (":-", ":") if document.name.startswith("application") else (":-",)
     accounts = Accounts(document, fillings, separators)
     values = read_properties(document, accounts, _matters)
@@ -119,20 +120,21 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 def _without_sections(values: Iterable[Said], accounts: Accounts) -> Iterator[Said]:
-    """What stands under ``[producer]`` and ``[consumer]`` as if it had that prefix; ``[default]`` is for all."""
+    """Yield the values under ``[producer]`` and ``[consumer]`` as if they had that prefix; ``[default]`` is for all."""
     section = ""
     for said in values:
         head = _SECTION.fullmatch(said.key)
         if head is not None:
             section = head[1].strip()
-            accounts.ignore(said, "names the section of what follows")
+            accounts.ignore(said, "names the section of the following settings")
             section = "" if section.lower() == "default" else section + "."
         else:
             yield Said((section + unquoted(said.key),), said.value, said.line, said.null)
 
 
 def _telling(parts: Iterable[_Key], document: Document) -> list[_Key]:
-    """The keys that show a client: a group does so in a consumer's file, or beside the ZooKeeper of an old consumer."""
+    """Return the keys that show a client. A group does so in a consumer's file, or beside an old consumer's
+    ZooKeeper."""
     keys = list(parts)
     old = any(key.name == "zookeeper.connect" for key in keys) or _role_of_file(document) is Role.CONSUMER
     return [key for key in keys if key.name in TELLING or (old and key.name == _GROUP)]
@@ -158,12 +160,12 @@ def _matters(key: str) -> bool:
 
 @lru_cache(20_000)
 def _parted(key: str) -> _Key:
-    """The prefix of a key and Kafka's name, the longest that is one; all of it is the name where none is."""
+    """Split a key into prefix and Kafka's longest known name; an unknown key is all name."""
     names = key.split(".")
     for start in range(min(len(names), 8)):
         name = ".".join(names[start:])
         prefix = ".".join(names[:start])
-        # A name that is only known by a pattern, as all of ssl., shows nothing behind any other prefix.
+        # A name that only a pattern knows, as all of ssl., shows nothing behind any other prefix.
         whole = start == 0 or any(word in prefix.lower() for word in ("kafka", *CLIENTS))
         if name in TELLING or ((len(names) - start > 1 or not start) and (_is_kafkas(name) if whole else owners(name))):
             return _split(prefix, name)
@@ -171,7 +173,7 @@ def _parted(key: str) -> _Key:
 
 
 def _split(prefix: str, name: str) -> _Key:
-    """A prefix without the part that names the role, and with it whatever comes after that."""
+    """Split a prefix at the part that names the role, together with everything after it."""
     parts = prefix.split(".") if prefix else []
     for number, part in enumerate(parts):
         role = _one_role(part)
@@ -183,7 +185,7 @@ def _split(prefix: str, name: str) -> _Key:
 
 
 def _grouped(values: Iterable[Said], accounts: Accounts, document: Document) -> dict[str, _Clients]:
-    """The settings by the prefix they have in common; what is under none of them is ignored."""
+    """Return the settings by their common prefix; settings under none are ignored."""
     parts = [(_parted(said.key), said) for said in values]
     telling = _telling((key for key, _ in parts), document)
     bases = sorted({key.base for key in telling}, key=lambda base: -len(base))
@@ -203,7 +205,7 @@ def _grouped(values: Iterable[Said], accounts: Accounts, document: Document) -> 
 
 
 def _with_role(key: _Key, group: _Clients) -> _Key:
-    """An unknown key behind ``producer.`` or ``consumer.`` is that client's where others are."""
+    """Return an unknown key behind ``producer.`` or ``consumer.`` as that client's if others there are."""
     first, dot, rest = key.name.partition(".")
     role = _one_role(first) if key.role is None and dot else None
     if role is None or _is_kafkas(key.name) or not any(other.role is role for other, _ in group.said):
@@ -214,7 +216,7 @@ def _with_role(key: _Key, group: _Clients) -> _Key:
 def _component(
     base: str, role: Role, roles: tuple[Role, ...], group: _Clients, accounts: Accounts, client: Given | None
 ) -> tuple[Component, list[str]]:
-    """One client: what has its prefix, over what has none."""
+    """Return one client: the settings with its prefix, over those without a prefix."""
     library = LIBRDKAFKA if client is not None else ""
     plain: dict[str, Said] = {}
     own: dict[str, Said] = {}

@@ -1,10 +1,9 @@
-"""Spring Kafka in Java programs: when its listener containers commit, and what changes the settings of its factories.
+"""Spring Kafka in Java programs: the commits of its listener containers, and changes of its factories' settings.
 
-That a container switches auto-commit off is ``KafkaMessageListenerContainer.ListenerConsumer.determineAutoCommit``; the
-modes are those of ``ContainerProperties.AckMode``, of which BATCH is the one that nobody has to say. What outranks the
-map that a factory was made with is in ``DefaultKafkaProducerFactory`` and ``DefaultKafkaConsumerFactory``
-(``updateConfigs``, ``removeConfig``), ``KafkaTemplate`` (a constructor with overrides), ``ContainerProperties``
-(``setKafkaConsumerProperties``) and ``@KafkaListener`` (``properties``).
+``KafkaMessageListenerContainer.ListenerConsumer.determineAutoCommit`` disables auto-commit. The modes are those of
+``ContainerProperties.AckMode``; BATCH is the default. A factory's map is outranked in ``DefaultKafkaProducerFactory``
+and ``DefaultKafkaConsumerFactory`` (``updateConfigs``, ``removeConfig``), ``KafkaTemplate`` (a constructor with
+overrides), ``ContainerProperties`` (``setKafkaConsumerProperties``) and ``@KafkaListener`` (``properties``).
 """
 
 from __future__ import annotations
@@ -26,19 +25,20 @@ if TYPE_CHECKING:
 
 _CONTAINERS = ("ConcurrentKafkaListenerContainerFactory", "KafkaMessageListenerContainer", "ConcurrentMessageListener")
 _FACTORIES = ("ProducerFactory", "ConsumerFactory", "ContainerProperties")
-_OUTRANKS = "changes the settings of a factory after it was made, which is not followed"
+_OUTRANKS = "changes the settings of a factory after its creation, which cannot be followed"
 _TOUCHING = {
     "updateConfigs": _OUTRANKS,
     "removeConfig": _OUTRANKS,
     "copyWithConfigurationOverride": _OUTRANKS,
-    "setKafkaConsumerProperties": "outranks the settings of the consumer, which is not followed",
+    "setKafkaConsumerProperties": "outranks the settings of the consumer, which cannot be followed",
     "setTransactionIdPrefix": "makes producers transactional, which is not read from programs",
 }
 AUTO_COMMIT = "enable.auto.commit"
 
 
 def of_container(configured: Configured, program: Program) -> list[str]:
-    """What a listener container makes of a consumer of Spring's factory, where the file has one; notes on it."""
+    """Add a listener container's effect on a consumer of Spring's factory, if the file has one; return notes about
+    it."""
     if not any(name in text_of(program.root) for name in _CONTAINERS):
         return []
     configured.rules[Role.CONSUMER] = {AUTO_COMMIT: ("false", f"{FRAMEWORK}'s container")}
@@ -57,21 +57,21 @@ def of_container(configured: Configured, program: Program) -> list[str]:
 
 
 def touched(program: Program) -> Iterator[tuple[int, str, str]]:
-    """What changes the settings of clients besides the maps that they are made with: line, name and reason."""
+    """Yield changes of clients' settings besides the maps that make them: line, name and reason."""
     for mode, line in _modes(program):
         if mode not in MODES:
-            yield line, "setAckMode", "says in a way that is not followed when containers commit"
+            yield line, "setAckMode", "sets the time of containers' commits in a way that cannot be followed"
     of_spring = any(name in text_of(program.root) for name in _FACTORIES)
     for call in all_of(program.root, "method_invocation") if of_spring else ():
         name, given = text_of(call.child_by_field_name("name")), named(call.child_by_field_name("arguments"))
         if name in _TOUCHING and given:
             yield line_of(call), name, _TOUCHING[name]
         elif name == "createConsumer" and len(given) > 3 and given[-1].type != "null_literal":
-            yield line_of(call), name, "outranks the settings of the consumer, which is not followed"
+            yield line_of(call), name, "outranks the settings of the consumer, which cannot be followed"
     for made in all_of(program.root, "object_creation_expression"):
         given = named(made.child_by_field_name("arguments"))
         if kind_of(made) == "KafkaTemplate" and len(given) > 1 and given[-1].type not in ("true", "false"):
-            yield line_of(made), "KafkaTemplate", "may outrank settings of the producer, which is not followed"
+            yield line_of(made), "KafkaTemplate", "can outrank settings of the producer, which cannot be followed"
     for mark in all_of(program.root, "annotation"):
         if text_of(mark.child_by_field_name("name")).rpartition(".")[2] == "KafkaListener":
             yield from _listener(mark)
@@ -86,11 +86,15 @@ def _listener(mark: Node) -> Iterator[tuple[int, str, str]]:
             has_key(JAVA, Role.CONSUMER, name) and not matters(JAVA, Role.CONSUMER, name) for name in names
         )
         if key == "ackMode" or (key == "properties" and not plain):
-            yield line_of(pair), f"KafkaListener.{key}", "outranks the settings of the consumer, which is not followed"
+            yield (
+                line_of(pair),
+                f"KafkaListener.{key}",
+                "outranks the settings of the consumer, which cannot be followed",
+            )
 
 
 def _modes(program: Program) -> Iterator[tuple[str, int]]:
-    """Each mode that the file says, as Spring compares it, with its line."""
+    """Yield each mode in the file, in Spring's form, with its line."""
     for call in all_of(program.root, "method_invocation"):
         if text_of(call.child_by_field_name("name")) == "setAckMode":
             given = text_of(next(iter(named(call.child_by_field_name("arguments"))), None))

@@ -42,14 +42,14 @@ _PREFIXES = {
     "adminClientPrefix": "admin.",
     "topicPrefix": "topic.",
 }
-"""Methods of ``StreamsConfig``, and what each puts before a name."""
+"""Methods of ``StreamsConfig``, and the prefix that each adds to a name."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """The name of a setting; None where the file does not say it. ``owner``: the class whose constant it is.
+    """The name of a setting; None if the file does not contain it. ``owner``: the class of its constant.
 
-    ``foreign``: it is for a (de)serializer, not for a client.
+    ``foreign``: the setting is for a (de)serializer, not for a client.
     """
 
     text: str | None
@@ -64,7 +64,7 @@ def _irregular() -> dict[str, str]:
 
 
 def key_of(constant: str) -> str:
-    """The setting that a constant of ``ProducerConfig`` and its like stands for.
+    """Return the setting of a constant of ``ProducerConfig`` and similar classes.
 
     >>> key_of("MAX_POLL_INTERVAL_MS_CONFIG"), key_of("SEND_BUFFER_CONFIG")
     ('max.poll.interval.ms', 'send.buffer.bytes')
@@ -73,7 +73,7 @@ def key_of(constant: str) -> str:
 
 
 class Keys:
-    """Of one program: which names its expressions are."""
+    """The names of settings in one program's expressions."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -90,12 +90,12 @@ class Keys:
                 self._static[last] = path
 
     def is_foreign(self, kind: str) -> bool:
-        """A class of this name is imported from somewhere else than Kafka and Spring."""
+        """Tell whether a class of this name is imported from elsewhere than Kafka and Spring."""
         whole = self._packages.get(kind, "")
         return bool(whole) and not whole.startswith(("org.apache.", "org.springframework."))
 
     def of(self, node: Node) -> Key:
-        """The name that an expression is."""
+        """Return the name that an expression means."""
         value = self._program.value(node)
         if value.known:
             return Key(value.text)
@@ -125,7 +125,7 @@ class Keys:
         return Key(None)
 
     def _prefixed(self, node: Node) -> Key:
-        """``StreamsConfig.producerPrefix("acks")``."""
+        """Return the name in a call such as ``StreamsConfig.producerPrefix("acks")``."""
         owner = text_of(node.child_by_field_name("object")).rpartition(".")[2]
         name = text_of(node.child_by_field_name("name"))
         arguments = named(node.child_by_field_name("arguments"))

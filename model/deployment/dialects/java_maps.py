@@ -1,7 +1,7 @@
-"""What maps and properties hold at a place of a Java program, as far as each step that led there is understood.
+"""The contents of maps and properties at a place of a Java program, as far as each step is understood.
 
-Followed are ``put`` and its like, copies, ``Map.of``, methods of the same file that return a map or change one that
-they are given. Any other use of a map that may change it leaves an entry that is rejected, with its line.
+The reader follows ``put`` and similar calls, copies, ``Map.of``, and methods of the same file that return a map or
+change their argument. Any other use that can change a map leaves a rejected entry with its line.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 DEEPEST = 40
-"""No map is followed through more steps than this that lie one within another."""
+"""The largest number of nested steps through which a map is followed."""
 
 MOST_STEPS = 20_000
-"""Nor is any file, in all."""
+"""The largest number of steps in a file."""
 
 _PAIRS = ("Map.of", "ImmutableMap.of", "Collections.singletonMap")
 _EMPTY = ("Collections.emptyMap",)
 _BUILT = ("build", "buildOrThrow", "buildKeepingLast")
-_NOT_FOLLOWED = "in a way that is not followed"
+_NOT_FOLLOWED = "in a way that cannot be followed"
 _METHOD = "method_declaration"
 SETTINGS = "settings"
-"""The name of what is not known, where a whole map may be concerned."""
+"""The name of an unknown entry that can concern the whole map."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One setting of a map; ``owner``: the class of the constant that names it; ``place``: the id of its statement."""
+    """One setting of a map. ``owner``: the class of the constant that names it. ``place``: the id of its statement."""
 
     written: Written
     owner: str = ""
@@ -59,7 +59,7 @@ Content = tuple[Entry, ...]
 
 @dataclass(eq=False)
 class Frame:
-    """One call of a method: what its parameters stand for, by the id of their declaration, and where that stands."""
+    """One call of a method: the values of its parameters, by the id of their declaration, each with its own frame."""
 
     given: Mapping[int, tuple[Node, Frame | None]]
 
@@ -76,10 +76,10 @@ class Maps:
         self._known: dict[tuple[int, ...], Content] = {}
 
     def content(self, node: Node, frame: Frame | None = None, leaves: Node | None = None) -> Content:
-        """What an expression holds when it is reached; ``leaves``: the method that returns it."""
+        """Return the contents of an expression when it is reached. ``leaves``: the method that returns it."""
         self._step(node)
         if self._depth > DEEPEST:
-            return (unknown(node, "is put together in more steps than are followed"),)
+            return (unknown(node, "is built in more steps than the reader follows"),)
         self._depth += 1
         try:
             found = self._content(node, frame, leaves)
@@ -92,7 +92,9 @@ class Maps:
     def _step(self, node: Node) -> None:
         self._steps += 1
         if self._steps > MOST_STEPS:
-            raise DeploymentError("puts maps together in too many steps", file=self.program.file, line=line_of(node))
+            raise DeploymentError(
+                "builds maps in more steps than the reader follows", file=self.program.file, line=line_of(node)
+            )
 
     def _content(self, node: Node, frame: Frame | None, leaves: Node | None) -> Content:
         if node.type in ("parenthesized_expression", "cast_expression") and named(node):
@@ -131,7 +133,7 @@ class Maps:
         return tuple(self._entry(key, value, value, place, frame) for key, value in pairs)
 
     def _chain(self, node: Node, frame: Frame | None) -> Content:
-        """``ImmutableMap.builder().put(..).build()``."""
+        """Return the contents of ``ImmutableMap.builder().put(..).build()``."""
         calls: list[Node] = []
         below = node.child_by_field_name("object")
         while below is not None and below.type == "method_invocation":
@@ -150,11 +152,11 @@ class Maps:
             elif name == "putAll" and len(given) == 1:
                 content += self.content(given[0], frame)
             else:
-                content += (unknown(call, f"{name} is called here, which is not followed"),)
+                content += (unknown(call, f"{name} is called here, which cannot be followed"),)
         return content
 
     def _made(self, node: Node, frame: Frame | None) -> Content:
-        """``new HashMap<>(others) {{ put(..); }}``."""
+        """Return the contents of ``new HashMap<>(others) {{ put(..); }}``."""
         given = named(node.child_by_field_name("arguments"))
         content: Content = ()
         if given and self.program.value(given[0]).text is None:
@@ -175,12 +177,12 @@ class Maps:
         return content
 
     def _returned(self, routine: Node, call: Node, frame: Frame | None) -> Content:
-        """What a method of the file returns."""
+        """Return the contents of the map that a method of the file returns."""
         values = [named(one)[0] for one in returns_of(routine) if named(one)]
         values = [one for one in values if one.type != "null_literal"] or values
         same = {id(self.program.names.meant(one)) for one in values}
         if not values or (len(values) > 1 and (len(same) > 1 or self.program.names.meant(values[0]) is None)):
-            reason = f"its settings come from {shape_of(call)[:80]}, which returns more than one thing"
+            reason = f"its settings come from {shape_of(call)[:80]}, which returns different maps"
             return (unknown(call, reason) if values else _elsewhere(call),)
         return self.content(values[-1], self._frame(routine, call, frame), routine)
 
@@ -196,7 +198,7 @@ class Maps:
     def state(
         self, variable: Declared, use: Node | None, frame: Frame | None = None, leaves: Node | None = None
     ) -> Content:
-        """What a variable holds at one of its uses; without one, when all is over."""
+        """Return the contents of a variable at one of its uses; without a use, at the end."""
         place = (id(variable), use.id if use is not None else 0, id(frame), leaves.id if leaves is not None else 0)
         if place not in self._known:
             if variable.is_field:
@@ -207,7 +209,7 @@ class Maps:
         return self._known[place]
 
     def _first(self, variable: Declared, use: Node | None, frame: Frame | None) -> Content:
-        """What a variable holds where it is declared."""
+        """Return the contents of a variable at its declaration."""
         if not variable.parameter:
             return () if variable.value is None else self._assigned(variable.value, frame)
         given = frame.given.get(id(variable)) if frame is not None else None
@@ -216,17 +218,19 @@ class Maps:
         return self.content(*given)
 
     def _assigned(self, value: Node, frame: Frame | None) -> Content:
-        """What a variable gets; another name of the same map hears of what is changed by the first one no more."""
+        """Return the contents of an assigned map, with an unknown entry if the map is changed by its other name
+        later."""
         content = self.content(value, frame)
         other = self.program.names.meant(value)
         if other is not None and self.uses.changes(other, value.end_byte):
-            content += (unknown(value, f"is changed by the name of {other.name} too, which is not followed"),)
+            content += (unknown(value, f"is also changed through {other.name}, which cannot be followed"),)
         return content
 
     def _field(self, variable: Declared, use: Node | None, frame: Frame | None) -> Content:
-        """A field: constructors and initializers come first, then other methods that have run, then the method itself.
+        """Return the contents of a field after constructors and initializers, then methods that have run, then the
+        method itself.
 
-        A method whose call cannot be seen may have run or not, unless the field would hold nothing without it.
+        A method without a visible call may or may not have run, unless the field would be empty without it.
         """
         here = routine_of(use) if use is not None else None
         content = () if variable.value is None else self._assigned(variable.value, frame)
@@ -243,7 +247,7 @@ class Maps:
         return self._fold(variable, own, content, use, frame, None)
 
     def _has_run(self, routine: Node, variable: Declared, here: Node | None, use: Node) -> str:
-        """The condition under which a method of the class has run by now; "" if it has."""
+        """Return the condition under which a method of the class has run by now; "" if it has."""
         if routine.type != _METHOD:
             alike = [] if variable.body is None else [one for one in named(variable.body) if one.type == routine.type]
             several = routine.type == "constructor_declaration" and len(alike) > 1
@@ -274,7 +278,7 @@ class Maps:
         frame: Frame | None,
         leaves: Node | None,
     ) -> Content:
-        """What is left after every use, in the order of the text, up to ``use``."""
+        """Return the contents after every use up to ``use``, in the order of the text."""
         around = loop_of(use, variable.node) if use is not None else None
         later = use is not None and variable.routine is not None and lambda_of(use, variable.routine) is not None
         for one in uses:
@@ -285,7 +289,7 @@ class Maps:
             if use is not None and did.node.end_byte > use.start_byte:
                 again = around is not None and around.start_byte <= did.node.start_byte < around.end_byte
                 if (later or again) and did.act is not Act.ALIAS and not _within(did.node, use):
-                    content += (unknown(did.node, "is changed here, before or after a client takes it"),)
+                    content += (unknown(did.node, "is changed here, perhaps before a client gets it"),)
                 continue
             sure = conditions(did.node, use)
             if sure is None:
@@ -311,7 +315,7 @@ class Maps:
             plain = text_of(did.node.child_by_field_name("operator")) in ("", "=")
             if sure == "" and value is not None and plain:
                 return self._assigned(value, frame)
-            return (*content, unknown(did.node, f"is set anew here, but only if {sure}"))
+            return (*content, unknown(did.node, f"is replaced here, but only if {sure}"))
         if did.act is Act.ALIAS:
             target = self.uses.target(did.node)
             if target is not None and not self.uses.changes(target):
@@ -332,7 +336,7 @@ class Maps:
         return (*content, unknown(did.node, f"{did.how} {_NOT_FOLLOWED}"))
 
     def put(self, call: Node) -> Entry:
-        """What one ``put`` sets."""
+        """Return the entry that one ``put`` sets."""
         given = named(call.child_by_field_name("arguments"))
         return self._entry(given[0], given[1], call, call, None)
 
@@ -345,14 +349,14 @@ class Maps:
         if not before:
             return entry
         if any(one.key == entry.written.key and not one.only_if and not one.rejected for one in before):
-            return replace(entry, written=replace(entry.written, ignored="is not set where it is set already"))
-        return replace(entry, written=replace(entry.written, only_if="nothing is there before"))
+            return replace(entry, written=replace(entry.written, ignored="has no effect, because it is set already"))
+        return replace(entry, written=replace(entry.written, only_if="it is not set before"))
 
     def _removed(self, call: Node, key: Node, content: Content, sure: str, frame: Frame | None) -> Content:
         name = self._key(key, frame).text
         if name is None or sure:
             return (*content, unknown(call, f"is changed here (remove) {_NOT_FOLLOWED}"))
-        reason = f"is taken away again in line {line_of(call)}"
+        reason = f"is removed in line {line_of(call)}"
         return tuple(
             replace(one, written=replace(one.written, ignored=reason)) if one.written.key == name else one
             for one in content
@@ -362,13 +366,13 @@ class Maps:
         named_as = self._key(key, frame)
         line = line_of(statement)
         if named_as.text is None:
-            reason = f"a setting is put here whose name this file does not say: {shape_of(key)[:80]}"
+            reason = f"a setting is set here whose name is not in this file: {shape_of(key)[:80]}"
             return Entry(Written(SETTINGS, line, Value(None, ""), rejected=reason), "", place.id)
         ignored = ""
         if named_as.owner in SECURITY or named_as.text.startswith(("ssl.", "sasl.")):
             ignored = "security does not change delivery"
         elif named_as.foreign:
-            ignored = "is for what makes bytes of records, or records of bytes"
+            ignored = "is for a serializer or deserializer"
         written = Written(named_as.text, line, self._said(value, frame), "", ignored)
         return Entry(written, named_as.owner, place.id)
 
@@ -381,7 +385,7 @@ class Maps:
         return self._said(*given) if found.text is None and given is not None else found
 
     def _given(self, node: Node, frame: Frame | None) -> tuple[Node, Frame | None] | None:
-        """What a parameter stands for in this call."""
+        """Return the value of a parameter in this call."""
         variable = self.program.names.meant(node)
         if variable is None or frame is None or variable.writes:
             return None
@@ -389,7 +393,7 @@ class Maps:
 
 
 def unknown(node: Node, reason: str) -> Entry:
-    """Something that is not followed."""
+    """Return an entry for a change that cannot be followed."""
     return Entry(Written(SETTINGS, line_of(node), Value(None, ""), rejected=reason), "", node.id)
 
 
@@ -407,7 +411,7 @@ def _only(entries: Content, condition: str) -> Content:
 
 
 def _joined(before: Content, after: Content, condition: str, node: Node) -> Content:
-    """What is left after a step that is taken only under a condition."""
+    """Return the contents after a step that is taken only under a condition."""
     if not condition:
         return after
     lost = any(one not in after for one in before)
@@ -416,7 +420,7 @@ def _joined(before: Content, after: Content, condition: str, node: Node) -> Cont
 
 
 def _only_sets(uses: Uses, field: Declared) -> bool:
-    """A field that a map is put into, and that nothing changes by this name afterwards."""
+    """Tell whether a map in this field is changed by no other use of the field."""
     return all(uses.of(one).act in (Act.READ, Act.ALIAS, Act.ASSIGNED) for one in field.uses)
 
 

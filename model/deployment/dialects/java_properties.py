@@ -1,4 +1,4 @@
-"""What Java makes of a ``.properties`` file, and what in it is not settled yet: templates, a byte order mark."""
+"""Java's interpretation of a ``.properties`` file, and its unsettled parts: templates, a byte order mark."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from model.deployment.dialects.document import Document
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.templates import is_place, is_tag
 
-PART_OF_A_TEMPLATE = "belongs to a template, which is no setting by itself"
-MAY_BE_LEFT_OUT = "a template decides whether it is there; fill the template in first"
-OVER_LINES = "a template stands in its value; fill the template in first"
-IN_PLACE_OF_A_KEY = "a template stands in the place of a key; fill the template in first"
-MARKED = "comes after a byte order mark, which Java takes for a part of this key; save the file without"
+PART_OF_A_TEMPLATE = "belongs to a template, not to a setting"
+MAY_BE_LEFT_OUT = "depends on a template; render the template first"
+OVER_LINES = "has a template in its value; render the template first"
+IN_PLACE_OF_A_KEY = "has a template in place of the key; render the template first"
+MARKED = "follows a byte order mark, which Java treats as part of this key; save the file without the mark"
 NO_NAME = "has no name"
 
 
 def read_properties(
     document: Document, accounts: Accounts, matters: Callable[[str], bool], who: str = "Java", file: str = ""
 ) -> list[Said]:
-    """The settings that are there in any case, each key once; the others are accounted for.
+    """Return the settings that are present in any case, each key once; account for the others.
 
-    ``matters``: whether a key would matter, so that it is rejected and not ignored where a template has it.
-    ``file``: its name, if it is not the file that the accounts are of.
+    ``matters``: tells whether a key matters, so that a template makes it rejected, not ignored. ``file``: its name, if
+    it differs from the file of the accounts.
     """
     template = document.template
     kept: list[Said] = []

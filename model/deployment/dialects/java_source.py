@@ -1,8 +1,7 @@
-"""Java programs: properties that are put together for Kafka's clients, by the names of ProducerConfig and its like.
+"""Java programs: properties for Kafka's clients, by the names of ProducerConfig and similar classes.
 
-A client gets what its map holds where the client is made (``java_maps``). A field that Spring fills (``@Value``) is
-known only to those who have the properties. Kafka's first clients (in Scala, to 1.x) and Kafka Streams are not read
-from programs.
+A client gets the contents of its map at the place where the client is made (``java_maps``). A field that Spring fills
+(``@Value``) is known only with the properties. Kafka's first clients (in Scala, to 1.x) and Kafka Streams are not read.
 """
 
 from __future__ import annotations
@@ -46,24 +45,24 @@ _MAKERS = {
 }
 _ROLES = {"ProducerConfig": Role.PRODUCER, "ConsumerConfig": Role.CONSUMER}
 _OLD = "Kafka's first clients (in Scala, to 1.x) are not modelled"
-_STREAMS = "a setting of Kafka Streams, which is not read from programs"
+_STREAMS = "is a setting of Kafka Streams, which is not read from programs"
 _FLINK = ("FlinkKafkaConsumer", "FlinkKafkaProducer")
-_OF_FLINK = "Flink's connector is not modelled: it goes by its checkpoints"
+_OF_FLINK = "Flink's connector is not modelled: its commits follow its checkpoints"
 _OF_STREAMS = ("KafkaStreams", "StreamsConfig", "KafkaStreamsConfiguration")
 _OLD_KEYS = ("zookeeper.connect", "metadata.broker.list", "request.required.acks", "producer.type")
 _PAIRS = ("Map.of", "ImmutableMap.of", "Collections.singletonMap", "Map.ofEntries")
 _ELSEWHERE = "its settings are not in this file"
 _ADMIN = "is for an admin client, which sends and reads no records"
-_UNUSED = "is set where no client takes it any more"
+_UNUSED = "is set after every client took its settings"
 
 
 def fits(document: Document) -> bool:
-    """A Java file that imports Kafka's clients."""
+    """Tell whether the document is a Java file that imports Kafka's clients."""
     return document.suffix == ".java" and _IMPORT.search(document.text) is not None
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producers and consumers that a Java file puts settings together for."""
+    """Return the producers and consumers whose settings a Java file builds."""
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings, separators=(":",))
     components: list[Component] = []
@@ -87,7 +86,8 @@ class _Reading:
         self.unused: list[tuple[str, int]] = []
 
     def all(self) -> Iterator[Configured]:
-        """Every configuration: of clients that are made, in the order of the file, and what nobody here takes."""
+        """Yield every configuration: of clients in the order of the file, then those that no client of the file
+        takes."""
         for node in all_of(self._program.root, "object_creation_expression"):
             self._made(node)
         self._left()
@@ -96,7 +96,7 @@ class _Reading:
             yield configured
 
     def _made(self, node: Node) -> None:
-        """``new KafkaProducer<>(props)`` and its like."""
+        """Read ``new KafkaProducer<>(props)`` and similar expressions."""
         kind, arguments = kind_of(node), named(node.child_by_field_name("arguments"))
         if kind in self._maps.uses.classes or self._maps.keys.is_foreign(kind):
             return
@@ -118,7 +118,7 @@ class _Reading:
                 self._add(node, argument, content).refused = _OLD if kind in _ROLES else _STREAMS
 
     def _add(self, node: Node, argument: Node, content: Content, name: str = "") -> Configured:
-        """A configuration; the same map for several clients is one."""
+        """Add a configuration; one map for several clients is one configuration."""
         kind = kind_of(node) if node.type == "object_creation_expression" else ""
         alone = name or not content
         place = (content, f"{name} {node.id}" if alone else "" if kind in _MAKERS else kind)
@@ -133,7 +133,7 @@ class _Reading:
         return self._configured[place]
 
     def _label(self, argument: Node) -> str:
-        """What a reader knows a map by: its own name, and that of the method in which it is put together."""
+        """Return a readable name of a map: its own name, and that of the method that builds it."""
         for _ in range(5):
             variable = self._program.names.meant(argument)
             value = argument if variable is None else variable.value
@@ -153,7 +153,7 @@ class _Reading:
         return f"{method}: {name}" if method and (variable is None or not variable.is_field) else name
 
     def _left(self) -> None:
-        """What is put together here for clients of other files."""
+        """Read the settings that this file builds for clients in other files."""
         unnamed: dict[tuple[int, str], list[Node]] = {}
         for node in all_of(self._program.root, "method_invocation"):
             given = named(node.child_by_field_name("arguments"))
@@ -178,7 +178,7 @@ class _Reading:
             self._add(puts[0], puts[0], (*first, *(self._maps.put(one) for one in puts)))
 
     def _of_variable(self, node: Node, variable: Declared) -> None:
-        """What nobody takes, or who takes it is not in this file."""
+        """Read a variable whose settings no client takes, or whose client is in another file."""
         content = self._maps.state(variable, None)
         uses = [self._maps.uses.of(one) for one in variable.uses]
         later = any(one.node.start_byte > node.end_byte and one.act is not Act.PUT for one in uses)
@@ -192,7 +192,7 @@ class _Reading:
 
 
 def _settle(configured: Configured, content: Content) -> None:
-    """What follows for a configuration from all that is in it."""
+    """Derive roles and refusals of a configuration from all of its entries."""
     keys = {one.key for one in configured.written}
     owners = {one.owner for one in content}
     if not configured.refused and "StreamsConfig" in owners:

@@ -1,4 +1,4 @@
-"""What a place in a Java program does with a map of settings that it names: reads it, changes it, or hands it on."""
+"""The use of a map of settings at a place in a Java program: it reads the map, changes it, or passes it on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COPIES = (
     "Hashtable",
 )
 SAME = ("copyOf", "unmodifiableMap", "synchronizedMap", "propsToMap", "requireNonNull")
-"""Methods that give back what they are given, or a copy of it."""
+"""Methods that return their argument, or a copy of it."""
 
 _TAKERS = (
     "KafkaProducer",
@@ -40,7 +40,7 @@ _TAKERS = (
     "FlinkKafkaConsumer",
     "FlinkKafkaProducer",
 )
-"""They copy what they get, and change nothing of it (``AbstractConfig`` of Kafka, the factories of Spring)."""
+"""Classes that copy their argument and never change it (``AbstractConfig`` of Kafka, the factories of Spring)."""
 
 _READS = (
     *("get", "getProperty", "getOrDefault", "containsKey", "contains", "containsValue", "size", "isEmpty", "toString"),
@@ -72,7 +72,7 @@ _LOOKS = (
 
 
 class Act(Enum):
-    """What becomes of the map."""
+    """The kinds of uses of a map."""
 
     READ = "read"
     PUT = "put"
@@ -86,7 +86,8 @@ class Act(Enum):
 
 @dataclass(frozen=True)
 class Use:
-    """One use: ``node`` is the call or assignment; ``at``: as which argument of it. ``how``: for a message."""
+    """One use. ``node``: the call or assignment. ``at``: the map's position among the arguments. ``how``: the use in a
+    message."""
 
     act: Act
     node: Node
@@ -96,7 +97,7 @@ class Use:
 
 @dataclass
 class Uses:
-    """Of one program: what each use is."""
+    """The uses in one program."""
 
     program: Program
 
@@ -116,11 +117,11 @@ class Uses:
                 self._calls.setdefault(routine.id, []).append(call)
 
     def calls_of(self, routine: Node) -> list[Node]:
-        """Where this file calls a method of its own."""
+        """Return the calls in this file of one of its own methods."""
         return self._calls.get(routine.id, [])
 
     def routine(self, call: Node) -> Node | None:
-        """The method or constructor of this file that a call runs, if that is certain."""
+        """Return the method or constructor of this file that a call certainly runs, or None."""
         arguments = named(call.child_by_field_name("arguments"))
         if call.type == "object_creation_expression":
             name = kind_of(call)
@@ -135,22 +136,22 @@ class Uses:
         return found[0] if len(found) == 1 else None
 
     def parameter(self, routine: Node, at: int) -> Declared | None:
-        """A parameter of a method by its number."""
+        """Return a parameter of a method by its number."""
         parameters = parameters_of(routine)
         return self._declared.get(parameters[at].id) if at < len(parameters) else None
 
     def target(self, node: Node) -> Declared | None:
-        """The variable that a declaration or an assignment gives a value to."""
+        """Return the variable to which a declaration or an assignment gives a value."""
         if node.type == "variable_declarator":
             return self._declared.get(node.id)
         return self.program.names.meant(node.child_by_field_name("left"))
 
     def changes(self, variable: Declared, after: int = 0) -> bool:
-        """Whether the map may be changed by this name, from a place in the file on."""
+        """Tell whether the map can be changed by this name, after a place in the file."""
         return any(self.of(use).act not in (Act.READ, Act.ALIAS) for use in variable.uses if use.start_byte >= after)
 
     def of(self, use: Node) -> Use:
-        """What one use of a variable does."""
+        """Return the use of a variable at one place."""
         if use.id not in self._told:
             self._told[use.id] = self._of(use)
         return self._told[use.id]
@@ -168,7 +169,7 @@ class Uses:
         if above.type == "assignment_expression" and above.child_by_field_name("left") == node:
             return Use(Act.ASSIGNED, above)
         if above.type in ("assignment_expression", "variable_declarator"):
-            return Use(Act.ALIAS, above, how="goes by another name")
+            return Use(Act.ALIAS, above, how="gets another name")
         if above.type in _LOOKS:
             return Use(Act.READ, above)
         return Use(Act.OTHER, above, how="is used")
@@ -188,12 +189,12 @@ class Uses:
 
 
 def kind_of(created: Node) -> str:
-    """The class that ``new`` makes one of, without its package."""
+    """Return the class of a ``new`` expression, without its package."""
     return text_of(created.child_by_field_name("type")).partition("<")[0].rpartition(".")[2].strip()
 
 
 def parameters_of(routine: Node) -> list[Node]:
-    """The parameters of a method."""
+    """Return the parameters of a method."""
     given = named(routine.child_by_field_name("parameters"))
     return [one for one in given if one.type in ("formal_parameter", "spread_parameter")]
 
@@ -212,7 +213,7 @@ def _called(call: Node) -> Use:
 
 
 def _only_looked_at(view: Node) -> bool:
-    """Nothing is taken out of a view of the map, which would be taken out of the map too."""
+    """Tell whether a view of the map is only read. Removing an element of a view would change the map."""
     above = view.parent
     if above is None or above.type in ("variable_declarator", "assignment_expression"):
         return False

@@ -1,4 +1,4 @@
-"""KafkaJS in JavaScript programs: what its clients, their sends, subscriptions and runs are given."""
+"""KafkaJS in JavaScript programs: the options of its clients, sends, subscriptions and runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_CALLS = {
     "subscribe": ("topic", "topics", "fromBeginning"),
     "run": ("autoCommit", "eachMessage", "eachBatch"),
 }
-"""What an object has that such a call is given, and hardly any other of the same name."""
+"""Keys of the object that such a call gets; other calls of the same name rarely have them."""
 
 SECURITY = ("ssl", "sasl")
 INSIDE = {"retry": "retry."}
@@ -33,18 +33,19 @@ INSIDE_CLIENT = {"retry": "client.retry.", "ssl": "ssl.", "sasl": "sasl."}
 NO_DELIVERY = "does not change which deliveries are possible"
 UNSAFE = "security does not change delivery; every request is assumed to be authorised"
 ELSEWHERE = "the options of its client are not in this file"
-DIFFERENT = "not every call of {} says the same"
+DIFFERENT = "differs between the calls of {}"
 
-GIVEN_ELSEWHERE = "what {}() is given here is not in this file"
-SENDS_ELSEWHERE = "what send() is given (acks, timeout) is not in this file: KafkaJS's defaults are taken"
+GIVEN_ELSEWHERE = "the options of {}() are not in this file"
+SENDS_ELSEWHERE = "the options of send() (acks, timeout) are not in this file: KafkaJS's defaults are assumed"
 CALLED_AGAIN = (
-    "a handler that throws is called again with the same record; one that catches its errors skips it: "
-    "say --assume on_processing_error=skip"
+    "a handler that throws is called again with the same record; for a handler that catches its errors and skips "
+    "the record, use --assume on_processing_error=skip"
 )
 
 
 def clients(program: Program, makers: Iterable[Node]) -> Iterator[Configured]:
-    """Every producer and consumer that a file makes; ``makers``: where it makes clients (``new Kafka()``)."""
+    """Yield every producer and consumer that a file makes. ``makers``: the places where it makes clients (``new
+    Kafka()``)."""
     made = _Clients(program, list(makers))
     found: list[Configured] = []
     for node in all_of(program.root, "call_expression"):
@@ -59,7 +60,7 @@ def clients(program: Program, makers: Iterable[Node]) -> Iterator[Configured]:
 
 
 def target_of(node: Node) -> str:
-    """What the value of an expression is kept in: a variable, a field, a name in an object; empty if in none."""
+    """Return the name of an expression's target: a variable, a field, a name in an object; empty if there is none."""
     above = node.parent
     while above is not None and above.type in (*WRAPPED, "await_expression", "assignment_expression"):
         if above.type == "assignment_expression":
@@ -74,7 +75,7 @@ def target_of(node: Node) -> str:
 
 
 def of_client(program: Program, node: Node, arguments: list[Node]) -> list[Written]:
-    """The options of ``new Kafka()``, under the names that a producer and a consumer have for them."""
+    """Return the options of ``new Kafka()``, under the names that a producer and a consumer have for them."""
     reading = Configured("", line_of(node), KAFKAJS)
     objects = Objects(program, reading, node, INSIDE_CLIENT, binding=False)
     for argument in arguments[:1]:
@@ -89,7 +90,7 @@ def _of_client(one: Written) -> Written:
 
 
 class _Clients:
-    """What ``new Kafka()`` was given, by the names that it is kept in."""
+    """The options of each ``new Kafka()``, by the name that holds the client."""
 
     def __init__(self, program: Program, makers: list[Node]) -> None:
         self._program = program
@@ -101,7 +102,7 @@ class _Clients:
             self._named.setdefault(target_of(node), []).append(node.id)
 
     def one(self, node: Node, maker: Node, method: str) -> Configured:
-        """The producer or consumer that a call makes."""
+        """Return the producer or consumer that a call makes."""
         name = target_of(node) or method
         configured = Configured(name, line_of(node), KAFKAJS, roles={ROLES[method]})
         number = self._client(maker.child_by_field_name("object"))
@@ -117,7 +118,7 @@ class _Clients:
         return configured
 
     def _client(self, node: Node | None) -> int | None:
-        """The client of a name; where nothing says which one, the only one of the file."""
+        """Return the client of a name; if the name is unknown, the only client of the file."""
         while node is not None and node.type in (*WRAPPED, "non_null_expression") and named(node):
             node = named(node)[0]
         if node is not None and node.id in self._given:
@@ -127,14 +128,14 @@ class _Clients:
         return numbers[0] if len(numbers) == 1 else None
 
     def unused(self) -> Iterator[Configured]:
-        """Clients that make nothing in this file: their options are those of producers and consumers elsewhere."""
+        """Yield clients that make nothing in this file: their options belong to producers and consumers elsewhere."""
         for number, (node, written) in self._given.items():
             if number not in self._used:
                 yield Configured(target_of(node) or "Kafka", line_of(node), KAFKAJS, written)
 
 
 class _Calls:
-    """What is said with each ``send()``, ``subscribe()`` and ``run()``, which must be the same every time."""
+    """The options of each ``send()``, ``subscribe()`` and ``run()``, which must be equal in every call."""
 
     def __init__(self, program: Program, found: list[Configured]) -> None:
         self._program = program
@@ -142,7 +143,8 @@ class _Calls:
         self._said: dict[int, list[tuple[str, Configured]]] = {}
 
     def read(self) -> None:
-        """Put it to the producers and consumers of the file; what belongs to none of them is left to one of its own."""
+        """Add the options to the producers and consumers of the file; options without an owner become a client of their
+        own."""
         for node in all_of(self._program.root, "call_expression"):
             maker = node.child_by_field_name("function")
             if maker is None or maker.type != "member_expression":
@@ -173,7 +175,7 @@ class _Calls:
                     owner.notes.append(CALLED_AGAIN)
 
     def _unread(self, node: Node, method: str, maker: Node, argument: Node) -> None:
-        """A call of a producer or consumer of this file that is given what the file does not say."""
+        """Reject a call of a producer or consumer of this file whose options are not in the file."""
         target = text_of(maker.child_by_field_name("object")).rstrip("?!")
         exact = [one for one in self._found if CALLS[method] in one.roles and target in (one.name, f"this.{one.name}")]
         if exact and Objects(self._program, Configured("", 0, KAFKAJS), argument).object_of(argument) is None:
@@ -198,7 +200,7 @@ class _Calls:
         return None
 
     def _put(self, owner: Configured, said: list[tuple[str, Configured]]) -> None:
-        """What all calls say alike is a setting; what only some of them say, or differently, is none."""
+        """Add the options that are equal in all calls; reject those that only some calls have, or that differ."""
         for kind in ({"send", "sendBatch"}, {"subscribe"}, {"run"}):
             calls = [one for method, one in said if method in kind]
             keys = dict.fromkeys(written.key for one in calls for written in one.written)

@@ -1,8 +1,8 @@
-"""NestJS's transport of KafkaJS: objects with ``transport: Transport.KAFKA``, and what Nest makes of them.
+"""NestJS's transport of KafkaJS: objects with ``transport: Transport.KAFKA``, and Nest's use of them.
 
-Its server and its client make a consumer and a producer each (``producerOnlyMode``: the client no consumer). What a
-handler throws is told to whoever asked, or logged, and the record counts as processed (``RpcProxy``,
-``ServerKafka.handleEvent``), unless it is a ``KafkaRetriableException``.
+Its server and its client each make a consumer and a producer (with ``producerOnlyMode``, the client makes no consumer).
+An error of a handler is returned to the requester, or logged, and the record counts as processed (``RpcProxy``,
+``ServerKafka.handleEvent``), unless the error is a ``KafkaRetriableException``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ONLY_PRODUCES = "producerOnlyMode"
 
 
 def clients(program: Program) -> Iterator[Configured]:
-    """The producer and the consumer of every such object."""
+    """Yield the producer and the consumer of every such object."""
     found = 0
     for node in all_of(program.root, "object"):
         pairs = _pairs(node)
@@ -77,7 +77,7 @@ def _ends(sections: dict[str, Node]) -> tuple[Role, ...]:
 
 
 def _pairs(node: Node) -> dict[str, Node]:
-    """The values of an object by their names, as far as they are written out."""
+    """Return the values of an object by their names, as far as the object is written out."""
     found: dict[str, Node] = {}
     for one in named(node):
         key, value = one.child_by_field_name("key"), one.child_by_field_name("value")

@@ -1,4 +1,4 @@
-"""Objects of settings in JavaScript: what a client is given, through names, spreads and assignments."""
+"""Objects of settings in JavaScript: a client's options, followed through names, spreads and assignments."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 WRAPPED = ("as_expression", "satisfies_expression", "parenthesized_expression")
-"""What stands around an expression without changing it."""
+"""Syntax around an expression that does not change its value."""
 
 FUNCTIONS = ("arrow_function", "function_expression", "function")
 
 _NAMES = ("identifier", "shorthand_property_identifier", "member_expression")
-_NESTED = "its KafkaJS block is not modelled: say the setting by librdkafka's name"
+_NESTED = "its KafkaJS block is not modelled: use librdkafka's name of the setting"
 
 
 class Objects:
-    """What a client is given. ``inside``: objects among its settings, and what goes before the names in them.
+    """The options of a client. ``inside``: objects among its settings, with the prefix of their names.
 
-    ``binding``: librdkafka's, which keeps some settings for itself.
+    ``binding``: the client is a binding of librdkafka, which uses some settings itself.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Objects:
         self._seen: set[str] = set()
 
     def take(self, node: Node, depth: int = 0) -> None:
-        """The settings in an object; of what is none, that they are unknown."""
+        """Add the settings in an object; add unknown settings for any other expression."""
         inner = named(node)
         if depth > 20:
             self._unknown(node)
@@ -65,7 +65,7 @@ class Objects:
             self._unknown(node)
 
     def object_of(self, node: Node, depth: int = 0) -> Node | None:
-        """The object that an expression is, or stands for; None if it is none."""
+        """Return the object that an expression is, or stands for; None if it is none."""
         inner = named(node)
         if node.type == "object" or depth > 20:
             return node if node.type == "object" else None
@@ -100,7 +100,7 @@ class Objects:
             elif name:
                 self._entry(name, value, node, depth)
             else:
-                reason = f"its name is {in_one_line(key)}"
+                reason = f"its name is computed: {in_one_line(key)}"
                 written = Written("a setting", line_of(node), Value(None, ""), rejected=reason)
                 self._configured.written.append(written)
 
@@ -117,7 +117,7 @@ class Objects:
             self._prefix = ""
             return
         if text_of(value) in ("null", "undefined"):
-            self._write(key, line_of(statement), Value("", ""), "says nothing")
+            self._write(key, line_of(statement), Value("", ""), "has no value")
             return
         assigned = statement.type == "assignment_expression"
         only_if = self._program.conditions(statement, self._client) if assigned else ""
@@ -133,7 +133,7 @@ class Objects:
         self._configured.written.append(Written(name, line_of(node), Value(None, ""), rejected=reason))
 
     def _named(self, node: Node, depth: int) -> None:
-        """An object by its name, and what is set in it."""
+        """Add the settings of a named object, and later assignments to its keys."""
         name = text_of(node)
         self._program.understood.add(node.id)
         if name in self._seen or name == "undefined":
@@ -158,7 +158,7 @@ class Objects:
             self._changed(line, why)
 
     def _set(self, name: str, use: Node, statement: Node, index: Node, value: Node) -> None:
-        """``config.key = value``, ``config["key"] = value``."""
+        """Add an assignment ``config.key = value`` or ``config["key"] = value``."""
         plain = index.type in ("property_identifier", "private_property_identifier")
         key = text_of(index) if plain else self._program.value(index).text
         why = order(self._program, name, use, statement)

@@ -27,7 +27,7 @@ _IMPORT = re.compile(
     r"""(from|require\(|import)\s*['"](node-rdkafka|@confluentinc/kafka-javascript|kafkajs|kafka-node)['"]"""
 )
 _SHAPE = re.compile(r"new Kafka\(\{[^}]{0,500}?\b(brokers|clientId)\b")
-"""A client of KafkaJS, where it comes from a module of the project's own."""
+"""The form of a KafkaJS client that comes from a module of the project's own."""
 
 _NEST = re.compile(r"\btransport:\s*Transport\.KAFKA\b")
 
@@ -48,19 +48,20 @@ _PLAIN = ("brokers", "clientId", "kafkaHost", "connectionString", "ssl", "sasl",
 
 
 def fits(document: Document) -> bool:
-    """A file of JavaScript or TypeScript that has a client library."""
+    """Tell whether the document is a JavaScript or TypeScript file with a client library."""
     if document.suffix not in LANGUAGES:
         return False
     return any(sign.search(document.text, 0, LARGEST) is not None for sign in (_IMPORT, _SHAPE, _NEST))
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producers and consumers that a file makes, as far as it says their settings."""
+    """Return the producers and consumers that a file makes, with the settings in the file."""
     program = program_of(document.text, document.file, document.suffix)
     accounts = Accounts(document, fillings)
     components: list[Component] = []
     notes: list[str] = []
-    for configured in _clients(program):  # Once for which names of objects are read, and then to look at all others.
+    # The first pass finds which names of objects are read, so that the second can report all others.
+    for configured in _clients(program):
         check_number(len(components) + 1, document.file, configured.line)
     for number, configured in enumerate(_clients(program), 1):
         check_number(number, document.file, configured.line)
@@ -103,7 +104,7 @@ def _clients(program: Program) -> Iterator[Configured]:
 
 
 def _full_name(program: Program, maker: Node | None, arguments: list[Node]) -> str:
-    """The name of what is called, with its module; KafkaJS is known by its shape as well."""
+    """Return the name of a called function with its module; KafkaJS is also recognised by its form."""
     full = program.full_name(maker)
     module, _, name = full.partition(":")
     by_shape = (
@@ -119,8 +120,8 @@ def _new(node: Node, name: str, library: str, role: Role) -> Configured:
 
 
 def _refused(program: Program, configured: Configured, node: Node, arguments: list[Node]) -> Configured:
-    """A client of a library that is not modelled: each of its options is named, none is used."""
-    reason = f"{configured.library} is not modelled: none of its settings is used"
+    """Return a client of a library that is not modelled: each of its options is named, none is used."""
+    reason = f"{configured.library} is not modelled, so none of its settings is used"
     reading = Objects(program, configured, node)
     for argument in arguments:
         if argument.type in ("object", "identifier"):

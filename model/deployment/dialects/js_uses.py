@@ -1,8 +1,8 @@
-"""What a JavaScript program does with an object of settings, where that may change it and is not read.
+"""Uses, in a JavaScript program, of an object of settings that can change it and are not read.
 
-An object that a client is given holds what the file shows only if nobody else changes it. A use that is neither a
-setting that is read, nor a client that gets it, nor plainly harmless (a line for a log, a copy, a value that is read,
-an export) is told, and the settings are not used.
+A client's object has the settings in the file only if no other code changes it. A use is harmless if it is a setting
+that the reader understands, the client itself, a log line, a copy, a value that is read, or an export. Any other use is
+reported, and the settings are not used.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _AROUND = (
     "array",
 )
 _READ = ("binary_expression", "unary_expression", "if_statement", "ternary_expression", "template_substitution")
-_GIVEN = "{} is given to {}() here, and what that does with it is not followed"
-_KEPT = "{} is kept under another name here, and what is done with that is not followed"
-CHANGED = "{} is changed here in a way that is not followed"
-LATER = "{} is changed here after it was used in line {}: which client gets this is not followed"
-WHENEVER = "{} is changed in a function here: when that runs is not followed"
+_GIVEN = "{} is passed to {}() here, whose effect on it cannot be followed"
+_KEPT = "{} is stored under another name here, whose uses cannot be followed"
+CHANGED = "{} is changed here in a way that cannot be followed"
+LATER = "{} is changed here after its use in line {}, so it is unknown which client gets this"
+WHENEVER = "{} is changed here in a function, and the time of its call is unknown"
 
 
 def not_followed(program: Program, name: str) -> Iterator[tuple[int, str]]:
-    """The lines in which something happens to the object of this name that may change it, and what."""
+    """Yield the lines in which the object of this name can be changed in an unknown way, each with the reason."""
     for use in program.uses(name):
         if use.id not in program.understood:
             why = _what_happens(use)
@@ -54,7 +54,7 @@ def not_followed(program: Program, name: str) -> Iterator[tuple[int, str]]:
 
 
 def order(program: Program, name: str, use: Node, write: Node) -> str:
-    """Why an assignment to the object's settings may not be what who uses it here gets; empty if it is."""
+    """Return the reason for which an assignment to the object may not reach its user here; empty if it does."""
     values = program.values_of(name)
     home = around(values[0], *FUNCTIONS) if len(values) == 1 and values[0] is not None else None
     function = around(write, *FUNCTIONS)
@@ -114,7 +114,7 @@ def _called(call: Node) -> str:
 
 
 def _is_exported(node: Node) -> bool:
-    """In an object that the module exports."""
+    """Tell whether a node is in an object that the module exports."""
     statement = around(node, "assignment_expression")
     return statement is not None and _is_export(statement.child_by_field_name("left"))
 

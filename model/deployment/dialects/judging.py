@@ -1,4 +1,4 @@
-"""A pipeline that was found, as a deployment: what its values come to, and what keeps it from being checked."""
+"""A found pipeline as a deployment: its values, and the errors that prevent its check."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ REPLICAS = "replication.factor"
 
 @dataclass(frozen=True)
 class Judged:
-    """A pipeline with its deployment, or what is wrong with it.
+    """A pipeline with its deployment, or its errors.
 
-    ``problems`` are what its client or broker refuses, and what still has to be filled in; ``rejected``: what the
-    readers of its files could not use; ``unbound``: names in these files that a framework binds to nothing, and that
-    are misspelt most likely; ``notes``: what the readers noted. ``rest`` is what the deployment would be without the
-    values that are wrong, for an account of all others; None where not even that can be built. ``partial``: that is to
-    be checked.
+    ``problems``: values that its client or broker refuses, and values that are still missing. ``rejected``: values that
+    the readers of its files could not use. ``unbound``: names in these files that a framework binds to nothing,
+    probably misspelt. ``notes``: the readers' notes. ``rest``: the deployment without the wrong values, for an account
+    of all others; None if it cannot be built either. ``partial``: check the rest.
     """
 
     pipeline: Pipeline
@@ -43,19 +42,19 @@ class Judged:
 
     @property
     def wrong(self) -> tuple[DeploymentError, ...]:
-        """All that is wrong, each said once."""
+        """All errors, each once."""
         return tuple({str(one): one for one in (*self.problems, *self.rejected)}.values())
 
     @property
     def deployment(self) -> Deployment | None:
-        """The deployment to check: None where something is wrong, or where even the rest cannot be built."""
+        """The deployment to check; None if there are errors (unless ``partial``), or if the rest cannot be built."""
         if self.rest is None or (self.wrong and not self.partial):
             return None
         return with_notes(self.rest, self.wrong, (*map(str, self.unbound), *self.notes))
 
     @property
     def misspelt(self) -> tuple[DeploymentError, ...]:
-        """Settings that are ignored, and that are misspelt most likely, as lines beside what is wrong."""
+        """Ignored settings that are probably misspelt, as error lines."""
         ignored = () if self.rest is None else self.rest.ignored
         doubtful = (one for one in ignored if is_misspelt(one.reason) and one.origin.file is not None)
         errors = (
@@ -65,9 +64,9 @@ class Judged:
 
 
 def with_left_out(judged: Judged, findings: Findings) -> Judged:
-    """The same with what its files, or others that reach it, say in vain.
+    """Return the pipeline with the values that its files, or others that reach it, give in vain.
 
-    What was rejected keeps the verdict back: what that would change is not known. What is misspelt most likely is told.
+    Rejected values prevent a verdict, because their effect is unknown. Probably misspelt names are reported.
     """
     pipeline = judged.pipeline
     members = (pipeline.topic, pipeline.brokers, pipeline.producer, pipeline.consumer)
@@ -93,7 +92,7 @@ def with_left_out(judged: Judged, findings: Findings) -> Judged:
 
 
 def rejected_in(found: Found) -> Iterator[DeploymentError]:
-    """What the reader of a file could not use, as errors with their places."""
+    """Return the values that the reader of a file could not use, as errors with their places."""
     return (_error(left) for left in found.rejected)
 
 
@@ -108,11 +107,10 @@ def judge(
     assume: Mapping[str, str] | None = None,
     clients: Mapping[str, Given] | None = None,
 ) -> Judged:
-    """Make a pipeline a deployment; ``kafka`` is the release of the brokers where no file says it.
+    """Build the deployment of a pipeline. ``kafka``: the release of the brokers if no file gives it.
 
-    ``clients``: the releases of clients by their libraries, whatever files say.
-
-    Raises DeploymentError for an option that makes no sense.
+    ``clients``: the releases of clients by their libraries, which outrank files. Raises DeploymentError for an invalid
+    option.
     """
     rest = rest_of(outrank(_given(pipeline, kafka, clients or {}), read_options(assume or {})))
     return Judged(pipeline, rest.problems, rest.deployment)
@@ -139,24 +137,26 @@ def _given(pipeline: Pipeline, kafka: str | None, clients: Mapping[str, Given]) 
 
 
 def _release(pipeline: Pipeline, kafka: str | None) -> Given:
-    """What the user says, else the files, else the newest that is known."""
+    """Return the release: the user's, otherwise the files', otherwise the newest known one."""
     if kafka is not None:
         return Given("kafka", kafka, Origin("option", f"--kafka {kafka}"))
     for one in (pipeline.brokers, pipeline.topic):
         if one is not None and one.component.kafka is not None:
             return one.component.kafka
     if pipeline.brokers is not None and ZOOKEEPER in pipeline.brokers.component.settings:
-        newest = f"the newest with {ZOOKEEPER}; --kafka V says another"
+        newest = f"the newest with {ZOOKEEPER}; change it with --kafka V"
         return Given("kafka", str(LAST_WITH_ZOOKEEPER), Origin("assumption", newest))
-    return Given("kafka", str(Release(*NEWEST)), Origin("assumption", "no file says the release; --kafka V does"))
+    return Given(
+        "kafka", str(Release(*NEWEST)), Origin("assumption", "no file gives the release; set it with --kafka V")
+    )
 
 
 def _topic(pipeline: Pipeline) -> Settings:
-    """What files say of the topic; where neither they nor the brokers' say how many replicas it has, three."""
+    """Return the topic's settings; three replicas if neither its files nor the brokers' give a number."""
     settings = _settings(pipeline.topic)
     if REPLICAS in settings or pipeline.brokers is not None:
         return settings
-    origin = Origin("assumption", "no file says how many; --assume replicas=N does")
+    origin = Origin("assumption", "no file gives a number; set it with --assume replicas=N")
     return {REPLICAS: Given(REPLICAS, ASSUMED_REPLICAS, origin), **settings}
 
 
@@ -165,7 +165,7 @@ def _settings(placed: Placed | None) -> Settings:
 
 
 def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:
-    """The client as its file says; of Java's, where no file speaks of one."""
+    """Return the client of a file; Java's if no file describes one."""
     if placed is None:
         return GivenClient(version=clients.get(JAVA))
     one = placed.component

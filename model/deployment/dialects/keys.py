@@ -1,4 +1,4 @@
-"""What is known of a library's settings: whether it has one, by which name, and whether that changes a delivery."""
+"""Facts about a library's settings: existence, first name, and effect on deliveries."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _SIGNS = Path(__file__).with_name("tables") / "librdkafka_signs.csv"
 
 
 def own_name(library: str, key: str) -> str:
-    """The name that the library documents first."""
+    """Return the name that the library documents first."""
     return aliases().get((library, key), key)
 
 
 def has_key(library: str, role: Role, key: str) -> bool:
-    """Whether some release of the library's producer or consumer has the setting."""
+    """Tell whether some release of the library's producer or consumer has the setting."""
     if library == JAVA:
         return is_known(role, key) or names_key(role, key)
     return is_known(f"{library} {role}", own_name(library, key))
 
 
 def matters(library: str, role: Role, key: str) -> bool:
-    """Whether the setting may change a delivery, so that its value has to be known."""
+    """Tell whether the setting can change a delivery, so that its value must be known."""
     name = own_name(library, key)
     if library == JAVA:
         return find_reason(role, name) is None or name in must_know(role, library)
@@ -40,7 +40,7 @@ def matters(library: str, role: Role, key: str) -> bool:
 
 
 def harmless(library: str, role: Role, key: str) -> str:
-    """Why a setting that does not matter does not."""
+    """Return the reason for which a setting does not matter."""
     name = own_name(library, key)
     reason = find_reason(role, name) or find_reason(role, name if library == JAVA else name.replace("_", "."))
     return reason or "does not change which deliveries are possible"
@@ -48,9 +48,10 @@ def harmless(library: str, role: Role, key: str) -> str:
 
 @cache
 def signs(*, flat: bool) -> frozenset[str]:
-    """Settings of librdkafka that Kafka's own clients do not have. ``flat``: nor did its first ones, in Scala.
+    """Return the settings of librdkafka that Kafka's own clients do not have. ``flat``: nor did its first clients, in
+    Scala.
 
-    Those were given in flat files, and some of their names live on in librdkafka.
+    Those first clients were configured in flat files, and librdkafka still has some of their names.
     """
     with _SIGNS.open(encoding="utf-8", newline="") as table:
         return frozenset(row["key"] for row in csv.DictReader(table) if row["flat"] or not flat)

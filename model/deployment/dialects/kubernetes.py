@@ -1,4 +1,5 @@
-"""Manifests of Kubernetes: resources of operators, ConfigMaps that hold files or variables, and what containers run."""
+"""Manifests of Kubernetes: resources of operators, ConfigMaps with files or variables, and the contents of
+containers."""
 
 from __future__ import annotations
 
@@ -43,15 +44,15 @@ _WORKLOADS = frozenset(
     }
 )
 _OF_KAFKA = ("KAFKA_", "SPRING_KAFKA_", "CONNECT_")
-_NO_VARIABLE = "says how Kubernetes runs it, no setting of Kafka's"
+_NO_VARIABLE = "is for Kubernetes, not a setting of Kafka"
 _LAID_OVER = (
-    "a profile's file, which an application lays over the one without a profile beside it: not followed in a "
-    "ConfigMap; give both as files of a folder"
+    "is a profile's file, which an application lays over the file without a profile: not followed in a ConfigMap; "
+    "put both into a folder as files"
 )
 
 
 def resources_in(nodes: Sequence[Node]) -> Iterator[Node]:
-    """The resources of a file, those in lists as well."""
+    """Yield the resources of a file, including those in lists."""
     for node in nodes:
         if text_under(node, "kind") == "List":
             yield from items_under(node, "items")
@@ -60,7 +61,7 @@ def resources_in(nodes: Sequence[Node]) -> Iterator[Node]:
 
 
 def _resources(document: Document) -> tuple[Node, ...]:
-    """The resources of a file; none where one of its documents is no resource."""
+    """Return the resources of a file; none if one of its documents is no resource."""
     if document.suffix not in (*YAML, ".json") or "apiVersion" not in document.text:
         return ()
     try:
@@ -72,13 +73,13 @@ def _resources(document: Document) -> tuple[Node, ...]:
 
 
 def fits_strimzi(document: Document) -> bool:
-    """Some resource is one of Strimzi's."""
+    """Tell whether some resource is one of Strimzi's."""
     return any(strimzi.is_strimzi(one) for one in _resources(document))
 
 
 @of_what_parses
 def fits_kubernetes(document: Document) -> bool:
-    """The file has nothing but resources, and some ConfigMap or container says something of Kafka's."""
+    """Tell whether the file has only resources, and a ConfigMap or container concerns Kafka."""
     resources = _resources(document)
     if any(dapr.is_dapr(one) or topic_resources.is_of_an_operator(one) for one in resources):
         return True
@@ -90,7 +91,7 @@ def fits_kubernetes(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clusters, topics and clients of all resources in a file."""
+    """Return the clusters, topics and clients of all resources in a file."""
     accounts = Accounts(document, fillings)
     resources = [accounts.each_once(one, READER) for one in _resources(document)]
     if is_patch(document):
@@ -104,15 +105,17 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 def _patch(resources: Sequence[Node], accounts: Accounts) -> Found:
-    """Resources in part: what they are laid over is not followed."""
+    """Return partial resources as rejected, because the resources under them are not followed."""
     for resource in resources:
         name = text_under(resource, "metadata", "name")
         reaches = (text_under(resource, "spec", "topicName") or name) if _is_topic(resource) else EVERYTHING
         for said in values_of(resource):
             if said.path == ("metadata", "name"):
-                accounts.reject(said, "a patch of Kustomize's, laid over another file: give what it builds", reaches)
+                accounts.reject(
+                    said, "is a Kustomize patch over another file; use the output of kustomize build", reaches
+                )
             else:
-                accounts.ignore(said, "of a patch, which is laid over a resource")
+                accounts.ignore(said, "belongs to a patch over a resource")
     return accounts.found(PATCH, ())
 
 
@@ -142,11 +145,11 @@ def _others(
             if said.path[:1] not in (("data",), ("stringData",)) or len(said.path) != 2:
                 accounts.ignore(said, NOT_KAFKAS)
             elif said.path[1].startswith("_example"):
-                accounts.ignore(said, "an example, which nobody reads")
+                accounts.ignore(said, "is an example, which no program reads")
             elif said.path[0] == "data" and text_under(holder, "kind") == "Secret":
-                accounts.ignore(said, "a secret, which is not looked into")
+                accounts.ignore(said, "is a secret, which is not read")
             elif (name, said.path[1]) in used:
-                continue  # it is accounted for as a variable of its container
+                continue  # The value is accounted for as a variable of its container.
             elif is_file(said.path[1], said.value):
                 inside = read_inside(document, said, said.path[1], accounts, fillings)
                 if inside and _is_laid_over(said.path[1], under(holder, "data")):
@@ -160,7 +163,7 @@ def _others(
 
 
 def _is_laid_over(name: str, data: Node | None) -> bool:
-    """A file of a profile, where the application's file without one says something of Kafka's in the same ConfigMap."""
+    """Tell whether a profile's file lies over a file without a profile in the same ConfigMap that concerns Kafka."""
     own = name_of(name.lower())
     if own is None or not own.profile or not isinstance(data, Mapping):
         return False
@@ -172,7 +175,7 @@ def _is_laid_over(name: str, data: Node | None) -> bool:
 def _containers(
     resource: Node, holders: dict[str, Node], used: set[tuple[str, str]], accounts: Accounts
 ) -> Iterator[Container]:
-    """The containers of a workload; every value of it that is none of theirs is put aside."""
+    """Yield the containers of a workload; ignore all other values of it."""
     base = next((path for path in _PODS if under(resource, *path, "containers") is not None), ("spec",))
     replicas = text_under(resource, "spec", "replicas")
     count = int(replicas) if replicas.isdecimal() and len(replicas) < 4 else 1
@@ -219,7 +222,7 @@ def _container(
             used.add(held)
             variables.append(Said((*where, name), place.text, place.line, place.null))
         elif under(one, "valueFrom") is not None:
-            # Its value is elsewhere: in a secret, in another file, or in what Kubernetes knows when it runs.
+            # The value is elsewhere: in a secret, in another file, or known to Kubernetes only at run time.
             line = one.line
             variables.append(Said((*where, name), f"${{{name}}}", line))
     for said in values:
@@ -237,12 +240,14 @@ def _container(
     names = [said.path[-1] for said in given]
     if image_of("" if image is None else image.value, names).runs or any(name.startswith(_OF_KAFKA) for name in names):
         for said in elsewhere:
-            accounts.reject(said, "takes variables from another file's ConfigMap, or a secret: not read here")
+            accounts.reject(
+                said, "takes variables from a ConfigMap of another file, or a secret, which are not read here"
+            )
     return Container(text_under(node, "name"), image, given, joined, count)
 
 
 def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]], prefix: str) -> Iterator[Said]:
-    """The variables that a ConfigMap of the same file holds, with what is put before their names."""
+    """Yield the variables of a ConfigMap of the same file, with their prefix."""
     data = under(holders.get(name), "data")
     for entry in data.entries if isinstance(data, Mapping) else ():
         if isinstance(entry.node, Scalar) and not is_file(entry.key, entry.node.text):
@@ -251,12 +256,13 @@ def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]], prefi
 
 
 def _by_name(variables: Sequence[Said], accounts: Accounts) -> tuple[Said, ...]:
-    """Each variable once: what a container says itself outranks what it takes from elsewhere, the last the others."""
+    """Return each variable once: a container's own values outrank values from elsewhere, and the last outranks the
+    others."""
     kept: dict[str, Said] = {}
     for said in variables:
         before = kept.get(said.path[-1])
         if before is not None:
-            accounts.ignore(before, "the container has another value under this name")
+            accounts.ignore(before, "the container has another value for this name")
         kept[said.path[-1]] = said
     return tuple(kept.values())
 

@@ -1,4 +1,4 @@
-"""Patches of Kustomize: resources in part, which a ``kustomization.yaml`` names and lays over whole ones."""
+"""Patches of Kustomize: partial resources, which a ``kustomization.yaml`` names and lays over complete ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Node, Scalar
 
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-"""Those that Kustomize looks for ("Kustomization file" of its reference)."""
+"""The file names that Kustomize looks for ("Kustomization file" of its reference)."""
 
 _LEVELS = 4
-"""A patch lies beside its kustomization, or so many folders below it at most."""
+"""The largest number of folders between a kustomization and its patch, plus one."""
 
 
 def is_patch(document: Document) -> bool:
-    """Whether a kustomization in its folder, or in one above, names the file as a patch."""
+    """Tell whether a kustomization in its folder, or in one above, names the file as a patch."""
     if document.inside:
         return False
     own = normpath(document.file)

@@ -1,7 +1,9 @@
-"""Settings of librdkafka in JSON, YAML or flat files, as programs hand them to its bindings for Python, Go, .NET, ...
+"""Settings of librdkafka in JSON, YAML or flat files, as programs pass them to its bindings for Python, Go, .NET and
+others.
 
-One map for a client, or one under each of ``producer`` and ``consumer`` with what they share above them; settings of
-topics may stand in a map of their own (``default.topic.config``, ``topic``). Names are the library's, aliases too.
+A file has one map for a client, or one under each of ``producer`` and ``consumer`` with the shared settings above them.
+Settings of topics can be in a map of their own (``default.topic.config``, ``topic``). Names are the library's,
+including aliases.
 """
 
 from __future__ import annotations
@@ -33,12 +35,12 @@ _ADDRESSES = ("bootstrap.servers", "metadata.broker.list")
 _LONGEST = 10_000
 _TOPICS = ("topic", "topics", "topic.name")
 _UNREPORTED = "dotnet.producer.enable.delivery.reports"
-_STREAMS = "a setting of Kafka Streams, which librdkafka is not"
+_STREAMS = "is a setting of Kafka Streams, which librdkafka does not have"
 
 
 @dataclass
 class _Group:
-    """The settings in one map, and in the maps within it that are no client's own."""
+    """The settings in one map, and in its inner maps that belong to no client of their own."""
 
     path: tuple[str, ...]
     role: Role | None
@@ -49,7 +51,7 @@ class _Group:
 
     @property
     def is_client(self) -> bool:
-        """It has settings of a client."""
+        """Tell whether the map has settings of a client."""
         return any(_known(said.path[-1]) for said in self.said)
 
 
@@ -58,7 +60,8 @@ def _known(key: str) -> bool:
 
 
 def fits(document: Document) -> bool:
-    """It has settings, and one that only librdkafka has; JSON may also just have the address of brokers."""
+    """Tell whether the document has settings, one of which only librdkafka has; in JSON, the brokers' address is
+    enough."""
     if document.suffix == ".json" and not any(one in document.text for one in (*_ADDRESSES, *signs(flat=False))):
         return False
     try:
@@ -71,7 +74,7 @@ def fits(document: Document) -> bool:
 
 
 def _looks_so(document: Document) -> bool:
-    """YAML that does not parse, with the names of librdkafka's settings at the beginning of lines."""
+    """Tell whether unparsable YAML has names of librdkafka's settings at the beginning of lines."""
     if document.suffix not in YAML:
         return False
     keys = set(re.findall(r"^[ \t]*([a-z]+(?:\.[a-z]+)+):", document.text, re.MULTILINE))
@@ -79,9 +82,9 @@ def _looks_so(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings, first: int = 0) -> Found:
-    """The producers and consumers that the maps of a file are for.
+    """Return the producers and consumers of the maps of a file.
 
-    ``first``: so many lines stand before it, where it is a text within another file.
+    ``first``: the number of lines before the text, if it is within another file.
     """
     accounts = Accounts(document, fillings, first=first)
     groups = _groups(document)
@@ -96,7 +99,9 @@ def read(document: Document, fillings: Fillings, first: int = 0) -> Found:
             continue
         roles = [group.role] if group.role else _roles(group)
         if not roles:
-            notes.append(f"{'.'.join(group.path) or 'it'} says neither a producer's nor a consumer's settings")
+            notes.append(
+                f"{'.'.join(group.path) or 'the file'} has no setting that only a producer or only a consumer has"
+            )
         chain = list(_chain(group))
         used.update(id(one) for one in chain if roles)
         for role in roles:
@@ -107,7 +112,7 @@ def read(document: Document, fillings: Fillings, first: int = 0) -> Found:
 
 
 def _chain(group: _Group) -> Iterator[_Group]:
-    """A map and those around it that it takes what is shared from."""
+    """Yield a map and the maps around it, whose settings it shares."""
     one: _Group | None = group
     while one is not None:
         yield one
@@ -115,14 +120,14 @@ def _chain(group: _Group) -> Iterator[_Group]:
 
 
 def _roles(group: _Group) -> list[Role]:
-    """Whose settings these are, where no name says it: those that have a setting which the other does not."""
+    """Return the roles of a map without a role in its name: those with a setting that the other role does not have."""
     keys = [said.path[-1] for said in group.said]
     has = {role: {key for key in keys if has_key(LIBRDKAFKA, role, key)} for role in _ROLES}
     return [role for role, other in zip(_ROLES, reversed(_ROLES), strict=True) if has[role] - has[other]]
 
 
 def _stays(said: Said, group: _Group) -> bool:
-    """It is a setting, or a name that librdkafka would refuse."""
+    """Tell whether a value is a setting, or a name that librdkafka would refuse."""
     key = said.path[-1]
     named = (group.flat or (group.role is not None and len(said.path) == len(group.path) + 1)) and key not in _TOPICS
     return not said.null and not of_binding(key) and (_known(key) or named or "." in key)
@@ -149,13 +154,13 @@ def _component(role: Role, chain: list[_Group], accounts: Accounts, file: str, f
 
 
 def _account(group: _Group, accounts: Accounts, *, used: bool) -> None:
-    """Where the values of a map go that are in no component."""
+    """Account for the values of a map that are in no component."""
     for said in group.said:
         key = said.path[-1]
         if group.streams:
             accounts.reject(said, _STREAMS)
         elif said.null:
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         elif used and key in _TOPICS:
             accounts.ignore(said, "names topics")
         elif of_binding(key):
@@ -167,7 +172,7 @@ def _account(group: _Group, accounts: Accounts, *, used: bool) -> None:
 
 
 def _groups(document: Document) -> list[_Group]:
-    """The maps of a file that have values of their own. Raises DeploymentError."""
+    """Return the maps of a file that have values of their own. Raises DeploymentError."""
     groups: list[_Group] = []
     if document.suffix == ".json":
         _walk(document.json, (), None, groups)
@@ -183,7 +188,7 @@ def _groups(document: Document) -> list[_Group]:
 
 
 def _unfolded(said: Said) -> Iterator[Said]:
-    """A line of a flat file; settings of topics may be a dictionary, as Python writes it."""
+    """Yield a line of a flat file; settings of topics can be a dictionary in Python's form."""
     name = said.path[-1].strip("'\"")
     if name.lower() not in _WITHIN or not said.value.lstrip().startswith("{") or len(said.value) > _LONGEST:
         yield said
@@ -230,7 +235,7 @@ def _walk(node: Node, path: tuple[str, ...], above: _Group | None, groups: list[
 
 
 def _as_one(node: Node, path: tuple[str, ...]) -> Iterator[Said]:
-    """The value of a setting; a list of one text is that text in brackets, as a template has them."""
+    """Yield the value of a setting; a list becomes one text with commas."""
     if isinstance(node, Scalar):
         yield from values_of(node, path)
     else:

@@ -1,4 +1,5 @@
-"""What tells librdkafka's properties in a flat file from those of Java clients, and Python's words in it."""
+"""The distinction between librdkafka's properties in a flat file and those of Java clients, and Python's words in
+it."""
 
 from __future__ import annotations
 
@@ -17,20 +18,20 @@ _LONGEST = 10_000
 
 
 def unquoted(key: str) -> str:
-    """A key without the quotation marks of a programming language around it."""
+    """Return a key without the quotation marks of a programming language around it."""
     inner = key[1:-1]
     return inner if len(key) > 2 and key[0] == key[-1] and key[0] in "'\"" and key[0] not in inner else key
 
 
 def told_by(values: Sequence[Said]) -> Said | None:
-    """The first setting that only librdkafka has, where none is there that only Java clients have."""
+    """Return the first setting that only librdkafka has, if no setting is there that only Java clients have."""
     if any(said.key.endswith((".serializer", ".deserializer", ".serializer.class", *_JAVAS)) for said in values):
         return None
     return next((said for said in values if _is_only_librdkafkas(said.key)), None) or _told_by_all(values)
 
 
 def _told_by_all(values: Sequence[Said]) -> Said | None:
-    """A setting that the old Scala clients had, beside one that only newer clients have: librdkafka has both."""
+    """Return an old Scala client's setting beside one that only newer clients have; only librdkafka has both."""
     if not any(said.key == "enable.idempotence" for said in values):
         return None
     of_java = {said.key for said in values if any(is_of(role, said.key) for role in CLIENTS)}
@@ -51,16 +52,16 @@ def _is_only_librdkafkas(key: str) -> bool:
 
 
 def with_topic_settings(values: Iterable[Said], accounts: Accounts) -> Iterator[Said]:
-    """The values, each dictionary of topic settings as the values in it, which are literals of Python."""
+    """Yield the values, with each Python dictionary of topic settings replaced by its values."""
     for said in values:
         if said.key != TOPIC_SETTINGS:
             yield said
             continue
         inner = _dictionary(accounts.text(said))
         if inner is None:
-            accounts.reject(said, "is no dictionary of texts and numbers, as Python writes one")
+            accounts.reject(said, "is no Python dictionary of texts and numbers")
         elif not inner:
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         for key, value in (inner or {}).items():
             yield Said((key,), value, said.line)
 

@@ -1,9 +1,9 @@
-"""Which release of a client a program is built with: what the nearest build file beside it says.
+"""The client release of a program, from the nearest build file beside it.
 
-Read are ``go.mod``, ``requirements*.txt``, ``package.json`` and ``pom.xml``; of a range its lowest release, which is
-what the file promises. The bindings of librdkafka for Go and Python have its numbers from 1.0 on. Spring Boot manages
-the release of Kafka's clients (``kafka.version`` in spring-boot-dependencies); a ``kafka-clients`` that is named
-outranks it.
+The reader uses ``go.mod``, ``requirements*.txt``, ``package.json`` and ``pom.xml``. Of a range it takes the lowest
+release, which the file promises. The bindings of librdkafka for Go and Python have librdkafka's version numbers from
+1.0 on. Spring Boot manages the release of Kafka's clients (``kafka.version`` in spring-boot-dependencies); an explicit
+``kafka-clients`` outranks it.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 _PYTHON = re.compile(r"\s*(?P<name>[A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*[=~]==?\s*(?P<release>[\w.]+)")
 SPRING_BOOT = "spring boot"
 LARGEST = 200_000
-"""A build file with more bytes than this is not looked into."""
+"""The largest size, in bytes, of a build file that is read."""
 
 Releases = Mapping[str, Given]
-"""Release of each library, as a build file says it."""
+"""The release of each library in a build file."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a build file says of clients, by library."""
+    """The clients in a build file, by library."""
 
     folder: PurePath
     releases: Releases
 
 
 def manifest_in(path: Path) -> Manifest | None:
-    """What the file says if it is a build file that names a client; None otherwise. Never raises."""
+    """Return the content of a build file that names a client; None for any other file. Never raises."""
     kind = _kind(path.name)
     if kind is None:
         return None
@@ -57,7 +57,7 @@ def manifest_in(path: Path) -> Manifest | None:
 
 
 def with_releases(found: Found, manifests: Iterable[Manifest]) -> Found:
-    """The same clients in the releases of the nearest build file above them, where their own file says none."""
+    """Return the clients with the releases of the nearest build file above them, if their own file gives none."""
     above = [one for one in manifests if one.folder in PurePath(found.file).parents]
     nearest = sorted(above, key=lambda one: len(one.folder.parts))
     releases: dict[str, Given] = {}
@@ -81,7 +81,7 @@ def _kind(name: str) -> str | None:
 
 
 def _releases(kind: str, text: str, file: str) -> Iterator[tuple[str, Given]]:
-    """Library and release; of a library that is named twice the more particular package comes last."""
+    """Yield libraries and releases; of a library that is named twice, the more specific package comes last."""
     known = {row["package"]: row for row in _packages() if row["manifest"] == kind}
     named = list(_named(kind, text))
     for package in sorted(known, reverse=True):
@@ -97,7 +97,7 @@ def _releases(kind: str, text: str, file: str) -> Iterator[tuple[str, Given]]:
 
 
 def _named(kind: str, text: str) -> Iterator[tuple[str, str, int]]:
-    """Packages with their releases and lines."""
+    """Yield packages with their releases and lines."""
     if kind == "go.mod":
         yield from _named_by_go(text)
     elif kind == "requirements":
@@ -115,9 +115,10 @@ def _named(kind: str, text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _named_by_go(text: str) -> Iterator[tuple[str, str, int]]:
-    """What is required, in the release that is put in its place if any is; a folder in its place says none.
+    """Yield the required packages, each in the release that replaces it, if any. A folder as replacement has no
+    release.
 
-    "go.mod file reference": ``exclude`` and ``retract`` name releases that are not taken.
+    "go.mod file reference": ``exclude`` and ``retract`` name releases that are not used.
     """
     named: dict[str, tuple[str, int]] = {}
     replaced: dict[str, tuple[str, int]] = {}
@@ -144,7 +145,8 @@ def _named_by_maven(text: str) -> Iterator[tuple[str, str, int]]:
     properties = {
         one.tag.removeprefix(space): (one.text or "").strip() for one in root.iterfind(f"{space}properties/*")
     }
-    # A plugin's own dependencies are not the program's, and those of a profile only sometimes; its own outrank managed.
+    # A plugin's dependencies are not the program's, and those of a profile only sometimes; own ones outrank managed
+    # ones.
     managed = f"{space}dependencyManagement/{space}dependencies/{space}dependency"
     own = f"{space}dependencies/{space}dependency"
     for element in (*root.iterfind(f"{space}parent"), *root.iterfind(managed), *root.iterfind(own)):

@@ -1,7 +1,7 @@
-"""MirrorMaker 2: clusters by their aliases, and what is copied from one to another (``source->target.``).
+"""MirrorMaker 2: clusters by their aliases, and the flows between them (``source->target.``).
 
-It is a source of Connect's: a consumer of the one cluster, whose position follows what the other has acknowledged.
-Which keys reach which client is in Kafka's source, in ``MirrorMakerConfig`` and ``MirrorConnectorConfig``.
+MirrorMaker 2 is a source connector: a consumer of one cluster, whose position follows the records that the other
+cluster has acknowledged. Kafka's source assigns keys to clients in ``MirrorMakerConfig`` and ``MirrorConnectorConfig``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAME = "MirrorMaker 2 configuration"
 _ARROW = re.compile(r"([\w-]{1,60})->([\w-]{1,60})\.(.+)", re.ASCII)
 _MOST_CLUSTERS = 30
 _FIRST = {
-    # The prefixes of a cluster or a pair under which a client finds its settings, those that count least first.
+    # The prefixes of a cluster or a pair under which a client finds its settings, lowest precedence first.
     Role.CONSUMER: ("consumer.", "source.consumer.", "source.cluster."),
     Role.PRODUCER: ("producer.override.",),
 }
@@ -60,7 +60,7 @@ class _Cluster:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It names its clusters, and has settings of one of them or of a pair."""
+    """Tell whether the document names its clusters, and has settings of one of them or of a pair."""
     if document.suffix not in PROPERTIES:
         return False
     values = {said.key: said.value for said in document.properties}
@@ -71,7 +71,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """A consumer of the one cluster and a producer for the other, for each pair that is switched on."""
+    """Return a consumer of one cluster and a producer for the other, for each enabled pair."""
     accounts = Accounts(document, fillings, separators=())
     values = read_properties(document, accounts, lambda _: True, MIRROR)
     names = next((_aliases(accounts.text(said)) for said in values if said.key == "clusters"), ())
@@ -85,7 +85,7 @@ def read(document: Document, fillings: Fillings) -> Found:
             flow = flows.setdefault((arrow[1], arrow[2]), _Flow(arrow[1], arrow[2]))
             _of_a_flow(said, arrow[3], flow, accounts)
         elif arrow is not None:
-            accounts.ignore(said, "is of a cluster that clusters does not name")
+            accounts.ignore(said, "belongs to a cluster that clusters does not name")
         elif alias in clusters and key:
             _of_a_cluster(said, key, clusters[alias], accounts)
         else:
@@ -96,7 +96,7 @@ def read(document: Document, fillings: Fillings) -> Found:
         if flow.enabled
         for component in _components(flow, clusters, everywhere, accounts)
     ]
-    notes = () if components else ("no pair of clusters is enabled: nothing is copied",)
+    notes = () if components else ("no pair of clusters is enabled, so nothing is copied",)
     return accounts.found(NAME, components, notes)
 
 
@@ -108,13 +108,13 @@ def _of_a_flow(said: Said, key: str, flow: _Flow, accounts: Accounts) -> None:
     text = accounts.text(said)
     if key == "enabled":
         flow.enabled = text.lower() == "true"
-        accounts.ignore(said, "says whether anything is copied")
+        accounts.ignore(said, "determines whether anything is copied")
     elif key == "topics":
         flow.topics = names_of_topics(text)
-        accounts.ignore(said, "names the topics that are copied")
+        accounts.ignore(said, "names the copied topics")
     elif key == "errors.tolerance":
         flow.tolerant = accounts.take(said, key)
-        accounts.ignore(said, "says what the tasks do, not what their clients are given")
+        accounts.ignore(said, "determines the behaviour of the tasks, not a setting of their clients")
     elif key == "replication.factor":
         of_created_topics(said, said.key, accounts)
     else:
@@ -129,7 +129,7 @@ def _of_a_flow(said: Said, key: str, flow: _Flow, accounts: Accounts) -> None:
 def _of_a_cluster(said: Said, key: str, cluster: _Cluster, accounts: Accounts) -> None:
     if key == EXACTLY_ONCE:
         cluster.exactly_once = accounts.take(said, key)
-        accounts.ignore(said, "says what the tasks do, not what their clients are given")
+        accounts.ignore(said, "determines the behaviour of the tasks, not a setting of their clients")
         return
     for role in CLIENTS:
         if key.startswith(f"{role}.") and len(key) > len(role) + 1:
@@ -140,20 +140,20 @@ def _of_a_cluster(said: Said, key: str, cluster: _Cluster, accounts: Accounts) -
 
 def _pass_on(said: Said, key: str, role: Role, accounts: Accounts, into: dict[str, Given]) -> None:
     if key == "enable.auto.commit":
-        accounts.ignore(said, f"is false, whatever is said: {MIRROR} sets it")
+        accounts.ignore(said, f"is always false, because {MIRROR} sets it")
     else:
         pass_on(said, key, role, accounts, into)
 
 
 def _for_all_clients(said: Said, key: str, accounts: Accounts, into: dict[Role, dict[str, Given]]) -> None:
-    """Addresses and who may connect are for all clients of a cluster; nothing else is without a prefix."""
+    """Take addresses and security for all clients of a cluster; no other key reaches a client without a prefix."""
     if key == "bootstrap.servers" or (is_named(key) and not key.startswith(("key.", "value."))):
         for_both: dict[str, Given] = {}
         pass_on(said, key, Role.PRODUCER, accounts, for_both)
         for role in CLIENTS:
             into[role].update(for_both)
     elif any(is_of(role, key) for role in CLIENTS):
-        accounts.ignore(said, "reaches no client: it needs producer. or consumer. before it")
+        accounts.ignore(said, "reaches no client: put producer. or consumer. before it")
     else:
         accounts.ignore(said, WORKERS_OWN)
 
@@ -164,11 +164,11 @@ def _of_all(said: Said, accounts: Accounts, everywhere: dict[Role, dict[str, Giv
     elif said.key == "replication.factor":
         of_created_topics(said, said.key, accounts)
     elif said.key.startswith(("producer.", "consumer.")):
-        accounts.ignore(said, "reaches no client: it needs the alias of a cluster before it")
+        accounts.ignore(said, "reaches no client: put the alias of a cluster before it")
     elif said.key.split(".")[0] in ("topics", "groups", "topic", "group"):
-        accounts.ignore(said, "says what is copied by default")
+        accounts.ignore(said, "determines what is copied by default")
     elif said.key in (EXACTLY_ONCE,):
-        accounts.ignore(said, "is not read here: it needs the alias of the target before it")
+        accounts.ignore(said, "has no effect: put the alias of the target cluster before it")
     elif _is_mirrors(said.key):
         accounts.ignore(said, WORKERS_OWN)
     else:

@@ -1,4 +1,4 @@
-"""Finding one's way in a YAML node: what stands under which names."""
+"""Access to parts of a YAML node by names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.deployment.yaml_tree import Mapping, Node, Scalar, Sequence
 
 
 def under(node: Node | None, *names: str) -> Node | None:
-    """What stands under these names, one in the other; None where one of them is missing."""
+    """Return the node under these nested names; None if one of them is missing."""
     for name in names:
         if not isinstance(node, Mapping):
             return None
@@ -17,19 +17,19 @@ def under(node: Node | None, *names: str) -> Node | None:
 
 
 def text_under(node: Node | None, *names: str) -> str:
-    """The text that stands there; empty where none does."""
+    """Return the text under these names; empty if there is none."""
     found = under(node, *names)
     return found.text if isinstance(found, Scalar) and not found.null else ""
 
 
 def items_under(node: Node | None, *names: str) -> tuple[Node, ...]:
-    """The items of the list that stands there; empty where none does."""
+    """Return the items of the list under these names; empty if there is none."""
     found = under(node, *names)
     return found.items if isinstance(found, Sequence) else ()
 
 
 def entries_under(node: Node | None, *names: str) -> Iterator[tuple[str, Node]]:
-    """The keys of the mapping that stands there, each with what is under it."""
+    """Yield the keys of the mapping under these names, each with its node."""
     found = under(node, *names)
     if isinstance(found, Mapping):
         for entry in found.entries:

@@ -1,7 +1,7 @@
-"""Configurations that are known by their shape, and whose clients are not modelled: they are named, and rejected.
+"""Configurations of recognised form whose clients are not modelled: they are named and rejected.
 
-OpenTelemetry's collector has settings of its own for its Kafka receiver and exporter, in some releases on sarama and in
-others on franz-go.
+OpenTelemetry's collector has its own settings for its Kafka receiver and exporter, which use sarama in some releases
+and franz-go in others.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def _nodes(document: Document) -> tuple[Node, ...]:
 
 
 def _of_collector(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The receiver or exporter that a value of a collector's is for, if that is Kafka's."""
+    """Return the receiver or exporter of a collector's value, if that is Kafka's."""
     kafkas = len(path) > 2 and path[0] in _OF_COLLECTOR and path[1].partition("/")[0] == "kafka"
     return path[:2] if kafkas else ()
 
 
 def fits_collector(document: Document) -> bool:
-    """Receivers and exporters, one of them Kafka's, and the pipelines of a service."""
+    """Tell whether the document has receivers and exporters, one of them Kafka's, and the pipelines of a service."""
     if document.suffix not in YAML or "kafka" not in document.text or "service" not in document.text:
         return False
     nodes = _nodes(document)
@@ -49,7 +49,7 @@ def fits_collector(document: Document) -> bool:
 
 def _reader(name: str, section_of: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Callable[..., Found]:
     def read(document: Document, fillings: Fillings) -> Found:
-        """Nothing can be used: each section is rejected once, at its first value."""
+        """Reject each section once, at its first value, because nothing can be used."""
         accounts = Accounts(document, fillings)
         values = [said for node in _nodes(document) for said in values_of(node)]
         sections = {section for said in values if (section := section_of(said.path))}
@@ -59,10 +59,10 @@ def _reader(name: str, section_of: Callable[[tuple[str, ...]], tuple[str, ...]])
             if section and section not in told:
                 told.add(section)
                 place = Said(section, "", said.line)
-                accounts.reject(place, f"configures a client of {name}, which is not modelled as it lies")
-                accounts.ignore(said, "of a client that is not modelled")
+                accounts.reject(place, f"configures a client of {name}, which is not modelled")
+                accounts.ignore(said, "belongs to a client that is not modelled")
             else:
-                accounts.ignore(said, "of a client that is not modelled" if section else NOT_KAFKAS)
+                accounts.ignore(said, "belongs to a client that is not modelled" if section else NOT_KAFKAS)
         return accounts.found(name, ())
 
     return read

@@ -1,4 +1,4 @@
-"""Kafka's old Scala clients, which went with Kafka 2.0: their settings by the names of today, and what they did."""
+"""Kafka's old Scala clients, which ended with Kafka 2.0: their settings by today's names, and their behaviour."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.said import Said
 from model.deployment.given import Given
 
-NO_SUCCESSOR = "a setting of Kafka's old Scala clients that has no counterpart today"
+NO_SUCCESSOR = "is a setting of Kafka's old Scala clients without an equivalent today"
 KIND = "producer.type"
 _KINDS = ("sync", "async")
 SCALA = "Kafka's old Scala clients"
@@ -37,12 +37,12 @@ _DEFAULTS = {
 
 
 def without_successor(role: Role, key: str) -> bool:
-    """Whether an old setting stands for nothing that today's clients have."""
+    """Tell whether an old setting has no equivalent in today's clients."""
     return is_legacy(role, key) and not legacy()[(role, key)].instead
 
 
 def leave_out(key: str, said: Said, accounts: Accounts) -> None:
-    """Account for an old setting that stands for nothing of today's; one is what the application does."""
+    """Account for an old setting without an equivalent; ``producer.type`` is the application's behaviour."""
     if key != KIND:
         accounts.ignore(said, NO_SUCCESSOR)
     elif accounts.text(said).lower() not in _KINDS:
@@ -52,23 +52,23 @@ def leave_out(key: str, said: Said, accounts: Accounts) -> None:
 def of_today(
     role: Role, settings: Mapping[str, Given], accounts: Accounts
 ) -> tuple[dict[str, Given], dict[str, Given], list[str]]:
-    """A client's settings by the names of today, what its old ones say of the application, and what to know."""
+    """Return a client's settings by today's names, the application's behaviour in its old settings, and notes."""
     old = [key for key in settings if is_legacy(role, key)]
     if not old:
         return {key: _value_of_today(role, given) for key, given in settings.items()}, {}, []
     named: dict[str, Given] = {}
-    notes = [f"{', '.join(sorted(old))}: of {SCALA}, taken for what they mean; a Java client ignores them"]
+    notes = [f"{', '.join(sorted(old))}: settings of {SCALA}, interpreted by their meaning; a Java client ignores them"]
     for key, given in settings.items():
         instead = legacy()[(role, key)].instead if key in old else key
         if key in old and instead in settings:
-            notes.append(f"{key} says the same as {instead}, which counts")
+            notes.append(f"{key} is the same setting as {instead}, which counts")
         elif instead:
             named[instead] = _value_of_today(role, Given(instead, given.value, given.origin), key)
     application: dict[str, Given] = {}
-    # An address alone tells nothing: whoever reads it may be any client.
+    # An address alone shows nothing: any client can read it.
     scala = bool(_TELLING[role] & set(settings)) and len(old) > 1 and not _OF_TODAY[role] & set(settings)
     if scala:
-        notes.append(f"read as one of {SCALA}: what is not said is as it was with them")
+        notes.append(f"interpreted as one of {SCALA}: missing values are their defaults")
         for key, value in _DEFAULTS[role].items():
             named.setdefault(key, accounts.by_framework(key, value, f"default of {SCALA}"))
     if role is Role.PRODUCER:
@@ -87,7 +87,7 @@ def _sends(kind: Given | None, scala: bool, accounts: Accounts) -> dict[str, Giv
         return {}
     answers = {"sends": Given("sends", said, kind.origin)}
     if said == "async" and scala:
-        # Its sending thread logs what it could not send, and tells nobody.
+        # Its sending thread logs failed sends and reports them to nobody.
         answers["on_send_error"] = Given("on_send_error", "ignore", kind.origin)
     return answers
 

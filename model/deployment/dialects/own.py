@@ -1,4 +1,4 @@
-"""Files that were written for this program, told from all others."""
+"""Files in Proofka's own format, distinguished from all others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.deployment.yaml_tree import Mapping, Scalar
 
 
 def is_deployment(document: Document) -> bool:
-    """A deployment as this program has it (docs/deployment-format.md): it says a release of Kafka at the outermost."""
+    """Tell whether the document is a deployment (docs/deployment-format.md): it names a release of Kafka at the top."""
     try:
         roots = document.yaml if document.suffix in YAML else ()
     except DeploymentError:

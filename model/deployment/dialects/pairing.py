@@ -1,7 +1,7 @@
-"""Which producer, topic, brokers and consumer belong together: what files say, and where they lie.
+"""The producers, topics, brokers and consumers that belong together, by the files' contents and places.
 
-Clients that name their topics go with these; others with those of the same file, else of the same folder. Where a
-client could go with several topics nobody but the user knows which.
+Clients that name their topics go with these; others go with those of the same file, otherwise of the same folder. If a
+client could go with several topics, only the user can decide.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from model.deployment.errors import DeploymentError
 from model.deployment.hiding import printable
 
 MOST_PIPELINES = 1_000
-"""More pairs than this are no answer: then what belongs together is to be said."""
+"""The largest number of pairs; above it, the user must name what belongs together."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A component, and the file it is from."""
+    """A component, and its file."""
 
     component: Component
     file: str
 
 
 _Near = Callable[[Placed], str]
-"""What two components have in common that lie near each other."""
+"""The key that two components near each other share."""
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What belongs together; None of what no file speaks of. ``topic_name`` may be known where its settings are not."""
+    """The components that belong together; None for a component that no file describes. ``topic_name`` can be known
+    without settings."""
 
     topic_name: str
     topic: Placed | None
@@ -45,7 +46,7 @@ class Pipeline:
 
     @property
     def name(self) -> str:
-        """What a report calls it: its topic, and its clients where that is not enough."""
+        """The name in a report: its topic, and its clients if the topic is not enough."""
         clients = [one.component.name for one in (self.producer, self.consumer) if one is not None]
         if not clients and self.brokers is not None:
             clients = [self.brokers.component.name]
@@ -54,7 +55,7 @@ class Pipeline:
 
 @dataclass(frozen=True)
 class Paired:
-    """The pipelines, and what was left over: each with what the user can say."""
+    """The pipelines, and the unpaired components, each with advice for the user."""
 
     pipelines: tuple[Pipeline, ...]
     topics: tuple[str, ...]
@@ -62,15 +63,14 @@ class Paired:
 
 
 MOST_NAMED = 8
-"""How many topics an error lists."""
+"""The largest number of topics that an error lists."""
 
 
 def pair(findings: Findings, topic: str | None = None) -> Paired:
-    """The pipelines in what was found; ``topic``: the one that clients are for that do not say it.
+    """Return the pipelines in the findings. ``topic``: the topic of clients that name none.
 
-    Where a client is left over that could be anybody's, no pipeline is made up without one of its role.
-    Raises DeploymentError for more pipelines than anybody could have meant, and for a topic that no file names where
-    files name others.
+    If a client remains that could belong to any topic, no pipeline is made without a client of its role. Raises
+    DeploymentError for too many pipelines, and for a topic that no file names if files name others.
     """
     placed = [Placed(component, one.file) for one in findings.found for component in one.components]
     of = {role: [one for one in placed if one.component.role is role] for role in Role}
@@ -99,11 +99,11 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
             ends[role] += ones
         if any(not ends[role] for role in missing):
             continue
-        # A file that says no name describes the one topic there is, where no file describes that topic by its name.
+        # A file without a name describes the only topic, if no file describes that topic by its name.
         definitions = [one for one in of[Role.TOPIC] if name and one.component.name == name] or nameless
         for pipeline in _pipelines(name, definitions, _distinct(of[Role.BROKER]), ends):
             if len(pipelines) == MOST_PIPELINES:
-                what = f"makes more than {MOST_PIPELINES} pipelines; say --topic, or name a folder with fewer"
+                what = f"makes more than {MOST_PIPELINES} pipelines; use --topic, or name a folder with fewer"
                 raise DeploymentError(what, file=findings.place)
             pipelines.append(pipeline)
     return Paired(tuple(pipelines), topics, tuple(unpaired))
@@ -111,7 +111,7 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
 
 def _of_which_topic(topics: Sequence[str]) -> str:
     choices = ", ".join(topics[:MOST_NAMED]) + (", ..." if len(topics) > MOST_NAMED else "")
-    return f"no file says for which topic: say --topic, one of {choices}"
+    return f"no file names its topic: use --topic with one of {choices}"
 
 
 def _unknown_topic(topic: str, topics: Sequence[str]) -> str:
@@ -124,7 +124,7 @@ def _unknown_topic(topic: str, topics: Sequence[str]) -> str:
 def _pipelines(
     name: str, definitions: Sequence[Placed], clusters: Sequence[Placed], ends: Mapping[Role, Sequence[Placed]]
 ) -> Iterator[Pipeline]:
-    """Of one topic: each pair of clients with the definitions that lie nearest to it, and their nearest brokers."""
+    """Yield the pipelines of one topic: each pair of clients with the nearest definitions and brokers."""
     for producer, consumer in _together(ends[Role.PRODUCER], ends[Role.CONSUMER]):
         clients = [one for one in (producer, consumer) if one is not None]
         for definition in _nearest(definitions, clients):
@@ -135,7 +135,8 @@ def _pipelines(
 
 
 def _nearest(ones: Sequence[Placed], beside: Sequence[Placed]) -> Sequence[Placed | None]:
-    """Those that share most of their folders with these: in the same file, the same folder, the nearest one above."""
+    """Return the components that share most of their folders with the others: the same file, the same folder, or the
+    nearest above."""
     if not beside or not ones:
         return _or_none(ones)
     shared = [max(_shared(one.file, other.file) for other in beside) for one in ones]
@@ -143,7 +144,7 @@ def _nearest(ones: Sequence[Placed], beside: Sequence[Placed]) -> Sequence[Place
 
 
 def _shared(file: str, other: str) -> int:
-    """How many names, from the outermost folder on, two paths have in common."""
+    """Return the number of names, from the outermost folder on, that two paths share."""
     pairs = zip(PurePath(file).parts, PurePath(other).parts, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
@@ -151,9 +152,9 @@ def _shared(file: str, other: str) -> int:
 def _together(
     producers: Sequence[Placed], consumers: Sequence[Placed]
 ) -> Iterator[tuple[Placed | None, Placed | None]]:
-    """Which producer goes with which consumer: of one application, one file, one folder, or all, by profile.
+    """Yield pairs of producers and consumers: of one application, one file, one folder, or all, by profile.
 
-    One that meets nobody goes alone.
+    A client without a partner goes alone.
     """
     taken: set[int] = set()
     for near in (_application, _file, _folder, _anywhere):
@@ -174,9 +175,9 @@ def _together(
 def _may_meet(
     producer: Placed, consumer: Placed, producers: Sequence[Placed], consumers: Sequence[Placed], near: _Near
 ) -> bool:
-    """They talk to the same cluster, as far as files say, and run in the same profile.
+    """Tell whether two clients can belong together: the same cluster, as far as files say, and the same profile.
 
-    What is said for no profile counts in each in which nothing else is said of its role.
+    A client without a profile counts in each profile that has no other client of its role.
     """
     ends = {producer.component.talks_to, consumer.component.talks_to}
     if len(ends) == 2 and "" not in ends:
@@ -192,7 +193,7 @@ def _may_meet(
 
 
 def _application(one: Placed) -> str:
-    """The same application within a file: ``streams.producer`` and ``streams.consumer``."""
+    """Return the key of an application within a file: ``streams.producer`` and ``streams.consumer`` share it."""
     return f"{one.file}\0{one.component.name.replace(one.component.role, '')}"
 
 
@@ -213,7 +214,7 @@ def _or_none(ones: Sequence[Placed]) -> Sequence[Placed | None]:
 
 
 def _distinct(ones: Iterable[Placed]) -> list[Placed]:
-    """Brokers that are set up alike once."""
+    """Return brokers with equal settings once."""
     kept: dict[tuple[tuple[str, str], ...], Placed] = {}
     for one in ones:
         settings = tuple(sorted((key, given.value) for key, given in one.component.settings.items()))

@@ -1,6 +1,6 @@
-"""What something else has yet to fill in: ``${NAME:default}`` and its like, filled with values that somebody gives.
+"""Placeholders such as ``${NAME:default}``, filled with values that the user gives.
 
-Nothing is looked up by itself: neither files nor the environment, unless the command is told to.
+Nothing is looked up by itself: neither files nor the environment, unless the command requests it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from model.deployment.values import has_placeholder
 
 Fillings = Mapping[str, str]
-"""Values by the name of the placeholder, as ``--set NAME=VALUE`` gives them."""
+"""Values by the name of the placeholder, from ``--set NAME=VALUE``."""
 
 DEEPEST = 8
-"""A placeholder in the default of another one, and so on, at most so often."""
+"""The deepest nesting of placeholders in defaults of other placeholders."""
 
 _INNERMOST = re.compile(
     r"\$\{([^${}]*)\}|\{\{([^{}]+)\}\}|%\(([\w.-]+)\)s"
@@ -24,31 +24,30 @@ _INNERMOST = re.compile(
 
 _SHELL_DEFAULT = ":-"
 _SHELL = (":=", "=", ":?", "?", ":+", "+")
-"""The signs of a shell that may stand where this one may."""
+"""The signs of a shell that can replace this one."""
 
 _KEPT = re.compile("\0([0-9]+)\0")
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A text after filling. ``missing``: the names of the placeholders that are left in it."""
+    """A text after filling. ``missing``: the names of the remaining placeholders."""
 
     text: str
     missing: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
-        """Nothing is left to fill in."""
+        """Tell whether nothing remains to fill in."""
         return not self.missing and not has_placeholder(self.text)
 
 
 def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":", "-")) -> Filled:
-    """Fill what can be filled, innermost first; ``separators`` stand between a name and its default.
+    """Fill the placeholders that can be filled, innermost first; ``separators`` stand between a name and its default.
 
-    A value that is given wins over the default. Without either the placeholder stays. Where ``:-`` stands before a
-    default, as in a shell, its other signs mean what they mean there ("Interpolation" of the Compose specification):
-    ``:=`` is before a default as well, ``:?`` before a message, and ``:+`` before what stands for any value that is
-    given; each also without its colon.
+    A given value outranks the default. Without either, the placeholder remains. If ``:-`` is a separator, as in a
+    shell, the shell's other signs have their meaning ("Interpolation" of the Compose specification): ``:=`` precedes a
+    default too, ``:?`` a message, and ``:+`` the replacement of any given value; each also without its colon.
 
     >>> fill("${ACKS:all}", {})
     Filled(text='all', missing=())
@@ -81,20 +80,20 @@ def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":"
     names = tuple(dict.fromkeys(_name(one, separators) for one in kept if one))
     whole: list[str] = []
     for one in kept:
-        # What was kept may hold only what was kept before it: each is put back once, in one pass.
+        # A kept placeholder can contain only earlier kept ones, so one pass puts each back once.
         whole.append(_KEPT.sub(lambda match: whole[int(match[1])], one))
     return Filled(_KEPT.sub(lambda match: whole[int(match[1])], text), names)
 
 
 def _bare(inner: str) -> str:
-    """What stands in double braces, without blanks and without the dashes that take blanks away around them."""
+    """Return the text in double braces, without spaces and the dashes that trim spaces around them."""
     return inner.removeprefix("-").removesuffix("-").strip()
 
 
 def _parted(inner: str, separators: tuple[str, ...]) -> tuple[str, str, str]:
-    """The name of a placeholder, the first sign after it, the longest that stands there, and what follows.
+    """Return the name of a placeholder, its first and longest sign, and the text after the sign.
 
-    Both are empty where there is only a name.
+    Sign and text are empty if there is only a name.
     """
     signs = (*separators, *_SHELL) if _SHELL_DEFAULT in separators else separators
     places = [(inner.index(one), -len(one), one) for one in signs if one in inner]

@@ -1,4 +1,4 @@
-"""Values that were read as if they stood in another place, put back to where they stand."""
+"""Values that were read at substitute places, moved back to their real places."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from model.deployment.dialects.component import Component, Found, Left
 from model.deployment.given import Given
 
 Places = Mapping[int, tuple[str, int]]
-"""The file and the line of what was read in each line."""
+"""The real file and line of each substitute line."""
 
 
 def moved(found: Found, places: Places) -> Found:
-    """The same with all that was read in some lines at the places where it stands."""
+    """Return the content with all values from substitute lines at their real places."""
     if not places:
         return found
     return replace(

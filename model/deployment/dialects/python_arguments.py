@@ -1,4 +1,4 @@
-"""Python programs with kafka-python or aiokafka, whose settings are arguments: topics, and what becomes of a send."""
+"""Python programs with kafka-python or aiokafka, whose settings are arguments: topics, and the handling of sends."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ _ENDLESS = Value(str(2**31 - 1), "float('inf')")
 _SENDS, _SENDS_AND_WAITS = "send", "send_and_wait"
 _METHODS = (_SENDS, _SENDS_AND_WAITS, "subscribe", "assign")
 _ASKS = frozenset(("get", "add_errback", "add_both", "exception", "failed", "succeeded", "add_done_callback", "result"))
-"""What is called on the future of a send by somebody who wants to know whether it failed."""
+"""Methods that a program calls on the future of a send to learn whether it failed."""
 
 
 def is_class(name: str, full: str) -> bool:
-    """The class, by its own name in its package or in a module of that."""
+    """Tell whether a name is the class, in its package or in a module of the package."""
     package, _, short = full.rpartition(".")
     return name.startswith(f"{package}.") and name.endswith(f".{short}")
 
 
 def value_of(program: Program, key: str, node: ast.expr) -> Value:
-    """The value of an argument: None for a group is one, no end is a large number, and assignors are their names."""
+    """Return the value of an argument: None counts for a group, an infinite time is a large number, and assignors are
+    their names."""
     if key == GROUP and isinstance(node, ast.Constant) and node.value is None:
         return Value(NULL_GROUP, "None")
     if key == ASSIGNORS and isinstance(node, ast.List | ast.Tuple):
@@ -45,7 +46,7 @@ def value_of(program: Program, key: str, node: ast.expr) -> Value:
 
 
 def complete(program: Program, configured: Iterable[Configured]) -> None:
-    """What a file says of these clients besides their arguments."""
+    """Add the facts about these clients in the file besides their arguments."""
     own = [one for one in configured if one.library in LIBRARIES]
     if not own:
         return
@@ -64,7 +65,7 @@ def complete(program: Program, configured: Iterable[Configured]) -> None:
 
 
 def _called(program: Program) -> dict[str, list[tuple[ast.Call, str]]]:
-    """The calls of the methods that matter, by method, each with what it is called on."""
+    """Return the calls of the relevant methods, by method, each with the object that it is called on."""
     found: dict[str, list[tuple[ast.Call, str]]] = {method: [] for method in _METHODS}
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in found:
@@ -73,7 +74,7 @@ def _called(program: Program) -> dict[str, list[tuple[ast.Call, str]]]:
 
 
 def _next_statements(program: Program) -> dict[int, ast.stmt]:
-    """The statement that stands behind each, in the same block."""
+    """Return the statement after each statement, in the same block."""
     found: dict[int, ast.stmt] = {}
     for node in ast.walk(program.tree):
         for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
@@ -83,13 +84,13 @@ def _next_statements(program: Program) -> dict[int, ast.stmt]:
 
 
 def _of(configured: Configured, every: Sequence[tuple[ast.Call, str]], *, alone: bool) -> list[ast.Call]:
-    """The calls on the name of this client, or where it is the only one of its kind, on any."""
+    """Return the calls on the name of this client; if it is the only one of its kind, all calls."""
     own = [call for call, on in every if on == configured.name]
     return own if own or not alone else [call for call, _ in every]
 
 
 def _without_group(consumer: Configured) -> None:
-    """A consumer that is told no group has none: it commits nothing, and starts by its reset policy."""
+    """Add the consequences of a missing group: the consumer commits nothing, and starts by its reset policy."""
     told = {written.key: written for written in consumer.written}
     unknown = any(written.rejected for written in consumer.written)
     if unknown or (GROUP in told and told[GROUP].value.text != NULL_GROUP):
@@ -111,9 +112,9 @@ def _subscribes(program: Program, consumer: Configured, calls: Iterable[ast.Call
 def _sends(
     program: Program, producer: Configured, calls: Sequence[ast.Call], waiting: Sequence[ast.Call], *, waits: bool
 ) -> None:
-    """Where it sends to, whether it waits for each send, and whether anybody asks what became of it.
+    """Add the topics of a producer, whether it waits for each send, and whether the program looks at the result.
 
-    ``waits``: every send of the file is waited for, whoever's it is.
+    ``waits``: the file waits for every send, of whatever producer.
     """
     for call in (*calls, *waiting):
         for argument in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "topic")):
@@ -134,7 +135,7 @@ def _add_topic(program: Program, configured: Configured, node: ast.expr) -> None
 
 
 def _is_waited_for(program: Program, call: ast.Call, library: str, after: Mapping[int, ast.stmt]) -> bool:
-    """The next statement runs only once the send is over: a call of get() on its future, or an await of that."""
+    """Tell whether the next statement runs only after the send: by get() on its future, or by awaiting it."""
     above = program.parents.get(id(call))
     if library == AIOKAFKA:
         waits = isinstance(above, ast.Await)
@@ -152,7 +153,7 @@ def _is_waited_for(program: Program, call: ast.Call, library: str, after: Mappin
 
 
 def _is_forgotten(program: Program, call: ast.Call) -> bool:
-    """Nobody keeps the future of the send or waits for it, and nobody asks it for more than that it succeeded."""
+    """Tell whether the program ignores the result of the send: nothing keeps, awaits or queries its future."""
     below: ast.AST = call
     above, awaits = program.parents.get(id(call)), 0
     while isinstance(above, ast.Attribute | ast.Call | ast.Await):

@@ -1,8 +1,8 @@
-"""The settings that a Python program hands to a client, through names, copies, updates and functions of the file.
+"""The settings that a Python program passes to a client, through names, copies, updates and functions of the file.
 
-A dictionary is followed through what is understood; whatever else the program does with it makes its settings unknown,
-with the line. confluent_kafka copies the dictionary that it gets (``common_conf_setup`` in confluent_kafka.c), and
-kafka-python and aiokafka get theirs as arguments: what is changed later does not reach a client that exists.
+A dictionary is followed through uses that are understood; any other use makes its settings unknown, with the line.
+confluent_kafka copies its dictionary (``common_conf_setup`` in confluent_kafka.c), and kafka-python and aiokafka get
+arguments, so later changes do not reach an existing client.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from model.deployment.dialects.written import Value, Written
 
 _DEEPEST = 20
 _MOST_STEPS = 20_000
-"""No program that people write needs more steps to follow one client's settings."""
+"""The largest number of steps to follow one client's settings."""
 
 _NESTED = "default.topic.config"
 _SETTINGS = "settings"
@@ -30,7 +30,7 @@ _DECORATORS = ("staticmethod", "classmethod")
 
 @dataclass(frozen=True)
 class _Call:
-    """A call that is being followed: what its function's parameters stand for, and the call in which it stands."""
+    """A followed call: the values of its function's parameters, and the enclosing call."""
 
     arguments: Mapping[Variable, ast.expr] = field(default_factory=dict)
     around: _Call | None = None
@@ -38,7 +38,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Where:
-    """At which place settings are asked for, in which call, under which condition, how deep in names of names."""
+    """The place at which settings are requested, with its call, condition, and depth of nested names."""
 
     at: ast.AST
     call: _Call
@@ -47,7 +47,7 @@ class _Where:
 
 
 class Following:
-    """What is known of a program while the settings of its clients are read."""
+    """The known facts about a program while the settings of its clients are read."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -55,12 +55,12 @@ class Following:
         self.uses = Uses(program)
 
     def settings(self, library: str) -> Settings:
-        """A reading of the settings of one client or topic."""
+        """Return a reader for the settings of one client or topic."""
         return Settings(self, library)
 
 
 class Settings:
-    """What one client is given, in the order in which it gets it: ``written``."""
+    """The settings of one client, in the order in which it gets them: ``written``."""
 
     def __init__(self, following: Following, library: str) -> None:
         self.written: list[Written] = []
@@ -72,15 +72,15 @@ class Settings:
         self._steps = 0
 
     def take(self, node: ast.expr) -> None:
-        """The settings that an expression comes to; of what is not understood, that they are unknown."""
+        """Add the settings of an expression; add unknown settings if it is not understood."""
         self._take(node, _Where(node, _Call()))
 
     def reject(self, node: ast.expr, reason: str) -> None:
-        """Nobody can tell what settings it gets, and why."""
+        """Add unknown settings with a reason."""
         self._unknown(node, reason)
 
     def entry(self, key: str, value: ast.expr, where: _Where | None = None) -> None:
-        """One setting."""
+        """Add one setting."""
         only_if = "" if where is None else where.only_if
         if key == _NESTED:
             self._take(value, where or _Where(value, _Call()))
@@ -90,11 +90,11 @@ class Settings:
         if self._library in python_arguments.LIBRARIES:
             told = python_arguments.value_of(self._program, key, value)
             none = none and key != python_arguments.GROUP
-        ignored = "says nothing" if none else of_binding(key)
+        ignored = "has no value" if none else of_binding(key)
         self._write(Written(key, value.lineno, told, only_if, ignored=ignored))
 
     def _write(self, written: Written) -> None:
-        # The end of a client with very many settings is told by whoever counts them; here they need not be kept.
+        # The caller that counts settings reports clients with very many; here they need not be kept.
         if len(self.written) <= _MOST_STEPS:
             self.written.append(written)
 
@@ -131,7 +131,7 @@ class Settings:
         return isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args
 
     def _update(self, more: ast.expr | None, keywords: list[ast.keyword], where: _Where) -> None:
-        """What ``dict(more, key=...)`` and ``update(more, key=...)`` bring."""
+        """Add the settings of ``dict(more, key=...)`` or ``update(more, key=...)``."""
         for expression in (more, *(one.value for one in keywords if one.arg is None)):
             if expression is not None:
                 self._take(expression, _Where(expression, where.call, where.only_if, where.depth + 1))
@@ -140,7 +140,8 @@ class Settings:
                 self.entry(keyword.arg, keyword.value, where)
 
     def _returned(self, call: ast.Call, where: _Where) -> bool:
-        """The settings that a function of the file returns, or adds to those it gets."""
+        """Add the settings that a function of the file returns, including those of its arguments; tell whether that was
+        possible."""
         program = self._program
         function = program.names.function(call)
         if function is None or any(shown(one) not in _DECORATORS for one in function.decorator_list):
@@ -161,7 +162,7 @@ class Settings:
         if isinstance(name, str):
             self.entry(name, value, where)
         else:
-            rejected = f"its name is {form_of(key)}"
+            rejected = f"its name is computed: {form_of(key)}"
             self._write(Written("a setting", key.lineno, Value(None, ""), where.only_if, rejected=rejected))
 
     def _unknown(self, node: ast.expr, reason: str = "") -> None:
@@ -172,7 +173,7 @@ class Settings:
         self._write(Written(_SETTINGS, node.lineno, Value(None, ""), rejected=reason))
 
     def _named(self, node: ast.Name | ast.Attribute, where: _Where) -> None:
-        """A dictionary by its name, and what is done with it before the place where it is used."""
+        """Add the settings of a named dictionary, with its changes before the place of use."""
         variable = self._program.names.variable_of(node)
         binding = None if variable is None else self._binding(variable, where)
         if variable is None or binding is None or (variable, id(binding.node)) in self._open:
@@ -209,19 +210,20 @@ class Settings:
                 self._changed(change, binding, where, surely=happens is True)
 
     def _others(self, value: ast.expr, binding: Binding, changed: bool) -> None:
-        """Other names of the same dictionary: where both it and they are changed, the order is not followed."""
+        """Add unknown settings if another name of the same dictionary is changed too, because the order is not
+        followed."""
         uses = self._following.uses
         above = self._program.parents.get(id(binding.node))
         others = above.targets if isinstance(above, ast.Assign) and len(above.targets) > 1 else []
         for target in others:
             variable = self._program.names.variable_of(target)
             if target is not binding.node and (variable is None or uses.changes(variable)):
-                self._unknown(target, f"{shown(target)} is another name of it, and is changed")
+                self._unknown(target, f"{shown(target)} is another name for it and is changed")
         if isinstance(value, ast.Name | ast.Attribute):
             variable = self._program.names.variable_of(value)
             later = [] if variable is None else uses.changes(variable)
             if changed and any(place(one.node) > place(value) for one in later):
-                self._unknown(value, f"{shown(value)} is another name of it, and both are changed")
+                self._unknown(value, f"{shown(value)} is another name for it, and both are changed")
 
     def _changed(self, change: Change, binding: Binding, where: _Where, *, surely: bool) -> None:
         condition = where.only_if
@@ -246,7 +248,7 @@ class Settings:
         statement = self._following.order.statement(change.node) or change.node
         simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete | ast.AnnAssign)
         form = form_of(statement if simple else change.statement)
-        return f"{form_of(change.node)} may be changed here in a way that is not followed: {form}"
+        return f"{form_of(change.node)} can be changed here in a way that cannot be followed: {form}"
 
 
 def _copied(node: ast.expr) -> ast.expr:

@@ -28,20 +28,20 @@ _CLIENTS = {
     "AvroConsumer": Role.CONSUMER,
     "AIOConsumer": Role.CONSUMER,
 }
-_SHARED = ("confluent_kafka.ShareConsumer", "share consumers are not modelled: none of its settings is used")
+_SHARED = ("confluent_kafka.ShareConsumer", "share consumers are not modelled, so none of its settings is used")
 _DICTIONARIES = ("config", "conf", "producer_conf", "consumer_conf")
 _REPORTS = ("callback", "on_delivery")
 _WITHOUT_REPORT = 4
-"""The arguments of produce() before its callback."""
+"""The number of arguments of produce() before its callback."""
 
 
 def fits(document: Document) -> bool:
-    """A Python file that imports a client library."""
+    """Tell whether the document is a Python file that imports a client library."""
     return document.suffix == ".py" and _IMPORT.search(document.text) is not None
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producers and consumers that a Python file makes, as far as the file says their settings."""
+    """Return the producers and consumers that a Python file makes, with the settings in the file."""
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings)
     configured: list[Configured] = []
@@ -80,7 +80,7 @@ def _clients(following: Following) -> Iterator[Configured]:
 
 
 def _known(name: str) -> tuple[str, Role, str] | None:
-    """The library, the role and the short name of a client's class; None for what is none."""
+    """Return the library, the role and the short name of a client's class; None for any other class."""
     module, _, short = name.rpartition(".")
     if module.startswith("confluent_kafka") and short in _CLIENTS:
         return LIBRDKAFKA, _CLIENTS[short], short
@@ -91,7 +91,7 @@ def _known(name: str) -> tuple[str, Role, str] | None:
 
 
 def _makes(program: Program, node: ast.expr, above: ast.AST | None) -> bool:
-    """A class is not called where it is named, but may be: by another name, as a base, or by who gets it."""
+    """Tell whether a class that is named but not called can be called: by another name, as a base, or by a receiver."""
     if isinstance(above, ast.Call):
         return above.func is not node and shown(above.func).rpartition(".")[2] == "partial"
     if isinstance(above, ast.ClassDef):
@@ -102,7 +102,7 @@ def _makes(program: Program, node: ast.expr, above: ast.AST | None) -> bool:
 def _unseen(known: tuple[str, Role, str], node: ast.expr, above: ast.AST | None) -> Configured:
     library, role, short = known
     form = f"class {above.name}({short})" if isinstance(above, ast.ClassDef) else form_of(above or node)
-    reason = f"a client is made of {short} in a way that is not followed: {form}"
+    reason = f"a client is made from {short} in a way that cannot be followed: {form}"
     found = Configured(short, node.lineno, library, roles={role})
     found.written.append(Written("settings", node.lineno, Value(None, ""), rejected=reason))
     return found
@@ -122,7 +122,7 @@ def _client(following: Following, node: ast.Call, name: str, known: tuple[str, R
         for argument in node.args[:1]:
             reading.take(argument)
     elif role is Role.PRODUCER and node.args:
-        reading.reject(node, f"{short} takes its settings by name only")
+        reading.reject(node, f"{short} accepts its settings only by name")
     for keyword in node.keywords:
         if keyword.arg is None or (library == LIBRDKAFKA and keyword.arg in _DICTIONARIES):
             reading.take(keyword.value)
@@ -137,7 +137,7 @@ def _client(following: Following, node: ast.Call, name: str, known: tuple[str, R
 
 
 def _topics(program: Program, configured: list[Configured]) -> None:
-    """What is subscribed to and produced to, where one client only can be meant."""
+    """Add the topics of subscribe() and produce() calls if they can belong to only one client."""
     for role, method in ((Role.CONSUMER, "subscribe"), (Role.PRODUCER, "produce")):
         own = [one for one in configured if role in one.roles and one.library == LIBRDKAFKA]
         for call in _calls(program, method) if len(own) == 1 else ():
@@ -149,7 +149,7 @@ def _topics(program: Program, configured: list[Configured]) -> None:
 
 
 def _reports(program: Program, configured: list[Configured]) -> None:
-    """Whether anybody asks for the reports of what is sent."""
+    """Add ignored send errors if no call asks for delivery reports."""
     calls = list(_calls(program, "produce"))
     asks = any(
         len(call.args) > _WITHOUT_REPORT or any(one.arg in (*_REPORTS, None) for one in call.keywords) for call in calls
@@ -163,7 +163,7 @@ def _reports(program: Program, configured: list[Configured]) -> None:
 
 
 def _transactions(program: Program, configured: list[Configured]) -> None:
-    """Whether the offsets of what is read are part of a transaction with what is written."""
+    """Add the Kafka sink if the consumer's offsets are part of the producer's transactions."""
     own = [one for one in configured if Role.CONSUMER in one.roles and one.library == LIBRDKAFKA]
     for call in _calls(program, "send_offsets_to_transaction"):
         for one in own if len(own) == 1 else ():

@@ -1,4 +1,4 @@
-"""The topics that a Python program creates, with what it says of them."""
+"""The topics that a Python program creates, with their settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONFIGS = ("topic_configs", "config")
 
 
 def topics_of(following: Following, accounts: Accounts, file: str) -> Iterator[Configured]:
-    """The topics that a program creates (``NewTopic``), with what it says of them."""
+    """Yield the topics that a program creates (``NewTopic``), with their settings."""
     program, number = following.program, 0
     for node in sorted(
         (one for one in ast.walk(program.tree) if isinstance(one, ast.Call)), key=lambda one: one.lineno

@@ -1,4 +1,4 @@
-"""What a Python program does with a dictionary of settings: what changes it, and what leaves it as it is."""
+"""The uses of a dictionary of settings in a Python program: uses that change it, and uses that do not."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from model.deployment.dialects.formats.python import CLIENT_LIBRARIES, Program, 
 from model.deployment.dialects.formats.python_names import Variable
 
 _DEEPEST = 12
-"""An alias of an alias, and a function that hands on to a function, at most so often."""
+"""The largest depth of aliases of aliases, and of functions that pass on their arguments."""
 
 _NESTED = "default.topic.config"
-"""A setting of librdkafka that is a dictionary itself: whoever gets it out may change it."""
+"""A setting of librdkafka that is itself a dictionary: code that reads it out can change it."""
 
 _COUNTS = ("all", "any", "bool", "hash", "id", "isinstance", "len", "max", "min", "sum", "type")
 _SHOWS = ("format", "pprint", "print", "repr", "str")
@@ -27,7 +27,7 @@ _LOGGERS = ("log", "logger", "logging", "_log", "_logger", "self.log", "self.log
 
 
 class Kind(Enum):
-    """What a use does."""
+    """The effects of a use."""
 
     SET = "one setting gets a value"
     UPDATE = "settings of another dictionary come over it"
@@ -37,7 +37,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Change:
-    """A use that changes a dictionary, or may. ``key`` and ``value`` as expressions, where there are any."""
+    """A use that changes a dictionary, or can. ``key`` and ``value``: expressions, if there are any."""
 
     kind: Kind
     node: ast.expr
@@ -48,7 +48,7 @@ class Change:
 
 
 class Uses:
-    """The uses of a program's variables, each looked at once."""
+    """The uses of a program's variables, each examined once."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -57,7 +57,7 @@ class Uses:
         self._asked: set[Variable] = set()
 
     def changes(self, variable: Variable) -> list[Change]:
-        """Every use that changes what a variable holds, or may, in the order of the file."""
+        """Return every use that changes the value of a variable, or can, in the order of the file."""
         if variable not in self._changes:
             names = self._program.names
             found = [self.change(node) for node in names.uses.get(variable, ())]
@@ -67,13 +67,14 @@ class Uses:
         return self._changes[variable]
 
     def change(self, node: ast.expr, depth: int = 0) -> Change | None:
-        """What a use changes; None if it leaves the dictionary as it is."""
+        """Return the change that a use makes; None if it leaves the dictionary unchanged."""
         if id(node) not in self._known:
             self._known[id(node)] = self._looked_at(node, depth)
         return self._known[id(node)]
 
     def _from_outside(self, node: ast.Attribute) -> Change | None:
-        """A use of an attribute by that name of something that may be the same: only what is plainly a change."""
+        """Return a clear change through an attribute of this name of another object, which can be the same
+        dictionary."""
         found = self.change(node)
         plain = found is not None and (found.kind is not Kind.UNKNOWN or isinstance(found.statement, ast.Attribute))
         return Change(Kind.UNKNOWN, node, node) if plain else None
@@ -144,7 +145,7 @@ class Uses:
         return parameter is not None and self._left_alone(Variable(id(function), parameter), depth)
 
     def _left_alone(self, variable: Variable, depth: int) -> bool:
-        """Nothing changes it, by this name or one that it is given."""
+        """Tell whether nothing changes the value of the variable, by this name or another."""
         if depth > _DEEPEST or variable in self._asked:
             return False
         self._asked.add(variable)
@@ -161,7 +162,7 @@ class Uses:
         return all(one is not None and self._left_alone(one, depth) for one in variables)
 
     def _harmless_return(self, node: ast.expr, above: ast.Return, depth: int) -> bool:
-        """What a function returns is new in each call, or none of those who call it changes it."""
+        """Tell whether a returned value is harmless: it is new in each call, or no caller changes it."""
         names = self._program.names
         variable, function = names.variable_of(node), names.function_of(above)
         made = names.bindings_of(variable) if variable is not None else []
@@ -171,7 +172,7 @@ class Uses:
         return calls is not None and depth <= _DEEPEST and all(self.change(call, depth + 1) is None for call in calls)
 
     def _is_new(self, value: ast.expr | None, depth: int) -> bool:
-        """An expression makes a dictionary, which nobody else has."""
+        """Tell whether an expression makes a new dictionary, which no other code has."""
         if isinstance(value, ast.Dict | ast.BinOp):
             return True
         if not isinstance(value, ast.Call) or depth > _DEEPEST:
@@ -215,7 +216,7 @@ class Uses:
 
 
 def parameters(function: ast.FunctionDef, call: ast.Call, program: Program) -> dict[int, str]:
-    """Which parameter each argument of a call is for, by the argument; only those that are certain."""
+    """Return the parameter of each argument of a call, as far as it is certain."""
     names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     if isinstance(call.func, ast.Attribute) and program.names.family(call.func.value) is not None:
         static = any(shown(one) == "staticmethod" for one in function.decorator_list)

@@ -1,8 +1,8 @@
 """Quarkus and SmallRye: channels (``mp.messaging.incoming.NAME.*``) in ``application.properties`` or YAML.
 
-Each channel is a client of its own. What is said for the connector, and under ``kafka.``, is for all of them. The
-connector for Kafka writes acks=1 where nobody says otherwise, waits for each write before it acknowledges what came in,
-and commits by itself what was processed without a gap (``throttled``).
+Each channel is a client. Settings of the connector, and under ``kafka.``, are for all channels. By default, the
+connector for Kafka writes acks=1, waits for each write before it acknowledges the incoming message, and commits by
+itself the records that were processed without a gap (``throttled``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DEFAULTS: Mapping[Role, Mapping[str, str]] = {
     Role.PRODUCER: {"acks": "1", "retries": UNLIMITED},
     Role.CONSUMER: {"enable.auto.commit": "false"},
 }
-"""What the connector writes into its clients' settings where nobody says otherwise (KafkaConnector.java)."""
+"""The connector's defaults for its clients' settings (KafkaConnector.java)."""
 
 _DIRECTIONS = {"incoming": Role.CONSUMER, "outgoing": Role.PRODUCER}
 _PARTS = re.compile(r'"([^"]*)"|([^."]+)')
@@ -49,16 +49,14 @@ _COMMITS = {"throttled": "after", "ignore": "never"}
 _STRATEGIES = ("throttled", "latest", "ignore", "checkpoint")
 _TABLE = Path(__file__).with_name("tables") / "quarkus.csv"
 _GROUPS = ("dead-letter-queue.", "delayed-retry-topic.", "throttled.", "checkpoint.", "cloud-events-", "health-")
-AGAIN = "the connector sends again so many times by itself, and then gives up: not modelled, but for 0 or without this"
+AGAIN = "limits the connector's retries, after which it gives up: not modelled; remove it, or set it to 0"
 CHANNELS = ("mp", "messaging")
 _CHANNEL = 3
-"""Where among the names that of a channel stands."""
+"""The position of a channel's name among the names of a key."""
 
 _FORMS = ("properties", "yml", "yaml")
-_WITH_DOTS = (
-    "a key with dots is one name in YAML, and Quarkus finds no such setting; write each name on a line of its own"
-)
-OF_THE_CONNECTOR = "of the connector; it does not change what the client does to a record"
+_WITH_DOTS = "has a key with dots, which is one name in YAML, so Quarkus ignores it; write each name on its own line"
+OF_THE_CONNECTOR = "is for the connector and does not change the client's deliveries"
 
 
 @cache
@@ -71,7 +69,7 @@ def _attributes() -> Mapping[str, frozenset[Role]]:
 
 @dataclass
 class _Channel:
-    """What is said of a channel, or for all of them: for clients, and for the connector."""
+    """The values of a channel, or of all channels: for clients, and for the connector."""
 
     settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
     own: dict[str, Given] = field(default_factory=dict)
@@ -79,7 +77,7 @@ class _Channel:
 
 @dataclass
 class _Profile:
-    """What a file says for one profile, or for all (without a name)."""
+    """The values of a file for one profile, or for all (without a name)."""
 
     channels: dict[tuple[Role, str], _Channel] = field(default_factory=dict)
     connector: _Channel = field(default_factory=_Channel)
@@ -89,13 +87,13 @@ class _Profile:
 
     @property
     def is_for_all(self) -> bool:
-        """It says something for every channel."""
+        """Tell whether the profile has values for every channel."""
         return any(any(one.settings.values()) or one.own for one in (self.connector, self.everywhere))
 
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It has channels, and something of Kafka besides; or Streams as Quarkus configures it."""
+    """Tell whether the document has channels and another sign of Kafka, or Streams in Quarkus's form."""
     values = [(_split(".".join(said.path))[1], said.value) for said in _said(document)]
     kafka = any("kafka" in ".".join(names) or "kafka" in value.lower() for names, value in values)
     channels = [names for names, _ in values if names[:2] == CHANNELS and names[2:3] and len(names) > 4]
@@ -107,7 +105,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The clients behind the channels, for each profile that says something of its own."""
+    """Return the clients of the channels, for each profile with values of its own."""
     accounts = Accounts(document, fillings, separators=(":",))
     profiles: dict[str, _Profile] = {"": _Profile()}
     name = name_of(document.name)
@@ -132,13 +130,13 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 _Sorted = tuple[Said, tuple[str, ...], tuple[str, ...]]
-"""A value, the profiles that it is for, and its names."""
+"""A value, its profiles, and its names."""
 
 
 def _all_said(document: Document, accounts: Accounts) -> Iterator[_Sorted]:
-    """The values of an application in all its files, a later one outranking an earlier one of the same profile.
+    """Yield the values of an application in all its files; a later one outranks an earlier one of the same profile.
 
-    What a profile's own file says outranks what ``%profile.`` says elsewhere, and YAML ``.properties``
+    A profile's own file outranks ``%profile.`` keys of other files, and YAML outranks ``.properties``
     (``ApplicationYamlConfigSourceLoader``, ``AbstractLocationConfigSourceLoader`` and Quarkus' guide to profiles).
     """
     for file, reason in document.unread:
@@ -159,14 +157,18 @@ def _all_said(document: Document, accounts: Accounts) -> Iterator[_Sorted]:
         for said, profiles, names in values:
             ours = _is_ours(names)
             if profile and form < highest and ours:
-                accounts.reject(said, "a file in another form has settings too: which of them outranks is not followed")
+                accounts.reject(
+                    said,
+                    "another file of another form has settings too, and their precedence is not followed; keep one "
+                    "form",
+                )
                 continue
             highest = max(highest, form) if ours and not profile else highest
             yield said, profiles if profiles != ("",) else (profile,), names
 
 
 def _followed(values: list[_Sorted], accounts: Accounts) -> Iterator[_Sorted]:
-    """The same, with what the application says by itself in place of the names of its own keys."""
+    """Yield the values with references to the application's own keys replaced by their values."""
     references = References(lambda name: _split(name)[1], accounts.fillings)
     for said, profiles, names in values:
         references.add(names, said.value, profiles == ("",))
@@ -210,7 +212,7 @@ def _of_document(document: Document, accounts: Accounts, file: str) -> Iterator[
 
 
 def _split(key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The profiles of a key, and its names; a name in quotation marks keeps its dots.
+    """Return the profiles of a key, and its names; a name in quotation marks keeps its dots.
 
     >>> _split('%{dev,test}.mp.messaging.outgoing."a.b".acks')
     (('dev', 'test'), ('mp', 'messaging', 'outgoing', 'a.b', 'acks'))
@@ -224,7 +226,7 @@ def _split(key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _nested(path: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The same of YAML: each key is one name, also with dots (``YamlConfigSource.flattenYaml``)."""
+    """Return the same for YAML: each key is one name, even with dots (``YamlConfigSource.flattenYaml``)."""
     names = tuple(name.strip('"') for name in path)
     profiles: tuple[str, ...] = ("",)
     if names[0].startswith("%"):
@@ -233,14 +235,14 @@ def _nested(path: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _profiles(text: str) -> tuple[str, ...]:
-    """The profiles that a value is for: ``%{a,b}`` is for each (``ConfigValue``, several profiles in one key)."""
+    """Return the profiles of a value: ``%{a,b}`` is for each (``ConfigValue``, several profiles in one key)."""
     names = tuple(name.strip() for name in text.strip('%"{}').split(",") if name.strip())
     return names or (text,)
 
 
 def _sort(said: Said, names: tuple[str, ...], profile: _Profile, accounts: Accounts) -> None:
     if said.null:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
     elif names[:2] == ("mp", "messaging") and len(names) > 4 and names[2] in _DIRECTIONS:
         role = _DIRECTIONS[names[2]]
         channel = profile.channels.setdefault((role, names[3]), _Channel())
@@ -260,10 +262,10 @@ def _sort(said: Said, names: tuple[str, ...], profile: _Profile, accounts: Accou
     elif names == ("quarkus", "kafka-streams", "bootstrap-servers"):
         streams.sort(said, "bootstrap.servers", _streams(profile), accounts)
     elif names[:2] == ("quarkus", "kafka-streams"):
-        accounts.ignore(said, "of Streams itself; it does not change what its clients do to a record")
+        accounts.ignore(said, "is for Streams itself and does not change its clients' deliveries")
     elif names == ("quarkus", "application", "name"):
         profile.application = accounts.take(said, "group.id")
-        accounts.ignore(said, "names the application, and the group of consumers that name none")
+        accounts.ignore(said, "names the application, and the group of consumers without one")
     else:
         accounts.ignore(said, NOT_KAFKAS)
 
@@ -281,7 +283,7 @@ def _of_a_channel(said: Said, key: str, roles: tuple[Role, ...], channel: _Chann
     known = _attributes().get(key)
     if known is not None or key.startswith(_GROUPS):
         if key == "kafka-configuration":
-            accounts.reject(said, "names a bean of the application with more settings")
+            accounts.reject(said, "names a bean of the application with more settings, which are not read")
         elif known is not None and not known & set(roles):
             accounts.ignore(said, f"is no attribute of an {_direction(roles[0])} channel")
         else:
@@ -299,7 +301,7 @@ def _direction(role: Role) -> str:
 def _client(
     key: tuple[Role, str], name: str, profile: _Profile, shared: _Profile, accounts: Accounts, notes: list[str]
 ) -> Iterator[Component]:
-    """The client of a channel: what is said of it, over what is said for the connector, over what is for all."""
+    """Yield the client of a channel: the channel's values, over the connector's, over those for all."""
     role, channel = key
     settings: dict[str, Given] = {}
     own: dict[str, Given] = {}
@@ -310,15 +312,15 @@ def _client(
             own |= said.own
     connector = own["connector"].value.strip() if "connector" in own else CONNECTOR
     if connector != CONNECTOR:
-        notes.append(f"{channel}: the connector is {connector}, of which no defaults are known")
+        notes.append(f"{channel}: the defaults of the connector {connector} are unknown")
         if "kafka" not in connector:
             for one in (shared, profile):
                 _leave(one.channels.get(key, _Channel()), role, "is for a channel of another connector", accounts)
             return
     if "enabled" in own and own["enabled"].value.strip().lower() == "false":
-        notes.append(f"{channel}: the channel is switched off")
+        notes.append(f"{channel}: the channel is disabled")
         for one in (shared, profile):
-            _leave(one.channels.get(key, _Channel()), role, "is for a channel that is switched off", accounts)
+            _leave(one.channels.get(key, _Channel()), role, "is for a disabled channel", accounts)
         return
     answers: dict[str, Given] = {}
     if connector == CONNECTOR:
@@ -341,7 +343,7 @@ def _leave(channel: _Channel, role: Role, reason: str, accounts: Accounts) -> No
 
 
 def _topics(channel: str, own: Mapping[str, Given]) -> tuple[str, ...]:
-    """The topics of a channel; without any it is the one of its name."""
+    """Return the topics of a channel; by default, the topic of its name."""
     for key in ("topics", "topic"):
         if key in own:
             return names_of_topics(own[key].value)
@@ -351,7 +353,7 @@ def _topics(channel: str, own: Mapping[str, Given]) -> tuple[str, ...]:
 def _reads(
     settings: Mapping[str, Given], own: Mapping[str, Given], accounts: Accounts, notes: list[str]
 ) -> dict[str, Given]:
-    """When positions are committed, and what becomes of a record that fails; another thread polls meanwhile."""
+    """Return the time of commits, and the reaction to failed records, while another thread polls."""
     answers = {"processing": accounts.by_framework("processing", "handed-off", SMALLRYE)}
     failing = own.get("failure-strategy")
     what = _FAILS.get("fail" if failing is None else failing.value.strip().lower())
@@ -367,7 +369,9 @@ def _reads(
     elif strategy.value.strip().lower() in _COMMITS:
         answers["commit"] = Given("commit", _COMMITS[strategy.value.strip().lower()], strategy.origin)
     elif strategy.value.strip().lower() in _STRATEGIES:
-        notes.append(f"commit-strategy={strategy.value.strip()}: when it commits depends on how records are processed")
+        notes.append(
+            f"commit-strategy={strategy.value.strip()}: the time of commits depends on the processing of records"
+        )
     return answers
 
 
@@ -376,7 +380,7 @@ def _writes(own: Mapping[str, Given]) -> dict[str, Given]:
     at_once = own.get("max-inflight-messages")
     answers: dict[str, Given] = {}
     if waits is not None and waits.value.strip().lower() == "false":
-        # The message is acknowledged before the write is: nobody hears of one that fails.
+        # The message is acknowledged before the write, so a failed write is reported to nobody.
         answers["on_send_error"] = Given("on_send_error", "ignore", waits.origin)
     elif at_once is not None and at_once.value.strip() == "1":
         answers["sends"] = Given("sends", "sync", at_once.origin)

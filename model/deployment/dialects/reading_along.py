@@ -1,4 +1,5 @@
-"""Files that another one names or is laid over: they are read along with it, and are no configuration of their own."""
+"""Files that another file names or that lie under it: they are read with that file, and are no configuration by
+themselves."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from model.deployment.dialects.component import Found
 
 
 def without_those_read_along(found: Sequence[Found]) -> tuple[Found, ...]:
-    """The same, where files that were read along with others describe nothing more by themselves.
+    """Return the findings, in which files that were read with others have no components of their own.
 
-    Their values are in what the others describe; what they say for nobody stays ignored.
+    Their values are in the components of the others; their other values remain ignored.
     """
     readers = {normpath(name): one.file for one in found for name in one.along}
     return tuple(_alone(one, readers.get(normpath(one.file), "")) for one in found)
@@ -21,4 +22,4 @@ def without_those_read_along(found: Sequence[Found]) -> tuple[Found, ...]:
 def _alone(found: Found, reader: str) -> Found:
     if not reader or found.along:
         return found
-    return replace(found, components=(), rejected=(), notes=(f"is read along with {reader}",))
+    return replace(found, components=(), rejected=(), notes=(f"is read with {reader}",))

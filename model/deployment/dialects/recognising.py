@@ -1,4 +1,4 @@
-"""Which dialect a file is in: the first that fits, the more particular ones before the general ones."""
+"""The dialect of a file: the first that fits, with specific dialects before general ones."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ DIALECTS: Sequence[Dialect] = (
     dotnet_settings.DIALECT,
     librdkafka_maps.DIALECT,
 )
-"""All that are known, in the order in which they are tried."""
+"""All known dialects, in the order in which they are tried."""
 
 
 def dialect_of(document: Document) -> Dialect | None:
-    """The dialect of a file, or None where it is of none."""
+    """Return the dialect of a file, or None if none fits."""
     return next((dialect for dialect in DIALECTS if dialect.fits(document)), None)

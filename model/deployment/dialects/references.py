@@ -1,7 +1,7 @@
 """Placeholders that name another key of the same application: Spring and SmallRye look there before a default counts.
 
-``PropertySourcesPropertyResolver`` and SmallRye Config's expressions: ``${app.acks:all}`` is what ``app.acks`` says,
-in whichever file of the application that stands; the default is for where nobody says it.
+``PropertySourcesPropertyResolver`` and SmallRye Config's expressions: ``${app.acks:all}`` is the value of ``app.acks``
+in whichever file of the application, and the default only without that key.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from model.deployment.hiding import is_secret
 from model.deployment.values import has_placeholder
 
 LONGEST = 1_000
-"""No value that matters is longer than this, in characters."""
+"""The largest length, in characters, of a value that matters."""
 
 _BEGIN = re.compile(r"\$\{\s*([^${}:]+?)\s*(?=[:}])")
 
 Names = tuple[str, ...]
 Parse = Callable[[str], Names]
-"""The names of a key as a framework compares them."""
+"""A function that returns the names of a key in a framework's form."""
 
 
 @dataclass
 class References:
-    """What the files of an application say under each name; None where that is not so for every profile."""
+    """The values of an application's files under each name; None if they do not count for every profile."""
 
     parse: Parse
     fillings: Fillings
     _known: dict[Names, list[str | None]] = field(default_factory=dict)
 
     def add(self, names: Names, value: str, always: bool) -> None:
-        """A value of the application; ``always``: it counts for every profile."""
+        """Add a value of the application. ``always``: it counts for every profile."""
         self._known.setdefault(names, []).append(value if always else None)
 
     def followed(self, said: Said) -> Said:
-        """The value with what the application says by itself in place of its references.
+        """Return the value with its references replaced by the application's own values.
 
-        Where that cannot be told, only the default goes, so that somebody has to give the value if it matters.
+        If a reference is uncertain, only its default is removed, so that the user must give the value if it matters.
         """
         if "${" not in said.value or len(said.value) > LONGEST:
             return said
         return replace(said, value=_followed(said.value, self._value_of))
 
     def _value_of(self, name: str) -> str | None:
-        """What stands for a reference; None for a name that the application has nothing under, or somebody gave."""
+        """Return the replacement of a reference; None for a name without a value, or with a value from the user."""
         said = self._known.get(self.parse(name))
         if said is None or name in self.fillings:
             return None
@@ -70,7 +70,7 @@ def _followed(text: str, value_of: Callable[[str], str | None]) -> str:
 
 
 def _end(text: str, at: int) -> int | None:
-    """After the brace that closes a placeholder, which may have others within."""
+    """Return the position after the brace that closes a placeholder, which can contain others."""
     depth = 1
     for match in re.finditer(r"\$\{|\}", text[at:]):
         depth += 1 if match[0] == "${" else -1

@@ -1,4 +1,4 @@
-"""What a file says, one value at a time, before anybody asks what it means."""
+"""The values of a file, one at a time, before their interpretation."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Said:
-    """One value: the names that lead to it, from the outside in and as they are written, its text, and its line.
+    """One value: the names that lead to it, from the outside in and as written, its text, and its line.
 
-    An item of a list has its number as a name, ``[0]``. ``null``: nothing is said, or null. ``file``: the one that it
-    is from, where that is not the one that is read, but one that is read along with it.
+    An item of a list has its number as a name, ``[0]``. ``null``: the value is missing or null. ``file``: the value's
+    file, if that is not the file being read but one read with it.
     """
 
     path: tuple[str, ...]

@@ -1,7 +1,7 @@
 """sarama's configuration in YAML or JSON: the fields of its ``Config``, nested or dotted, in any case.
 
-Programs unmarshal such a file into the library's own struct, or into one with its names. A duration without a unit is
-in nanoseconds there, as Go has it.
+Programs unmarshal such a file into the library's own struct, or into one with its names. As in Go, a duration without a
+unit is in nanoseconds.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ SIGNS = frozenset(
         "Net.MaxOpenRequests",
     }
 )
-"""Fields that no other library has by such a name; one of them, and another field."""
+"""Fields whose names no other library has; one of them and another field suffice."""
 
 _ROLES = (Role.PRODUCER, Role.CONSUMER)
 
 
 @cache
 def _fields() -> Mapping[str, str]:
-    """The fields by their names without dots, dashes and underscores, in small letters."""
+    """Return the fields by their names without dots, dashes and underscores, in lower case."""
     return {_plain(key): key for role in _ROLES for key in known_keys(f"{SARAMA} {role}")}
 
 
@@ -53,7 +53,7 @@ def _plain(name: str) -> str:
 
 
 def _field(path: tuple[str, ...]) -> tuple[tuple[str, ...], str] | None:
-    """The field that the end of a path names, the longest, and what stands before it."""
+    """Return the longest field that the end of a path names, and the path before it."""
     for start in range(len(path)):
         field = _fields().get(_plain("".join(path[start:])))
         if field is not None:
@@ -69,7 +69,7 @@ def _values(document: Document) -> Iterator[Said]:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It has two of sarama's fields, one of which is no other library's."""
+    """Tell whether the document has two of sarama's fields, one of which no other library has."""
     text = _plain(document.text)
     if not any(_plain(sign.rpartition(".")[2]) in text for sign in SIGNS):
         return False
@@ -78,7 +78,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """A producer and a consumer for each place in the file with fields of theirs."""
+    """Return a producer and a consumer for each place in the file with fields of theirs."""
     accounts = Accounts(document, fillings)
     places: dict[tuple[str, ...], dict[str, Said]] = {}
     for said in accounts.last_of_each(_values(document), "a map"):
@@ -86,7 +86,7 @@ def read(document: Document, fillings: Fillings) -> Found:
         if field is None:
             accounts.ignore(said, NOT_KAFKAS)
         elif said.null:
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         else:
             places.setdefault(field[0], {})[field[1]] = said
     components = [one for place, fields in places.items() for one in _components(place, fields, accounts)]
@@ -96,7 +96,7 @@ def read(document: Document, fillings: Fillings) -> Found:
 def _components(place: tuple[str, ...], fields: Mapping[str, Said], accounts: Accounts) -> Iterator[Component]:
     roles = [role for role in _ROLES if any(key.startswith(f"{role.capitalize()}.") for key in fields)]
     for said in () if roles else fields.values():
-        accounts.ignore(said, "is for producers and consumers, and the file has settings of neither")
+        accounts.ignore(said, "is for producers and consumers, but the file has settings of neither")
     for role in roles:
         settings = {
             key: accounts.take(said, key, _value(key, role, accounts.text(said)))
@@ -108,7 +108,7 @@ def _components(place: tuple[str, ...], fields: Mapping[str, Said], accounts: Ac
 
 
 def _value(key: str, role: Role, text: str) -> str:
-    """A value as the library writes it: durations with a unit, constants without their package."""
+    """Return a value in the library's form: durations with a unit, constants without their package."""
     definition = find_definition(f"{SARAMA} {role}", key, Release(*LIBRARIES[SARAMA].newest))
     if definition is not None and definition.type == "duration" and text.lstrip("-").isdigit() and text != "0":
         return f"{text}ns"

@@ -1,6 +1,6 @@
-"""Scripts of a shell that create or change topics: the calls of ``kafka-topics`` and ``kafka-configs`` in them.
+"""Shell scripts that create or change topics: their calls of ``kafka-topics`` and ``kafka-configs``.
 
-None is run.
+No script is run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SUFFIXES = (".sh", ".bash", ".zsh")
 
 
 def fits(document: Document) -> bool:
-    """A script in which topics are created, or they or brokers are changed."""
+    """Tell whether the document is a script that creates topics, or changes topics or brokers."""
     text = document.text
     creates = "kafka-topics" in text and "--create" in text
     changes = ("kafka-configs" in text or "kafka-topics" in text) and "--alter" in text
@@ -24,7 +24,8 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The topics that it creates; one whose name or settings are told only when it runs is rejected."""
+    """Return the topics that the script creates; a topic whose name or settings are known only at run time is
+    rejected."""
     accounts = Accounts(document, fillings)
     commands = Commands(accounts)
     for said in calls_in(document.text):

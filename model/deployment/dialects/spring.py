@@ -1,6 +1,6 @@
-"""Spring Boot: ``spring.kafka.*`` in ``application.yml`` or ``.properties``, names in any of their relaxed forms.
+"""Spring Boot: ``spring.kafka.*`` in ``application.yml`` or ``.properties``, with names in any of their relaxed forms.
 
-What Spring Kafka's containers do by themselves is in ``spring_container.py``, Spring Cloud Stream in its own module.
+The behaviour of Spring Kafka's containers is in ``spring_container.py``; Spring Cloud Stream has its own module.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from model.deployment.known_keys import MEANT, NEAR
 
 NAME = "Spring Boot application"
 PREFIX = ("spring", "kafka")
-NOT_BOUND = "no property of Spring Boot: it is bound to nothing, and has no effect"
-UNREAD = "does not change what this producer or consumer does to a record"
+NOT_BOUND = "is no property of Spring Boot and has no effect"
+UNREAD = "does not change the deliveries of this producer or consumer"
 _RAW = "properties"
 _LAYERS = range(4)
-"""Where a setting comes from, later ones outrank earlier ones: for both by name, for both as it is, for one by name,
-for one as it is."""
+"""The sources of a setting, lowest precedence first: for both clients by name, for both under ``properties``, for one
+by name, for one under ``properties``."""
 _AS_IT_IS = (1, 3)
 
 _TABLES = Path(__file__).with_name("tables")
@@ -76,12 +76,12 @@ def _table() -> Mapping[tuple[str, ...], _Row]:
 
 @cache
 def _joined() -> Mapping[str, tuple[str, ...]]:
-    """The names of each property by how they read without anything between them, as the environment has them."""
+    """Return the names of each property by their joined form, as environment variables have them."""
     return {"".join(names): names for names in (*_table(), *_unread(), ("listener", "ackmode"))}
 
 
 def properties() -> tuple[str, ...]:
-    """The properties that are bound to settings, below ``spring.kafka``, as they are documented."""
+    """Return the properties that are bound to settings, below ``spring.kafka``, in their documented form."""
     with (_TABLES / "spring.csv").open(encoding="utf-8", newline="") as table:
         return (*(row["property"] for row in csv.DictReader(table)), "listener.ack-mode", "template.default-topic")
 
@@ -94,7 +94,7 @@ def _unread() -> frozenset[tuple[str, ...]]:
 
 @dataclass
 class _Application:
-    """What a file says for one profile."""
+    """The values of a file for one profile."""
 
     layers: dict[Role, list[dict[str, Given]]] = field(
         default_factory=lambda: {r: [{} for _ in _LAYERS] for r in CLIENTS}
@@ -107,12 +107,12 @@ class _Application:
     cloud: spring_cloud.Cloud = field(default_factory=spring_cloud.Cloud)
 
     def settings(self, role: Role) -> dict[str, Given]:
-        """What is said of a client, by where it comes from."""
+        """Return the values of a client, by precedence."""
         return {key: given for layer in self.layers[role] for key, given in layer.items()}
 
     @property
     def boot(self) -> spring_cloud.Boot:
-        """What counts for the clients of bindings too: all but the prefix, which is the template's own."""
+        """The values that also count for the clients of bindings: all except the template's own transaction prefix."""
         settings = {
             role: {
                 key: given
@@ -127,7 +127,7 @@ class _Application:
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """Some key begins with ``spring.kafka``, or is one of Spring Cloud Stream's for Kafka."""
+    """Tell whether a key begins with ``spring.kafka``, or is one of Spring Cloud Stream's for Kafka."""
     return any(
         relaxed(said.path)[:2] == PREFIX or spring_cloud.is_for_kafka(relaxed(said.path))
         for values in documents_in(document)
@@ -136,7 +136,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producer and the consumer of an application, for each choice of profiles that makes a difference."""
+    """Return the producer and the consumer of an application, for each choice of profiles that makes a difference."""
     accounts = Accounts(document, fillings, separators=(":",))
     sections = sections_of(document, accounts, _is_ours, lambda said, of: _is_settled(said, of, accounts))
     components: list[Component] = []
@@ -158,7 +158,7 @@ def _is_ours(said: Said) -> bool:
 
 
 def _is_settled(said: Said, document: Document, accounts: Accounts) -> bool:
-    """Whether a setting is there in any case: not behind a byte order mark, nor in a part that a template decides."""
+    """Tell whether a setting is present in any case: not behind a byte order mark, nor in a template's part."""
     if document.suffix in YAML:
         return True
     if said.line == 1 and document.has_byte_order_mark:
@@ -173,17 +173,17 @@ def _is_settled(said: Said, document: Document, accounts: Accounts) -> bool:
 def _sort(said: Said, accounts: Accounts, application: _Application) -> None:
     names = relaxed(said.path)
     if is_of_profiles(names):
-        accounts.ignore(said, "is of profiles and files, no setting of Kafka's")
+        accounts.ignore(said, "is for profiles and files, not a setting of Kafka")
     elif names and is_tag(said.path[0]):
-        accounts.ignore(said, "belongs to a template, which is no setting by itself")
+        accounts.ignore(said, "belongs to a template, not to a setting")
     elif names and is_place(said.key):
-        accounts.reject(said, "a template stands in the place of a key; fill the template in first")
+        accounts.reject(said, "has a template in place of the key; render the template first")
     elif spring_cloud.is_cloud(names):
         spring_cloud.sort(said, accounts, application.cloud)
     elif names[:2] != PREFIX or names == PREFIX:
         accounts.ignore(said, NOT_KAFKAS)
     elif said.null:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
     elif is_secret(said.key):
         accounts.ignore(said, SECRET)
     else:
@@ -191,7 +191,7 @@ def _sort(said: Said, accounts: Accounts, application: _Application) -> None:
 
 
 def _known(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, or those of the property that they stand for, where the environment has more of them."""
+    """Return the names, or those of the property that an environment variable with more names means."""
     names = relaxed(path)
     return path if names in _table() or _RAW in names else _joined().get("".join(names), path)
 
@@ -217,11 +217,11 @@ def _sort_own(said: Said, path: tuple[str, ...], accounts: Accounts, application
         application.mentioned.add(Role.CONSUMER)
     elif names == ("retry", "topic", "enabled"):
         application.retries = accounts.take(said, "on_processing_error", truth(accounts.text(said)))
-        accounts.ignore(said, "no retry topics: what fails is tried again in place")
+        accounts.ignore(said, "disables retry topics: failed records are retried in place")
         application.mentioned.add(Role.CONSUMER)
     elif names == ("template", "defaulttopic"):
         application.topics[Role.PRODUCER] = accounts.text(said)
-        accounts.ignore(said, "names the topic that is written to")
+        accounts.ignore(said, "names the topic of the producer")
         application.mentioned.add(Role.PRODUCER)
     elif names[:1] == ("streams",) and len(names) > 1:
         _of_streams(said, path[1:], accounts, application)
@@ -234,7 +234,8 @@ def _sort_own(said: Said, path: tuple[str, ...], accounts: Accounts, application
 
 
 def _meant(path: tuple[str, ...]) -> str:
-    """Ask for the property that a name is nearly that of, or under which Spring passes a setting on as it is."""
+    """Return the question for the property that a name resembles, or under which Spring passes on a setting
+    unchanged."""
     key = ".".join(path[1:])
     if path[0] in CLIENTS and is_known(path[0], key):
         return f"{MEANT} {'.'.join(PREFIX)}.{path[0]}.{_RAW}.{key}?"
@@ -247,13 +248,13 @@ def _meant(path: tuple[str, ...]) -> str:
 def _by_name(said: Said, names: tuple[str, ...], row: _Row, accounts: Accounts, application: _Application) -> None:
     value = _in_unit(accounts.text(said), row.unit)
     if value is None:
-        accounts.reject(said, f"is no value that Spring takes for {row.setting}")
+        accounts.reject(said, f"is no valid value for {row.setting} in Spring")
         return
     layer = 0 if len(row.roles) == 2 else 2
     for role in row.roles:
         into = application.layers[role][layer]
         if names not in _table() and row.setting in into and names[-1] != "0":
-            # The items of a list, with numbers: one value, in the line of the first.
+            # The numbered items of a list become one value, in the line of the first.
             first = into[row.setting]
             into[row.setting] = Given(row.setting, f"{first.value},{value}", first.origin)
             accounts.ignore(said, f"is an item of the list in line {first.origin.line}")
@@ -287,7 +288,7 @@ def _in_unit(text: str, unit: str) -> str | None:
 
 
 def _components(profiles: str, application: _Application, accounts: Accounts, notes: list[str]) -> Iterator[Component]:
-    """The producer and the consumer, the clients of Streams, and those of bindings."""
+    """Yield the producer and the consumer, the clients of Streams, and those of bindings."""
     settings = {role: application.settings(role) for role in CLIENTS}
     for role in CLIENTS:
         if role not in application.mentioned:

@@ -1,13 +1,13 @@
 """Spring Cloud Stream's binder for Kafka: ``spring.cloud.stream.kafka.*`` and the bindings.
 
-The binder writes acks=1 where nobody says otherwise (``required-acks``; from 5.0.2 on all), reads a named group from
-the start, commits by itself, and after three attempts, and those of the container, passes a record over, or writes it
-to another topic.
+By default, the binder writes acks=1 (``required-acks``; from 5.0.2 on all), reads a named group from the start, and
+commits by itself. After three attempts, and those of the container, it skips a record, or writes it to another topic.
 
-What counts for a client, from the lowest on: what the binder sets (``required-acks``), ``spring.kafka.*``, the binder's
-``configuration``, its ``producer-properties`` or ``consumer-properties``, and the binding's own ``configuration``
-(``BindingUtils.createProducerConfigs``, ``KafkaBinderConfigurationProperties.mergedProducerConfiguration``). Of each of
-these, what the environment of a binder of its own says outranks what is said outside (``DefaultBinderFactory``).
+The sources for a client, lowest precedence first: the binder's own values (``required-acks``), ``spring.kafka.*``, the
+binder's ``configuration``, its ``producer-properties`` or ``consumer-properties``, and the binding's own
+``configuration`` (``BindingUtils.createProducerConfigs``,
+``KafkaBinderConfigurationProperties.mergedProducerConfiguration``). For each of these, the environment of a binder of
+its own outranks the values outside (``DefaultBinderFactory``).
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from model.deployment.release import JAVA
 
 BINDER = "Spring Cloud Stream's binder"
 PREFIX = ("spring", "cloud", "stream")
-OWN = "of the binder; it does not change what the client does to a record"
-ANOTHER = "of a second binder, and which bindings that is for is not followed"
-SPLIT = "which bindings Kafka Streams has, and which the plain binder, depends on the application's functions"
-NEWER = "before 5.0.2 the binder writes acks=1 where nobody says otherwise, as is taken here; later ones write all"
+OWN = "is for the binder and does not change the client's deliveries"
+ANOTHER = "is for a second binder, whose bindings cannot be followed"
+SPLIT = "the application's functions determine which bindings belong to Kafka Streams and which to the plain binder"
+NEWER = "acks=1 is assumed, the binder's default before 5.0.2; later binders write all"
 _SKIPS = {"logandcontinue": "LogAndContinueExceptionHandler", "skipandcontinue": "LogAndContinueExceptionHandler"}
 _PREFIXES = {"producerproperties": (Role.PRODUCER,), "consumerproperties": (Role.CONSUMER,), "configuration": CLIENTS}
-_BOOT_OF_ONE = "of one of several binders, whose spring.kafka is not read"
-_CUT_OFF = "keeps from the binder what is said outside of its environment, which is not followed"
-_OF_TRANSACTIONS = "is for the producer of all transactions, which is not followed here"
-_AUTOMATIC = "says whether the binder commits by itself; without that the application decides"
+_BOOT_OF_ONE = "is for one of several binders, whose spring.kafka is not read"
+_CUT_OFF = "hides values outside of its environment from the binder, which cannot be followed"
+_OF_TRANSACTIONS = "is for the producer of all transactions, which cannot be followed"
+_AUTOMATIC = "determines whether the binder commits by itself, or the application decides"
 _ADDRESSES = frozenset({"brokers", "bootstrapservers", "zknodes", "defaultbrokerport"})
 _OF_BINDINGS = ("enabledlq", "sync", "startoffset", "autocommitoffset")
 _OWN_THAT_MATTER = frozenset({"requiredacks", "transactionidprefix", "ackmode", *_OF_BINDINGS})
-"""The binder's properties that change what a client does."""
+"""The binder's properties that change a client's behaviour."""
 
 
 def _for_each_role() -> dict[Role, dict[str, Given]]:
@@ -53,13 +53,13 @@ def _for_each_role() -> dict[Role, dict[str, Given]]:
 
 @dataclass
 class _Binding:
-    """What is said of one binding, or by default of all."""
+    """The values of one binding, or the defaults of all."""
 
     settings: dict[Role, dict[str, Given]] = field(default_factory=_for_each_role)
     lower: dict[Role, dict[str, Given]] = field(default_factory=_for_each_role)
-    """What is said of the binder for both kinds of clients, which ``settings`` outrank."""
+    """The binder's values for both kinds of clients, which ``settings`` outrank."""
     lowest: dict[Role, dict[str, Given]] = field(default_factory=_for_each_role)
-    """What the binder sets by properties of its own, which all others outrank."""
+    """The values that the binder sets by its own properties, which all others outrank."""
     known: dict[str, Given] = field(default_factory=dict)
     roles: set[Role] = field(default_factory=set)
     mode: Mode | None = None
@@ -67,7 +67,7 @@ class _Binding:
 
 @dataclass
 class Cloud:
-    """What is said of the binder, and of each binding."""
+    """The values of the binder, and of each binding."""
 
     binder: _Binding = field(default_factory=_Binding)
     every: _Binding = field(default_factory=_Binding)
@@ -75,37 +75,39 @@ class Cloud:
     kafka: bool = False
     streams: streams.Streams | None = None
     named: str = ""
-    """The binder of several whose environment was read."""
+    """The binder, of several, whose environment was read."""
     environment: Cloud | None = None
-    """What that environment says."""
+    """The values of that environment."""
     by_default: str = ""
     """The binder of bindings that name none."""
     no_candidates: set[str] = field(default_factory=set)
-    """Binders that only bindings have that name them."""
+    """Binders that serve only bindings that name them."""
     cut_off: dict[str, Given] = field(default_factory=dict)
     """Binders for which only their own environment counts."""
 
     def counting(self, binder: str) -> tuple[Cloud, ...]:
-        """What counts for bindings with this binder (empty: they name none), the lowest first."""
+        """Return the values that count for bindings with this binder (empty: they name none), lowest precedence
+        first."""
         own = binder == self.named if binder else self.named not in self.no_candidates
         return (self, self.environment) if self.environment is not None and own else (self,)
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What ``spring.kafka`` says of each client, but for the prefix of transactions, and of when listeners commit."""
+    """The values of ``spring.kafka`` for each client, without the prefix of transactions, and the listeners' commit
+    mode."""
 
     settings: Mapping[Role, Mapping[str, Given]]
     mode: Mode | None
 
 
 def is_cloud(names: tuple[str, ...]) -> bool:
-    """Whether a key, in its relaxed form, is one of Spring Cloud Stream."""
+    """Tell whether a key, in its relaxed form, is one of Spring Cloud Stream."""
     return names[:3] == PREFIX
 
 
 def is_for_kafka(names: tuple[str, ...]) -> bool:
-    """Whether it is one for Kafka, also in the environment of a binder of its own."""
+    """Tell whether a key is one for Kafka, also in the environment of a binder of its own."""
     return names[:4] == (*PREFIX, "kafka") or (is_cloud(names) and _apart(names[6:])[:4] == (*PREFIX, "kafka"))
 
 
@@ -118,7 +120,7 @@ def _sort(said: Said, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -
     names = relaxed(path)
     cloud.kafka = cloud.kafka or (names[:1] == ("kafka",) and names[1:2] != ("streams",))
     if said.null:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
     elif names[:2] == ("kafka", "streams"):
         cloud.streams = cloud.streams or streams.Streams()
         _of_streams(said, path[2:], names[2:], accounts, cloud.streams)
@@ -142,18 +144,18 @@ def _sort(said: Said, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -
 
 
 def _apart(path: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of which one may be in square brackets, with dots: the environment is a map of such keys."""
+    """Split names at dots, which a name in square brackets can contain: the environment is a map of such keys."""
     return tuple(name for part in path for name in part.split(".") if name)
 
 
 def _of_one_of_several(said: Said, binder: str, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -> None:
-    """What is said of a binder of its own: the environment of the first for Kafka is read."""
+    """Sort a value of one of several binders; only the environment of the first one for Kafka is read."""
     of_binder = relaxed(path)
     inner = _apart(path[1:])
     names = relaxed(inner)
     if of_binder == ("defaultcandidate",) and truth(accounts.text(said)) == "false":
         cloud.no_candidates.add(binder)
-        accounts.ignore(said, "leaves the binder to bindings that name it")
+        accounts.ignore(said, "limits the binder to bindings that name it")
     elif of_binder == ("inheritenvironment",) and truth(accounts.text(said)) == "false":
         cloud.cut_off[binder] = accounts.take(said, "inherit-environment")
         accounts.ignore(said, NOT_KAFKAS)
@@ -166,7 +168,7 @@ def _of_one_of_several(said: Said, binder: str, path: tuple[str, ...], accounts:
         elif _matters(inner):
             accounts.reject(said, ANOTHER)
         else:
-            accounts.ignore(said, f"{ANOTHER}; it does not change what a client does to a record")
+            accounts.ignore(said, f"{ANOTHER}; it does not change a client's deliveries")
     elif names[:2] != ("spring", "kafka"):
         accounts.ignore(said, NOT_KAFKAS)
     elif is_secret(said.key):
@@ -187,7 +189,7 @@ def _of_environment(said: Said, path: tuple[str, ...], accounts: Accounts, cloud
 
 
 def _matters(path: tuple[str, ...]) -> bool:
-    """Whether a value may change what some client of a binder does."""
+    """Tell whether a value can change a client's behaviour."""
     names = relaxed(path)
     at = next((at for at, name in enumerate(names) if name in _PREFIXES), len(path))
     key = ".".join(path[at + 1 :])
@@ -198,7 +200,7 @@ def _matters(path: tuple[str, ...]) -> bool:
 def _of_streams(
     said: Said, path: tuple[str, ...], names: tuple[str, ...], accounts: Accounts, found: streams.Streams
 ) -> None:
-    """What is said for the binder of Kafka Streams: its own names, and those of Streams."""
+    """Sort a value of the binder of Kafka Streams: its own names, and those of Streams."""
     inner = next((at for at, name in enumerate(names) if name in _PREFIXES and len(names) > at + 1), None)
     if names[-1:] == ("applicationid",):
         streams.sort(said, "application.id", found, accounts)
@@ -211,7 +213,7 @@ def _of_streams(
         key = "deserialization.exception.handler"
         value = accounts.text(said).replace("-", "").lower()
         found.known[key] = accounts.take(said, key, _SKIPS.get(value, accounts.text(said)))
-        accounts.ignore(said, "what is done about records that cannot be read")
+        accounts.ignore(said, "determines the reaction to records that cannot be read")
     else:
         accounts.ignore(said, OWN)
 
@@ -256,7 +258,7 @@ def _of_a_binding(
 
 
 def components_of(cloud: Cloud, boot: Boot, profiles: str, accounts: Accounts, notes: list[str]) -> Iterator[Component]:
-    """A client for each binding whose direction is known, by its settings or its name; and those of Kafka Streams."""
+    """Yield a client for each binding with a known direction, by its settings or name, and those of Kafka Streams."""
     kafka = cloud.kafka or (cloud.environment is not None and cloud.environment.kafka)
     if cloud.streams is not None:
         yield from _streams(cloud.streams, kafka, cloud, profiles, accounts, notes)
@@ -288,7 +290,7 @@ def _streams(
 
 
 def _reads_by(name: str, *own: _Binding) -> bool:
-    """Whether a binding is for reading, by its settings, or its name."""
+    """Tell whether a binding reads, by its settings or its name."""
     roles = {role for one in own for role in one.roles}
     group = any("group" in one.known for one in own)
     return roles == {Role.CONSUMER} or (not roles and ("-in-" in name or "input" in name or group))
@@ -316,7 +318,8 @@ def _client(name: str, cloud: Cloud, boot: Boot, profiles: str, accounts: Accoun
 
 
 def _of_the_binder(role: Role, counting: tuple[Cloud, ...], boot: Boot) -> dict[str, Given]:
-    """What all bindings of a binder have, without what the binder leaves out (``filterStreamManagedConfiguration``)."""
+    """Return the values of all bindings of a binder, without those that the binder omits
+    (``filterStreamManagedConfiguration``)."""
     settings = {key: given for one in counting for key, given in one.binder.lowest[role].items()}
     settings |= boot.settings[role]
     for one in counting:
@@ -351,7 +354,8 @@ def _reads(
     accounts: Accounts,
     notes: list[str],
 ) -> dict[str, Given]:
-    """What a binding sets and does; ``mode``: as the binding says, which outranks ``boots``, of ``spring.kafka``."""
+    """Return the behaviour of a reading binding. ``mode``: the binding's, which outranks ``boots``, that of
+    ``spring.kafka``."""
     settings.setdefault("enable.auto.commit", accounts.by_framework("enable.auto.commit", "false", BINDER))
     group, start, letters = known.get("group"), known.get("startoffset"), known.get("enabledlq")
     if group is not None:

@@ -1,8 +1,8 @@
-"""Spring Kafka's listener containers: when they commit, and what becomes of a record that fails.
+"""Spring Kafka's listener containers: the time of commits, and the reaction to failed records.
 
-A container switches auto-commit off and commits by itself (2.3 and later), after each poll whose records all returned
-(``ack-mode``). A record that fails is delivered ten times and then logged and passed over (2.5 and later; before, it
-was passed over at once), unless the application has an error handler of its own.
+A container disables auto-commit and commits by itself (2.3 and later), after each poll whose records were all processed
+(``ack-mode``). A failed record is delivered ten times and then logged and skipped (2.5 and later; before, it was
+skipped at once), unless the application has its own error handler.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ MODES = ("record", "batch", "time", "count", "counttime", "manual", "manualimmed
 BY_HAND = ("manual", "manualimmediate")
 REFUSED = "refused with IllegalStateException: Consumer cannot be configured for auto commit for ackMode {}"
 BESIDE = (
-    "transaction-id-prefix makes listener containers send positions to the producer's transactions; "
-    "with enable-auto-commit=true they are committed beside them"
+    "transaction-id-prefix makes listener containers send offsets to the producer's transactions; "
+    "with enable-auto-commit=true the offsets are committed outside of the transactions"
 )
-TRANSACTIONS = "transaction-id-prefix makes listener containers commit positions in the producer's transactions"
-DECIDES = "{}={}: the application decides when a record is acknowledged, and so what is committed"
+TRANSACTIONS = "transaction-id-prefix makes listener containers commit offsets in the producer's transactions"
+DECIDES = "{}={}: the application decides when a record is acknowledged, and thus what is committed"
 
 
 @dataclass(frozen=True)
 class Mode:
-    """An ``ack-mode`` as it stands in the file, and its value as Spring compares it."""
+    """An ``ack-mode`` as written in the file, and its value in Spring's form."""
 
     said: Said
     value: str
@@ -36,11 +36,11 @@ class Mode:
 
 
 def mode_of(said: Said, accounts: Accounts) -> Mode | None:
-    """The mode of a value; None, and the value rejected, if it is none."""
+    """Return the mode of a value; None, with the value rejected, if it is invalid."""
     text = accounts.text(said)
     value = text.replace("-", "").replace("_", "").lower()
     if value not in MODES:
-        accounts.reject(said, "is no ack-mode: RECORD, BATCH, TIME, COUNT, COUNT_TIME, MANUAL or MANUAL_IMMEDIATE")
+        accounts.reject(said, "is no ack-mode; use RECORD, BATCH, TIME, COUNT, COUNT_TIME, MANUAL or MANUAL_IMMEDIATE")
         return None
     return Mode(said, value, accounts.take(said, "commit"))
 
@@ -48,7 +48,7 @@ def mode_of(said: Said, accounts: Accounts) -> Mode | None:
 def container(
     settings: Mapping[str, Given], mode: Mode | None, retries: Given | None, accounts: Accounts, notes: list[str]
 ) -> tuple[dict[str, Given], dict[str, Given]]:
-    """What a container makes of a consumer's settings, and what it does. ``retries``: topics for further attempts."""
+    """Return a consumer's settings and behaviour in a container. ``retries``: the setting for retry topics."""
     own = dict(settings)
     answers: dict[str, Given] = {}
     if "enable.auto.commit" not in own:
@@ -61,7 +61,7 @@ def container(
             accounts.ignore(mode.said, "the application decides when it acknowledges a record")
             notes.append(DECIDES.format("ack-mode", accounts.text(mode.said)))
     elif automatic and mode is not None:
-        accounts.ignore(mode.said, "is not used where the client commits by itself (enable-auto-commit=true)")
+        accounts.ignore(mode.said, "has no effect, because the client commits by itself (enable-auto-commit=true)")
     elif not automatic and mode is not None:
         answers["commit"] = Given("commit", "after", mode.given.origin)
     elif not automatic:
@@ -69,11 +69,13 @@ def container(
     group = own.get("group.id")
     if group is not None and group.value.strip().startswith("${random."):
         answers["group"] = Given("group", "new", group.origin)
-        notes.append("each start has a group of its own, which begins where auto.offset.reset says")
+        notes.append("each start has a new group, which starts by auto.offset.reset")
     if retries is not None and retries.value.strip().lower() == "true":
         answers["on_processing_error"] = Given("on_processing_error", "forward", retries.origin)
-        notes.append("records that fail go through retry topics, out of their order")
+        notes.append("failed records go through retry topics, out of order")
     else:
         answers["on_processing_error"] = accounts.by_framework("on_processing_error", "skip", FRAMEWORK)
-        notes.append("a record that fails is delivered ten times and then passed over, if the application says nothing")
+        notes.append(
+            "a failed record is delivered ten times and then skipped, unless the application has its own error handler"
+        )
     return own, answers

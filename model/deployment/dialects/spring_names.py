@@ -1,4 +1,4 @@
-"""Names of properties as Spring Boot compares them, in files and in the environment, and the documents of a file."""
+"""Names of properties in Spring Boot's form, in files and in the environment, and the documents of a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENVIRONMENT = re.compile(r"SPRING_[A-Z0-9_]{1,200}", re.ASCII)
 
 
 def relaxed(path: tuple[str, ...]) -> tuple[str, ...]:
-    """Names as Spring compares them: without dashes and underscores, in small letters.
+    """Return names in Spring's form: without dashes and underscores, in lower case.
 
     >>> relaxed(("spring", "kafka", "consumer", "isolationLevel"))
     ('spring', 'kafka', 'consumer', 'isolationlevel')
@@ -30,7 +30,7 @@ def relaxed(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def names_in(key: str) -> tuple[str, ...]:
-    """The names of a key; a name in square brackets keeps its dots, as maps with such keys need it.
+    """Return the names of a key; a name in square brackets keeps its dots, as maps with such keys need.
 
     >>> names_in("spring.kafka.properties[max.poll.records]")
     ('spring', 'kafka', 'properties', 'max.poll.records')
@@ -47,7 +47,7 @@ def names_in(key: str) -> tuple[str, ...]:
 
 
 def names_in_environment(name: str) -> tuple[str, ...] | None:
-    """The names that a variable of the environment stands for; None if it is not one of Spring's.
+    """Return the names that an environment variable means; None if it is not one of Spring's.
 
     >>> names_in_environment("SPRING_KAFKA_PRODUCER_ACKS")
     ('spring', 'kafka', 'producer', 'acks')
@@ -56,7 +56,7 @@ def names_in_environment(name: str) -> tuple[str, ...] | None:
 
 
 def documents_in(document: Document) -> Iterator[list[Said]]:
-    """The values of each document in a file, names nested or dotted alike."""
+    """Yield the values of each document in a file, with nested and dotted names alike."""
     if document.suffix in YAML:
         for node in document.yaml:
             flat = (said for said in values_of(as_in_java(node)) if said.path)
@@ -71,10 +71,10 @@ def documents_in(document: Document) -> Iterator[list[Said]]:
 
 
 def _separators(text: str, settings: list[int]) -> list[int]:
-    """The lines that part documents, of a file with settings in these lines.
+    """Return the lines that separate documents, in a file with settings in these lines.
 
-    ``OriginTrackedPropertiesLoader.isNewDocument``: nothing stands before the sign, three hyphens after it, and the
-    line before is no comment with the same sign. ``load``: a comment that comes before any setting takes it back.
+    ``OriginTrackedPropertiesLoader.isNewDocument``: the sign begins the line, three hyphens follow it, and the line
+    before is no comment with the same sign. ``load``: a comment before any setting cancels the separation.
     """
     lines = _LINE_END.split(text)
     found: list[int] = []
@@ -88,7 +88,7 @@ def _separators(text: str, settings: list[int]) -> list[int]:
             at += 1
         if _SEPARATOR.fullmatch(line) and before != comment[1]:
             found.append(number)
-            # Where a document begins, the sign of the line is not kept.
+            # At the beginning of a document, the sign of the line is not kept.
             continue
         while found and (at == 0 or settings[at - 1] < found[-1]):
             found.pop()
@@ -97,7 +97,7 @@ def _separators(text: str, settings: list[int]) -> list[int]:
 
 
 def given_again(nodes: Iterable[Node], path: tuple[str, ...] = ()) -> Iterator[tuple[Said, int]]:
-    """The values under keys that come again in the same mapping, each with the line where its key does."""
+    """Yield the values under repeated keys of a mapping, each with the line of the repetition."""
     for node in nodes:
         if isinstance(node, Sequence):
             for number, item in enumerate(node.items):
@@ -114,7 +114,7 @@ def given_again(nodes: Iterable[Node], path: tuple[str, ...] = ()) -> Iterator[t
 
 
 def truth(text: str) -> str | None:
-    """``true`` or ``false``, as Spring takes a text for a truth (``StringToBooleanConverter``); None if it does not.
+    """Return ``true`` or ``false`` as Spring interprets a text (``StringToBooleanConverter``); None for any other text.
 
     >>> truth(" On "), truth("0"), truth("maybe")
     ('true', 'false', None)

@@ -1,7 +1,7 @@
-"""Profiles of Spring: the expressions that say for which of them a document counts, and which are active together.
+"""Profiles of Spring: the expressions for which a document counts, and the profiles that are active together.
 
-Expressions are those of ``org.springframework.core.env.ProfilesParser``: names, ``!``, and ``&`` or ``|``, of which one
-level has only one kind. Of several expressions one is enough (``Profiles.of``).
+Expressions are those of ``org.springframework.core.env.ProfilesParser``: names, ``!``, and ``&`` or ``|``; one level
+has only one kind. Of several expressions one must hold (``Profiles.of``).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 DEFAULT = "default"
-"""The profile that is active where no other one is (``AbstractEnvironment.RESERVED_DEFAULT_PROFILE_NAME``)."""
+"""The profile that is active without any other (``AbstractEnvironment.RESERVED_DEFAULT_PROFILE_NAME``)."""
 
 LONGEST = 1_000
-"""No expression is longer than this, in characters."""
+"""The largest length of an expression, in characters."""
 
 DEEPEST = 20
-"""Nor has it more parentheses, or signs of negation, in each other."""
+"""The deepest nesting of parentheses or negations in an expression."""
 
 _TOKENS = re.compile(r"[()&|!]|[^()&|!]+")
 
@@ -27,7 +27,7 @@ Test = Callable[[Active], bool]
 
 @dataclass(frozen=True)
 class Expression:
-    """When it holds, and the names in it: those that it asks for, and all."""
+    """An expression: its test, the names that it requires, and all of its names."""
 
     holds: Test
     wanted: frozenset[str]
@@ -35,7 +35,7 @@ class Expression:
 
 
 def parsed(text: str) -> Expression | None:
-    """The expression that a text is; None of one that Spring refuses as malformed.
+    """Parse an expression; None if Spring refuses it as malformed.
 
     >>> one = parsed("prod & !(eu | us)")
     >>> one is not None and one.holds(frozenset({"prod"})), one is not None and one.holds(frozenset({"prod", "eu"}))
@@ -54,7 +54,7 @@ def parsed(text: str) -> Expression | None:
 
 
 def _level(tokens: list[str], depth: int) -> tuple[Expression, list[str]]:
-    """Operands with one kind of sign between them, up to the end or a closing parenthesis."""
+    """Parse operands with one kind of sign between them, up to the end or a closing parenthesis."""
     first, tokens = _operand(tokens, depth)
     operands, sign = [first], ""
     while tokens and tokens[0] != ")":
@@ -92,33 +92,34 @@ def _joined(operands: list[Expression], how: Callable[[Iterable[bool]], bool]) -
 
 @dataclass(frozen=True)
 class Condition:
-    """For which profiles a document counts: always without ``any_of``. ``unknown``: why nobody can say it here."""
+    """The profiles for which a document counts: always without ``any_of``. ``unknown``: the reason for which this is
+    unknown."""
 
     any_of: tuple[Expression, ...] = ()
     unknown: str = ""
 
     def holds(self, active: Iterable[str]) -> bool:
-        """Whether the document counts with these profiles."""
+        """Tell whether the document counts with these profiles."""
         among = frozenset(active) or frozenset({DEFAULT})
         return not self.unknown and (not self.any_of or any(one.holds(among) for one in self.any_of))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The profiles that it speaks of."""
+        """The profiles in the condition."""
         return tuple(sorted({name for one in self.any_of for name in one.names} - {DEFAULT}))
 
     @property
     def wanted(self) -> Iterator[tuple[str, ...]]:
-        """For each expression the profiles that it wants to be active."""
+        """For each expression, the profiles that it requires."""
         return (tuple(sorted(one.wanted - {DEFAULT})) for one in self.any_of)
 
 
 def condition_of(texts: Iterable[str]) -> Condition:
-    """The condition of expressions, each of which may be several with commas between them."""
+    """Return the condition of expressions, each of which can be several with commas between them."""
     expressions: list[Expression] = []
     for text in (part.strip() for whole in texts for part in whole.split(",")):
         if "@" in text or "${" in text or "{{" in text:
-            return Condition(unknown="counts only for a profile that is told elsewhere; fill the placeholder in first")
+            return Condition(unknown="counts only for a profile from elsewhere; replace the placeholder with a value")
         one = parsed(text)
         if one is None:
             return Condition(unknown="counts for a profile expression that Spring refuses as malformed")
@@ -127,7 +128,7 @@ def condition_of(texts: Iterable[str]) -> Condition:
 
 
 def expanded(profiles: Iterable[str], groups: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The profiles with those of their groups, in the order in which they outrank each other, the lowest first.
+    """Return the profiles with those of their groups, lowest precedence first.
 
     ``org.springframework.boot.context.config.Profiles.expandProfiles``.
     """

@@ -1,7 +1,9 @@
-"""The documents of an application of Spring's, in all its files: which count together, for which profiles.
+"""The documents of a Spring application, in all its files: those that count together, and the profiles for which they
+count.
 
-A document counts where its ``spring.config.activate`` holds (``ConfigDataProperties.Activate``); of those that count a
-later one outranks an earlier one, and a profile's file all documents of files without one (``ConfigDataEnvironment``).
+A document counts if its ``spring.config.activate`` holds (``ConfigDataProperties.Activate``). Of these, a later
+document outranks an earlier one, and a profile's file outranks all documents of files without a profile
+(``ConfigDataEnvironment``).
 """
 
 from __future__ import annotations
@@ -25,45 +27,43 @@ IMPORT = ("spring", "config", "import")
 PROFILES = ("spring", "profiles")
 
 MOST_CHOICES = 200
-"""No application has more profiles than this."""
+"""The largest number of profiles of an application."""
 
 MOST_VALUES = 200_000
-"""So many values are looked at for all profiles of an application together."""
+"""The largest number of values that are examined for all profiles of an application together."""
 
-AGAIN = "is given again in line {}: Spring Boot does not start with a key that is in YAML twice (DuplicateKeyException)"
-IMPORTS = "brings in settings that are not read here, and may outrank these"
-PLATFORM = "counts only as spring.config.activate.{} says, which is not known here"
-ANOTHER_CONTEXT = (
-    "counts only where Spring Cloud's bootstrap context is switched on, and then below application.*; move it there"
-)
+AGAIN = "is repeated in line {}: Spring Boot does not start with a key twice in YAML (DuplicateKeyException); keep one"
+IMPORTS = "imports settings that are not read here and can outrank these"
+PLATFORM = "counts only under the condition spring.config.activate.{}, which is unknown here"
+ANOTHER_CONTEXT = "counts only with Spring Cloud's bootstrap context, and then below application.*; move it there"
 OUT_OF_ORDER = (
-    "stands after a document with spring.profiles, which it outranks only from Spring Boot 2.4 on; "
-    "say spring.config.activate.on-profile there"
+    "follows a document with spring.profiles, which it outranks only from Spring Boot 2.4 on; "
+    "use spring.config.activate.on-profile there"
 )
-TOGETHER = "counts where profiles are active together of which several have a file; which one outranks is not said"
+TOGETHER = "counts for several active profiles with files of their own, whose precedence is unknown"
 
 Ours = Callable[[Said], bool]
-"""Whether a value is one of Kafka's clients."""
+"""A function that tells whether a value concerns Kafka's clients."""
 
 Settled = Callable[[Said, Document], bool]
-"""Whether a value is there in any case; if not, it was accounted for."""
+"""A function that tells whether a value is present in any case; if not, it was accounted for."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One document: its values, those of Kafka's clients among them, when it counts, and the profile of its file."""
+    """One document: its values, those of Kafka's clients among them, its condition, and the profile of its file."""
 
     values: tuple[Said, ...]
     ours: tuple[Said, ...]
     condition: Condition
     profile: str
     main: bool
-    """It is in the file that is read, not in one beside it."""
+    """The document is in the file that is read, not in one beside it."""
 
 
 @dataclass
 class Sections:
-    """All documents of an application, a later one outranking an earlier one but for the order of profiles."""
+    """All documents of an application; a later one outranks an earlier one, after the order of profiles."""
 
     file: str
     profile: str
@@ -75,16 +75,17 @@ class Sections:
     """The values that count for some choice, by identity."""
 
     def counting(self, profiles: Sequence[str]) -> list[Section]:
-        """The documents that count with these profiles, the lowest first."""
+        """Return the documents that count with these profiles, lowest precedence first."""
         active = expanded((*self.include, *profiles), self.groups)
         order = {name: at for at, name in enumerate(("", *(active or (DEFAULT,))))}
         found = [one for one in self.all if one.profile in order and one.condition.holds(active)]
         return sorted(found, key=lambda one: order[one.profile])
 
     def choices(self, accounts: Accounts) -> Iterator[tuple[tuple[str, ...], list[Section]]]:
-        """The profiles that make a difference here, each choice with the documents that count; none of them first.
+        """Yield the choices of profiles that make a difference, each with its documents; the choice without profiles
+        comes first.
 
-        What counts for none of the choices is rejected.
+        Documents that count for none of the choices are rejected.
         """
         own = () if self.profile in ("", DEFAULT, *self.include) else (self.profile,)
         plain = self.counting(own)
@@ -94,7 +95,7 @@ class Sections:
         values = 0
         for number, names in enumerate(self._wanted()):
             if number == MOST_CHOICES:
-                raise DeploymentError(f"counts for more than {MOST_CHOICES} choices of profiles", file=self.file)
+                raise DeploymentError(f"has more than {MOST_CHOICES} choices of profiles", file=self.file)
             together = tuple(dict.fromkeys((*own, *(name for name in names if name not in self.include))))
             found = self.counting(together)
             same = _values_in(found) == _values_in(plain)
@@ -104,7 +105,7 @@ class Sections:
             self._count(found)
             values += sum(len(one.values) for one in found)
             if values > MOST_VALUES:
-                what = f"has more than {MOST_VALUES} values, those of each profile counted"
+                what = f"has more than {MOST_VALUES} values over all profiles"
                 raise DeploymentError(what, file=self.file)
             files = {one.profile for one in found if one.ours and one.profile in together}
             if len(files) > 1 and together != self.active:
@@ -114,17 +115,17 @@ class Sections:
             if section.condition.unknown:
                 _reject((section,), section.condition.unknown, accounts)
             elif not any(id(said) in self.counted for said in section.ours):
-                _reject((section,), "counts for profiles in a way that is not followed here", accounts)
+                _reject((section,), "counts for profiles in a way that cannot be followed", accounts)
 
     def account(self, sort: Callable[[Said], None]) -> None:
-        """Have the values sorted that count for none of the choices, so that each of the file is accounted for."""
+        """Sort the values that count for none of the choices, so that each value of the file is accounted for."""
         for said in (said for section in self.all if section.main for said in section.values):
             if id(said) not in self.counted:
                 sort(said)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which other files say something that counts here; or that a profile's file is all that there is."""
+        """Notes about other files whose values count, or about a profile's file without others."""
         others = sorted({said.file for one in self.all for said in one.ours if said.file and id(said) in self.counted})
         if others:
             return (f"read with {', '.join(others)}, as one application",)
@@ -134,7 +135,8 @@ class Sections:
         self.counted |= {id(said) for one in sections for said in one.values}
 
     def _wanted(self) -> Iterator[tuple[str, ...]]:
-        """One profile alone, those that a document wants together, and those that the application switches on."""
+        """Yield each profile alone, those that a document requires together, and those that the application
+        activates."""
         with_ours = [one for one in self.all if one.main and one.ours and one.condition.any_of]
         names = dict.fromkeys(name for one in with_ours for name in one.condition.names)
         yield from ((name,) for name in names)
@@ -158,13 +160,13 @@ def _reject(sections: Iterable[Section], reason: str, accounts: Accounts) -> Non
 def sections_of(
     document: Document, accounts: Accounts, ours: Ours, settled: Callable[[Said, Document], bool]
 ) -> Sections:
-    """The documents of the file, and of those beside it that Spring reads with it. Raises DeploymentError."""
+    """Return the documents of the file and of the files that Spring reads with it. Raises DeploymentError."""
     name = name_of(document.name)
     of_file = "" if name is None else name.profile
     sections = Sections(document.file, of_file)
     references = _references(document, accounts)
     for file, reason in document.unread:
-        # There is no line to name: the file's first.
+        # An unreadable file has no line, so the error names its first.
         accounts.reject(Said((file,), "", 1, file=file), UNREAD.format(reason))
     for one in sorted((document, *document.others), key=rank):
         main = one is document
@@ -184,7 +186,7 @@ def sections_of(
 
 
 def _references(document: Document, accounts: Accounts) -> References:
-    """What the application says by itself under names that its values may refer to."""
+    """Return the application's values under names to which its values can refer."""
     references = References(lambda name: relaxed(names_in(name)), accounts.fillings)
     for one in (document, *document.others):
         name = name_of(one.name)
@@ -196,7 +198,7 @@ def _references(document: Document, accounts: Accounts) -> References:
                 for key, said in zip(keys, values, strict=True):
                     references.add(key, said.value, always)
         except DeploymentError:
-            continue  # it is told where the document is read
+            continue  # The error is reported where the document is read.
     return references
 
 
@@ -239,7 +241,7 @@ def _add(
 
 
 def is_of_profiles(names: tuple[str, ...]) -> bool:
-    """Whether a key, in its relaxed form, says for which profiles something counts, or which are active."""
+    """Tell whether a key, in its relaxed form, is about profiles: their conditions, their activation, or imports."""
     return names[:3] == ACTIVATE or names[:2] == PROFILES or names[:3] == IMPORT
 
 
@@ -248,10 +250,10 @@ def _condition(values: Iterable[Said], accounts: Accounts) -> Condition:
     for said in values:
         names = relaxed(said.path)
         if names[:4] == ON_PROFILE or (names[:2] == PROFILES and "".join(names[2:]).isdigit()) or names == PROFILES:
-            accounts.ignore(said, "names the profile of what follows")
+            accounts.ignore(said, "names the profile of the following settings")
             texts += () if said.null else (accounts.text(said),)
         elif names[:3] == ACTIVATE and not said.null:
-            accounts.ignore(said, "says where what follows counts")
+            accounts.ignore(said, "determines where the following settings count")
             return Condition(unknown=PLATFORM.format(said.path[-1]))
     return condition_of(texts)
 
@@ -259,21 +261,21 @@ def _condition(values: Iterable[Said], accounts: Accounts) -> Condition:
 def _profiles(
     values: Iterable[Said], condition: Condition, plain: bool, accounts: Accounts, sections: Sections
 ) -> None:
-    """What the application says of profiles itself, and of what it brings in."""
+    """Read the application's own settings about profiles and imports."""
     listed: dict[tuple[str, ...], list[str]] = {}
     for said in values:
         names = relaxed(said.path)
         if names[:3] == IMPORT and not said.null:
             accounts.reject(said, IMPORTS)
         elif names[:3] == (*PROFILES, "active"):
-            accounts.ignore(said, "says which profiles are active where nobody else does")
+            accounts.ignore(said, "determines the profiles that are active by default")
             listed.setdefault(("active",), []).extend(_names_in(accounts.text(said)))
         elif names[:3] in ((*PROFILES, "include"), (*PROFILES, "group")) and not said.null:
             text = accounts.text(said)
             if has_placeholder(text) or "@" in text or condition.any_of or condition.unknown or not plain:
-                accounts.reject(said, "switches profiles on in a way that is not followed here")
+                accounts.reject(said, "activates profiles in a way that cannot be followed")
                 continue
-            accounts.ignore(said, "says which profiles are active together")
+            accounts.ignore(said, "determines which profiles are active together")
             key = ("include",) if names[2] == "include" else ("group", *said.path[3:4])
             listed.setdefault(key, []).extend(_names_in(text))
     for key, profiles in listed.items():

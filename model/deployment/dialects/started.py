@@ -14,14 +14,15 @@ _IDS = ("broker.id", "node.id")
 
 
 def starts_a_broker(command: Said) -> bool:
-    """Whether the words of a command run Kafka's script that starts a broker."""
+    """Tell whether the words of a command run Kafka's script that starts a broker."""
     return _STARTS.search(command.value) is not None
 
 
 def overrides_in(command: Said, variables: Mapping[str, str]) -> Iterator[tuple[str, Said]]:
-    """The settings that it is given besides those of its file, each with the place of the command.
+    """Yield the settings in the command besides those of its file, each at the place of the command.
 
-    ``variables``: of the container, which the shell puts in. An id that the shell makes is another for each broker.
+    ``variables``: the container's variables, which the shell inserts. An id that the shell computes differs for each
+    broker.
     """
     if starts_a_broker(command):
         for found in _OVERRIDE.finditer(command.value):

@@ -1,7 +1,7 @@
 """Kafka Streams: its own settings, and those of its main consumer and its producer.
 
-What Streams sets for them, and which of it nobody can change, is in ``StreamsConfig`` of Kafka's source. It commits
-what it has processed and flushed; with exactly-once, results and positions are committed in one transaction.
+The settings that Streams sets for them, and those that nobody can change, are in ``StreamsConfig`` of Kafka's source.
+Streams commits processed and flushed records; with exactly-once, one transaction contains results and offsets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ GUARANTEE = "processing.guarantee"
 GUARANTEES = ("at_least_once", "exactly_once", "exactly_once_beta", "exactly_once_v2")
 _TABLE = Path(__file__).with_name("tables") / "streams.csv"
 OWN = frozenset(_TABLE.read_text(encoding="utf-8").split()[1:])
-"""Streams' own settings, of this and earlier releases, but for the one that says what is guaranteed."""
+"""Streams' own settings, of this and earlier releases, except the processing guarantee."""
 
 NEVER = {Role.CONSUMER: frozenset({"enable.auto.commit"}), Role.PRODUCER: frozenset[str]()}
 NEVER_EXACTLY_ONCE = {
@@ -65,24 +65,25 @@ _SKIPS = ("LogAndContinueExceptionHandler", "LogAndContinueProcessingExceptionHa
 
 @dataclass
 class Streams:
-    """What is said of one application; of each client in layers, of which a later one outranks an earlier one."""
+    """The values of one application; those of each client are in layers, of which a later one outranks an earlier
+    one."""
 
     layers: dict[Role, list[dict[str, Given]]] = field(default_factory=lambda: {role: [{}, {}, {}] for role in CLIENTS})
     topics: dict[Role, tuple[str, ...]] = field(default_factory=dict)
     known: dict[str, Given] = field(default_factory=dict)
     held: list[tuple[Said, Role, str]] = field(default_factory=list)
-    """What only some guarantees let a user say."""
+    """Values that only some guarantees allow."""
 
     @property
     def exactly_once(self) -> Given | None:
-        """The guarantee, if it is one of exactly once."""
+        """The guarantee, if it is exactly once."""
         given = self.known.get(GUARANTEE)
         return given if given is not None and given.value.strip().lower().startswith("exactly") else None
 
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """It has an application.id and an address or a guarantee."""
+    """Tell whether the document has an application.id, and an address or a guarantee."""
     if document.suffix not in PROPERTIES:
         return False
     keys = {said.key for said in document.properties}
@@ -90,7 +91,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The main consumer and the producer of an application."""
+    """Return the main consumer and the producer of an application."""
     accounts = Accounts(document, fillings, separators=())
     streams = Streams()
     notes: list[str] = []
@@ -110,7 +111,7 @@ def sort(said: Said, key: str, streams: Streams, accounts: Accounts) -> None:
     if key == GUARANTEE:
         if text.lower() in GUARANTEES:
             streams.known[key] = accounts.take(said, key)
-            accounts.ignore(said, "says what Streams sets for its clients")
+            accounts.ignore(said, "determines the settings that Streams sets for its clients")
         else:
             accounts.reject(said, f"must be one of {', '.join(GUARANTEES)}")
     elif key in _TOPICS:
@@ -118,7 +119,7 @@ def sort(said: Said, key: str, streams: Streams, accounts: Accounts) -> None:
         accounts.ignore(said, "names the topic")
     elif key in OWN:
         streams.known[key] = accounts.take(said, key)
-        accounts.ignore(said, "of Streams itself; it does not change what its clients do to a record")
+        accounts.ignore(said, "is for Streams itself and does not change its clients' deliveries")
     elif key.startswith(_OTHER_CLIENTS):
         accounts.ignore(said, "is for a client that neither reads input nor writes results")
     elif key.startswith("topic."):
@@ -130,7 +131,7 @@ def sort(said: Said, key: str, streams: Streams, accounts: Accounts) -> None:
 
 
 def _without_prefix(said: Said, key: str, streams: Streams, accounts: Accounts) -> None:
-    """A client's setting without a prefix is for each client that has it; others reach both as they are."""
+    """Take a client's setting without a prefix for each client that has it; unknown ones reach both unchanged."""
     roles = [role for role in CLIENTS if is_of(role, key)]
     if not roles and (is_named(key) or any(is_misspelt(key, role) for role in CLIENTS)):
         roles = list(CLIENTS)
@@ -142,7 +143,7 @@ def _without_prefix(said: Said, key: str, streams: Streams, accounts: Accounts) 
 
 def _for_client(said: Said, key: str, role: Role, layer: int, streams: Streams, accounts: Accounts) -> None:
     if key in NEVER[role]:
-        accounts.ignore(said, f"{STREAMS} sets it by itself, whatever is said")
+        accounts.ignore(said, f"has no effect, because {STREAMS} always sets its own value")
     elif key in NEVER_EXACTLY_ONCE[role]:
         streams.held.append((said, role, key))
         streams.layers[role][layer][key] = accounts.take(said, key)
@@ -151,7 +152,7 @@ def _for_client(said: Said, key: str, role: Role, layer: int, streams: Streams, 
 
 
 def components_of(streams: Streams, accounts: Accounts, notes: list[str], profiles: str = "") -> list[Component]:
-    """The two clients, with what Streams sets for them and does; ``profiles``: those that it is said for."""
+    """Return the two clients, with Streams' own settings and behaviour. ``profiles``: the profiles of the values."""
     exactly_once = streams.exactly_once
     settings: dict[Role, dict[str, Given]] = {}
     for role, layers in streams.layers.items():
@@ -159,7 +160,9 @@ def components_of(streams: Streams, accounts: Accounts, notes: list[str], profil
     if exactly_once is not None:
         for said, role, key in streams.held:
             settings[role].pop(key, None)
-            accounts.ignore(said, f"{STREAMS} sets it by itself with {exactly_once.value.strip()}")
+            accounts.ignore(
+                said, f"has no effect, because {STREAMS} sets its own value with {exactly_once.value.strip()}"
+            )
     defaults = DEFAULTS if exactly_once is None else EXACTLY_ONCE
     for role in CLIENTS:
         settings[role] = with_defaults(settings[role], defaults[role], accounts, STREAMS)
@@ -170,7 +173,7 @@ def components_of(streams: Streams, accounts: Accounts, notes: list[str], profil
         name = "application" if group is None else group.value.strip()
         settings[Role.PRODUCER]["transactional.id"] = Given("transactional.id", f"{name}-TASK", exactly_once.origin)
         if exactly_once.value.strip().lower() == "exactly_once":
-            notes.append("exactly_once is a producer for each task; it was removed in Kafka 4.0 (exactly_once_v2)")
+            notes.append("exactly_once uses a producer for each task; Kafka 4.0 removed it (use exactly_once_v2)")
     _refuse(streams, settings, accounts)
     return [
         Component(
@@ -186,7 +189,7 @@ def components_of(streams: Streams, accounts: Accounts, notes: list[str], profil
 
 
 def _refuse(streams: Streams, settings: Mapping[Role, dict[str, Given]], accounts: Accounts) -> None:
-    """What Streams does not start with (``StreamsConfig``)."""
+    """Refuse the settings with which Streams does not start (``StreamsConfig``)."""
     producer, consumer = settings[Role.PRODUCER], settings[Role.CONSUMER]
     if streams.exactly_once is not None:
         guarantee = streams.exactly_once.value.strip()
@@ -208,7 +211,7 @@ def _refuse(streams: Streams, settings: Mapping[Role, dict[str, Given]], account
 
 
 def _number(given: Given) -> int:
-    """The number that a value is; -1 of one that is none, which the client itself refuses."""
+    """Return the number in a value; -1 for any other text, which the client itself refuses."""
     text = given.value.strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
 

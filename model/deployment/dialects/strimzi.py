@@ -1,7 +1,7 @@
 """Strimzi: Kafka clusters, topics, users and clients as resources of Kubernetes.
 
-The operator writes the listeners, directories and identities of brokers itself, and drops what a resource says of them.
-All else of ``config`` goes to the brokers as it is; where nothing is said Kafka's own default holds.
+The operator itself writes the listeners, directories and identities of brokers, and drops a resource's values of them.
+All other values of ``config`` reach the brokers unchanged; for missing values, Kafka's own defaults hold.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ READER = "Strimzi"
 TOLERANCE = "errors.tolerance"
 _TABLES = Path(__file__).with_name("tables")
 _CLUSTER = "strimzi.io/cluster"
-_NAMES = "names the resource, or says how Kubernetes runs it"
-_QUOTAS = "what a user may do, and how fast: not what becomes of a record"
+_NAMES = "names the resource, or is for Kubernetes"
+_QUOTAS = "is about the rights and quotas of a user, not about deliveries"
 
 
 def is_strimzi(resource: Node) -> bool:
-    """A resource of the operator's."""
+    """Tell whether a resource is one of the operator's."""
     return text_under(resource, "apiVersion").partition("/")[0] in GROUPS
 
 
 @dataclass
 class Resources:
-    """What the resources of one file say together."""
+    """The combined content of the resources of one file."""
 
     accounts: Accounts
     components: list[Component] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Resources:
 
 
 def read_resources(resources: Sequence[Node], accounts: Accounts) -> Resources:
-    """The clusters, topics and clients in resources, each key once."""
+    """Return the clusters, topics and clients in resources, each key once."""
     found = Resources(accounts)
     pools = _pools(resources, accounts)
     for resource in resources:
@@ -76,7 +76,7 @@ def read_resources(resources: Sequence[Node], accounts: Accounts) -> Resources:
                     accounts.ignore(said, _QUOTAS if text_under(resource, "kind") == "KafkaUser" else _NAMES)
     for left in pools.values():
         for said in left:
-            accounts.ignore(said, "how many brokers a cluster has whose Kafka resource is elsewhere")
+            accounts.ignore(said, "is the number of brokers of a cluster whose Kafka resource is elsewhere")
     return found
 
 
@@ -89,44 +89,44 @@ def _fields() -> dict[tuple[str, tuple[str, ...]], frozenset[str]]:
 
 @cache
 def _reserved(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The prefixes of settings that the operator keeps to itself, and of those that it passes on all the same."""
+    """Return the prefixes of settings that the operator reserves, and of exceptions that it passes on."""
     with (_TABLES / "strimzi_reserved.csv").open(encoding="utf-8", newline="") as table:
         rows = [row for row in csv.DictReader(table) if row["kind"] == kind]
     return tuple(row["prefix"] for row in rows if not row["kept"]), tuple(row["prefix"] for row in rows if row["kept"])
 
 
 def _other(kind: str, said: Said, accounts: Accounts) -> None:
-    """A value that is no setting: known to the operator, or in a place where nobody reads it."""
+    """Ignore a value that is no setting: known to the operator, or at a place that nothing reads."""
     for length in (2, 1):
         section, known = said.path[:length], _fields().get((kind, said.path[:length]))
         if known is not None and len(said.path) > length and said.path[length] not in known:
             where = ".".join(section)
             accounts.ignore(
-                said, f"misplaced: {READER} has no {where}.{said.path[length]} in a {kind}; nobody reads it"
+                said, f"misplaced: {READER} has no {where}.{said.path[length]} in a {kind}, so it has no effect"
             )
             return
     accounts.ignore(said, _NAMES)
 
 
 def _config(said: Said, names: tuple[str, ...], kind: str, accounts: Accounts) -> str | None:
-    """The key of a setting under ``config``; None where it is left out."""
+    """Return the key of a setting under ``config``; None if the setting is left out."""
     if said.null:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
         return None
     if len(names) != 1:
-        accounts.reject(said, f"{READER} takes texts, numbers and booleans here, no lists and nothing nested")
+        accounts.reject(said, f"{READER} accepts only texts, numbers and booleans here, no lists and nothing nested")
         return None
     key = names[0].strip()
     reserved, kept = _reserved(kind)
     prefix = next((prefix for prefix in reserved if key.lower().startswith(prefix.lower())), None)
     if prefix is not None and not key.lower().startswith(kept):
-        accounts.ignore(said, f"{READER} sets what begins with {prefix} by itself, and drops this")
+        accounts.ignore(said, f"has no effect, because {READER} itself sets keys that begin with {prefix}")
         return None
     return key
 
 
 def _pools(resources: Sequence[Node], accounts: Accounts) -> dict[str, list[Said]]:
-    """How many nodes each pool of brokers has, by its cluster; all else of pools is put aside."""
+    """Return the number of nodes in each pool of brokers, by its cluster; ignore all other values of pools."""
     found: dict[str, list[Said]] = {}
     for resource in resources:
         if text_under(resource, "kind") != "KafkaNodePool":
@@ -137,7 +137,9 @@ def _pools(resources: Sequence[Node], accounts: Accounts) -> dict[str, list[Said
             if said.path == ("spec", "replicas") and "broker" in roles:
                 found.setdefault(cluster, []).append(said)
             elif said.path[:2] == ("spec", "config"):
-                accounts.ignore(said, f"misplaced: {READER} has no config of a node pool; it belongs to the Kafka")
+                accounts.ignore(
+                    said, f"misplaced: {READER} has no config of a node pool; move it to the Kafka resource"
+                )
             else:
                 _other("KafkaNodePool", said, accounts)
     return found
@@ -157,9 +159,9 @@ def _kafka(resource: Node, found: Resources, pools: list[Said]) -> None:
             case ("spec", "kafka", "version") if not said.null:
                 release = accounts.take(said, "kafka")
             case ("spec", "kafka", "metadataVersion"):
-                accounts.ignore(said, "what the brokers say to each other; taken as that of their release")
+                accounts.ignore(said, "is the brokers' metadata version; that of their release is assumed")
             case ("spec", "kafka", "replicas") if pools:
-                accounts.ignore(said, "the node pools say how many brokers there are")
+                accounts.ignore(said, "has no effect, because the node pools give the number of brokers")
             case ("spec", "kafka", "replicas") if not said.null:
                 counts.append(said)
             case _:
@@ -168,14 +170,14 @@ def _kafka(resource: Node, found: Resources, pools: list[Said]) -> None:
     if mode is not None:
         settings[mode.key] = mode
     if text_under(resource, "spec", "kafka", "storage", "type") == "ephemeral":
-        what = f"brokers of {name} have ephemeral storage: a broker whose pod is deleted has lost its log"
-        found.notes.append(f"{what}, which is no power loss as it is modelled")
+        what = f"brokers of {name} have ephemeral storage: a broker loses its log when its pod is deleted"
+        found.notes.append(f"{what}, which the modelled fault power-loss does not include")
     brokers = _count(counts, accounts)
     found.components.append(Component(Role.BROKER, name, settings, kafka=release, brokers=brokers))
 
 
 def _zookeeper(resource: Node, accounts: Accounts) -> Given | None:
-    """What the operator writes for a cluster that has a section of its own for ZooKeeper, and is not in KRaft mode."""
+    """Return the operator's setting for a cluster with a section for ZooKeeper and without KRaft mode."""
     in_kraft = text_under(resource, "metadata", "annotations", "strimzi.io/kraft").lower() in ("enabled", "migration")
     if in_kraft or under(resource, "spec", "zookeeper") is None:
         return None
@@ -183,16 +185,16 @@ def _zookeeper(resource: Node, accounts: Accounts) -> Given | None:
 
 
 def _count(counts: list[Said], accounts: Accounts) -> Given | None:
-    """All brokers of a cluster, those of its pools together."""
+    """Return the number of all brokers of a cluster, in all of its pools."""
     total = 0
     for said in counts:
         text = accounts.text(said)
         if not (text.isdecimal() and text.isascii() and len(text) < 6):
-            accounts.reject(said, "is no number of brokers")
+            accounts.reject(said, "is not a number of brokers")
             return None
         total += int(text)
     for said in counts[1:]:
-        accounts.ignore(said, "counted with the brokers of the other pool")
+        accounts.ignore(said, "is counted with the brokers of the other pool")
     return accounts.take(counts[0], "brokers", str(total)) if counts else None
 
 
@@ -218,7 +220,7 @@ def _filled(text: str, accounts: Accounts) -> str:
 
 
 def _connect(resource: Node, found: Resources) -> None:
-    """What a worker, or one connector, says of its clients."""
+    """Read a worker's or connector's settings of its clients."""
     accounts, said_of = found.accounts, _nothing_said()
     kind, name = text_under(resource, "kind"), text_under(resource, "metadata", "name")
     told: dict[str, Given] = {}
@@ -266,11 +268,11 @@ def _client_or_worker(
     elif key == "exactly.once.source.support" and accounts.text(said).lower() in ("enabled", "preparing"):
         accounts.reject(said, TRANSACTIONS)
     else:
-        accounts.ignore(said, "of the worker or the connector, not of its Kafka clients")
+        accounts.ignore(said, "is for the worker or the connector, not for its Kafka clients")
 
 
 def _mirror_maker_2(resource: Node, found: Resources) -> None:
-    """The workers' clients, by the cluster that they are for, and those of each mirror's connectors."""
+    """Read the workers' clients, by their cluster, and those of each mirror's connectors."""
     accounts = found.accounts
     name = text_under(resource, "metadata", "name")
     said_of: dict[tuple[str, ...], dict[Role, dict[str, Given]]] = {}
@@ -279,7 +281,7 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
         match said.path:
             case ("spec", "mirrors", at, "sourceConnector", "config", *names) if ".".join(names) == TOLERANCE:
                 tolerant[at] = accounts.take(said, TOLERANCE)
-                accounts.ignore(said, "says what the tasks do, not what their clients are given")
+                accounts.ignore(said, "determines the behaviour of the tasks, not a setting of their clients")
             case ("spec", "clusters", at, "config", *names):
                 _client_or_worker(said, tuple(names), accounts, said_of.setdefault((at,), _nothing_said()))
             case ("spec", "target", "config", *names):
@@ -315,7 +317,7 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
 
 
 def _own_clients(resource: Node, found: Resources) -> None:
-    """A bridge, or the first mirror maker, which say what their one producer and their consumers have."""
+    """Read a bridge, or the first mirror maker, with the settings of its one producer and its consumers."""
     accounts, said_of = found.accounts, _nothing_said()
     kind = text_under(resource, "kind")
     for said in values_of(resource):

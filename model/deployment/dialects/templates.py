@@ -1,6 +1,6 @@
-"""Templates of text: what a tool such as Jinja2, Helm or ERB has yet to make of a file, line by line.
+"""Templates of text: the parts of a file that a tool such as Jinja2, Helm or ERB will render, line by line.
 
-Nothing of a template is carried out. What it may leave out or repeat is known by its place only.
+No template is rendered. Parts that a template can omit or repeat are known only by their place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ONLY_NAME = re.compile(r"\{[A-Za-z_]\w*\}|\$\{[^{}]*\}|<[^<>]*>|@[\w.-]+@|\$[A-
 
 @dataclass(frozen=True)
 class Templated:
-    """Lines of a text, counted from 1. ``inside``: a template decides whether, or how often, they are there."""
+    """Lines of a text, counted from 1. ``inside``: lines whose presence or number depends on a template."""
 
     inside: frozenset[int]
     blocks: frozenset[int]
@@ -27,7 +27,7 @@ class Templated:
 
 
 def templated(text: str) -> Templated:
-    """Which lines of a text a template decides about.
+    """Return the lines of a text that depend on a template.
 
     >>> templated("a=1\\n{% if x %}\\nb=2\\n{% endif %}\\n").inside
     frozenset({3})
@@ -51,13 +51,13 @@ def templated(text: str) -> Templated:
 
 
 _LONGEST = 20_000
-"""A longer line is looked at so far."""
+"""The number of characters of a line that are examined."""
 
 _LONGEST_TAG = 500
 
 
 def is_tag(key: str) -> bool:
-    """Whether a template's own words stand where a key should be: ``{% if``, ``{{- end``.
+    """Tell whether a template's own words stand in place of a key: ``{% if``, ``{{- end``.
 
     >>> is_tag("{%"), is_tag("{{"), is_tag("acks")
     (True, True, False)
@@ -66,7 +66,7 @@ def is_tag(key: str) -> bool:
 
 
 def is_place(key: str) -> bool:
-    """Whether a whole key has yet to be filled in: ``{sasl_config}``, ``${EXTRA}``.
+    """Tell whether a whole key is a placeholder: ``{sasl_config}``, ``${EXTRA}``.
 
     >>> is_place("{sasl_config}"), is_place("bootstrap.servers")
     (True, False)

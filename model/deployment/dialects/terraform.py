@@ -1,7 +1,7 @@
 """Terraform: topics of several providers, MSK's configurations, and manifests of Kubernetes written in HCL.
 
-What a file decides is read: literals, its locals, defaults of its variables, ``merge`` and its like. All else is
-rejected with the expression that it depends on.
+The reader evaluates literals, a file's locals, defaults of its variables, ``merge`` and similar functions. All other
+values are rejected, with the expression on which they depend.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _BY_SERVICE = {
     "confluent_kafka_topic": {"replication.factor": "3", "min.insync.replicas": "2"},
     "confluentcloud_kafka_topic": {"replication.factor": "3", "min.insync.replicas": "2"},
 }
-"""What a service gives a topic of which nothing else is said."""
+"""A service's own defaults for a topic."""
 
-_NO_SETTING = "for Terraform or the provider, no setting of Kafka's"
-_INSIDE = "counts where it is referred to"
-_BY_MODULE = "is handed to a module: what that makes of it, this file does not say"
+_NO_SETTING = "is for Terraform or the provider, not a setting of Kafka"
+_INSIDE = "counts only where another value refers to it"
+_BY_MODULE = "is passed to a module, whose use of it is not in this file"
 _MODULE = re.compile(r'^[^\S\n]*"?module"?\s+"', re.MULTILINE)
 _MSK_RELEASE = re.compile(r"((?P<major>\d+)(?:\.\d+){1,3})(?:\.x)?(?:\.tiered)?(?P<kraft>\.kraft)?", re.ASCII)
 _DOTTED = re.compile(r"[a-z]+(?:\.[a-z]+){1,5}")
@@ -71,7 +71,8 @@ def _resource() -> re.Pattern[str]:
 
 
 def fits(document: Document) -> bool:
-    """A file of Terraform with topics, brokers, or resources of Kubernetes that have to do with Kafka."""
+    """Tell whether the document is a Terraform file with topics, brokers, or Kubernetes resources that concern
+    Kafka."""
     if document.suffix not in _SUFFIXES:
         return False
     if _MODULE.search(document.text) is not None and _settings_in(document.text):
@@ -80,7 +81,7 @@ def fits(document: Document) -> bool:
 
 
 def _settings_in(text: str) -> bool:
-    """Some line says a setting of brokers or topics that may change a delivery."""
+    """Tell whether a line has a setting of brokers or topics that can change a delivery."""
     pairs = ((role, name) for name in set(_DOTTED.findall(text)) for role in (Role.BROKER, Role.TOPIC))
     return any(is_known(role, name) and matters(JAVA, role, name) for role, name in pairs)
 
@@ -99,7 +100,7 @@ class _File:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The topics and brokers that the resources of a file make."""
+    """Return the topics and brokers of the resources of a file."""
     root = blocks_of(document.text, document.file)
     accounts = Accounts(document, fillings, separators=())
     assigned = assigned_beside(document)
@@ -123,10 +124,10 @@ def read(document: Document, fillings: Fillings) -> Found:
     notes = [*of_strimzi.notes, *file.notes]
     if values.defaults:
         defaults = ", ".join(sorted(values.defaults))
-        notes.append(f"taken as the variables' defaults, which -var and TF_VAR_... change: {defaults}")
+        notes.append(f"the variables' defaults are assumed, which -var and TF_VAR_... can change: {defaults}")
     notes += [f"{name} assigns var.{one}" for one, name in assigned.files.items() if _uses(one, file)]
     for name in assigned.broken:
-        accounts.reject(Said((name,), "", 1), "Terraform loads this file beside it, and it cannot be read")
+        accounts.reject(Said((name,), "", 1), "is a file that Terraform loads too, but it cannot be read")
     return accounts.found(DIALECT.name, components, notes)
 
 
@@ -135,7 +136,7 @@ def _uses(variable: str, file: _File) -> bool:
 
 
 def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str) -> None:
-    """A block that is none of Kafka's: its values, and those of the blocks in it."""
+    """Ignore the values of a block outside of Kafka, and those of its inner blocks."""
     text = file.document.text.split("\n")
     for attribute in block.attributes:
         for line in sorted({attribute.line, *_lines(attribute)}):
@@ -149,14 +150,14 @@ def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str) ->
 
 
 def _lines(attribute: Attribute) -> Iterator[int]:
-    """The lines in which something of an attribute's value stands, where that is a list or a map."""
+    """Yield the lines of the parts of an attribute's value, if that is a list or a map."""
     collection = attribute.expression.first("collection_value")
     for part in collection.parts if collection is not None else ():
         yield from (element.line for element in part.of("object_elem", "expression"))
 
 
 def _instances(block: Block, file: _File) -> Iterator[Mapping[str, Node]]:
-    """The names that hold in each instance of a resource: one without ``count`` and ``for_each``."""
+    """Yield the names that hold in each instance of a resource: one without ``count`` and ``for_each``."""
     repeat = next((one for one in block.attributes if one.name in ("count", "for_each")), None)
     if repeat is None:
         yield {}
@@ -164,7 +165,7 @@ def _instances(block: Block, file: _File) -> Iterator[Mapping[str, Node]]:
     said = Said((*block.names[1:], repeat.name), "", repeat.line)
     found = file.values.value(repeat.expression)
     if repeat.name == "count" and isinstance(found, Scalar) and found.text.isdecimal() and len(found.text) < 4:
-        file.accounts.ignore(said, "says how many of these there are")
+        file.accounts.ignore(said, "is the number of these resources")
         for number in range(int(found.text)):
             yield {"count.index": Scalar(str(number), repeat.line)}
         return
@@ -174,10 +175,10 @@ def _instances(block: Block, file: _File) -> Iterator[Mapping[str, Node]]:
     elif repeat.name == "for_each" and isinstance(found, Sequence):
         items = [(item.text, item) for item in found.items if isinstance(item, Scalar)]
     if not items or len(items) > _MOST_INSTANCES:
-        file.accounts.reject(said, f"which of these there are this file does not say: {shown(repeat.expression)}")
+        file.accounts.reject(said, f"depends on values outside of this file: {shown(repeat.expression)}")
         yield {}
         return
-    file.accounts.ignore(said, "says which of these there are")
+    file.accounts.ignore(said, "lists these resources")
     for key, node in items:
         yield {"each.key": Scalar(key, node.line), "each.value": node}
 
@@ -211,7 +212,7 @@ def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> N
         elif setting == "name" or not isinstance(value, Scalar):
             accounts.reject(said, _depends(attribute))
         elif value.null:
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         elif setting is not None:
             settings[setting] = accounts.take(replace(said, line=value.line), setting)
     for inner in block.blocks:
@@ -227,48 +228,52 @@ def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> N
     else:
         for given in settings.values():
             said = Said((given.origin.detail,), "", given.origin.line or 0)
-            accounts.reject(said, "of topics whose names are not said")
+            accounts.reject(said, "belongs to topics whose names are unknown")
 
 
 def _reject_all(block: Block, path: tuple[str, ...], file: _File) -> None:
-    """Settings that a block repeats: whether it does so at all is worked out when it runs."""
+    """Reject settings that a block repeats: only the running program knows whether it does."""
     for attribute in block.attributes:
-        file.accounts.reject(Said((*path, attribute.name), "", attribute.line), "of a dynamic block of settings")
+        file.accounts.reject(
+            Said((*path, attribute.name), "", attribute.line),
+            "belongs to a dynamic block, whose settings only Terraform knows",
+        )
     for inner in block.blocks:
         _reject_all(inner, (*path, *inner.names), file)
 
 
 def _depends(attribute: Attribute) -> str:
-    return f"depends on what this file does not say: {shown(attribute.expression)}"
+    return f"depends on values outside of this file: {shown(attribute.expression)}"
 
 
 def _config(value: Node, said: Said, attribute: Attribute, accounts: Accounts) -> dict[str, Given]:
-    """The settings in a map. Of one that is not known nobody can tell any of the topic's: one stands for all."""
+    """Return the settings in a map. An unknown map gets one placeholder setting, because no setting of its topic is
+    known."""
     if isinstance(value, Scalar) and value.null:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
         return {}
     if not isinstance(value, Object):
         return {
             _STANDS_FOR_ALL: accounts.take(replace(said, value=unknown(attribute.expression).text), _STANDS_FOR_ALL)
         }
     if not value.entries:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
     found: dict[str, Given] = {}
     for entry in value.entries:
         one = Said((*said.path, entry.key), entry.node.text if isinstance(entry.node, Scalar) else "", entry.node.line)
         if not isinstance(entry.node, Scalar):
-            accounts.reject(one, "is no text: a topic's settings are")
+            accounts.reject(one, "is no text, as a topic's settings must be")
         elif "${" in entry.key:
-            accounts.reject(one, f"is a setting whose name depends on what this file does not say: {entry.key}")
+            accounts.reject(one, f"is a setting whose name depends on values outside of this file: {entry.key}")
         elif entry.node.null:
-            accounts.ignore(one, "says nothing")
+            accounts.ignore(one, "has no value")
         else:
             found[entry.key] = accounts.take(one, entry.key)
     return found
 
 
 def _config_block(block: Block, path: tuple[str, ...], names: Mapping[str, Node], file: _File) -> dict[str, Given]:
-    """Settings as attributes of a block, with underscores for dots."""
+    """Return settings that are attributes of a block, with underscores for dots."""
     found: dict[str, Given] = {}
     for attribute in block.attributes:
         value = file.values.value(attribute.expression, names)
@@ -277,7 +282,7 @@ def _config_block(block: Block, path: tuple[str, ...], names: Mapping[str, Node]
         if not isinstance(value, Scalar):
             file.accounts.reject(said, _depends(attribute))
         elif value.null:
-            file.accounts.ignore(said, "says nothing")
+            file.accounts.ignore(said, "has no value")
         else:
             found[key] = file.accounts.take(replace(said, value=value.text), key)
     return found
@@ -306,7 +311,7 @@ def _manifest(block: Block, names: Mapping[str, Node], file: _File) -> None:
 
 
 def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
-    """A configuration of MSK's brokers, or a cluster, which says how many there are and of which release."""
+    """Read a configuration of MSK's brokers, or a cluster with the number and release of its brokers."""
     accounts, path = file.accounts, block.names[1:]
     settings: dict[str, Given] = {}
     for attribute in block.attributes:
@@ -321,7 +326,7 @@ def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
             values = said_in_properties(value.text, file.document.file, value.line)
             for one in accounts.last_of_each(values, "Kafka"):
                 settings[one.key] = accounts.take(replace(one, path=(*said.path, one.key)), one.key)
-            accounts.ignore(said, "holds settings, which follow")
+            accounts.ignore(said, "contains settings, which are read")
         elif len(texts) != 1:
             accounts.reject(said, _depends(attribute))
         elif attribute.name == "number_of_broker_nodes":
@@ -335,7 +340,7 @@ def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
 
 
 def _with_cluster(file: _File) -> Iterator[Component]:
-    """The components, brokers with the release and the number that the only cluster of the file has."""
+    """Yield the components; brokers get the release and number of the only cluster of the file."""
     one_cluster = sum(component.role is Role.BROKER for component in file.components) == 1
     releases = {said.value: _MSK_RELEASE.fullmatch(said.value) for said in file.releases}
     release = next(iter(releases.values())) if len(releases) == 1 else None
@@ -349,23 +354,25 @@ def _with_cluster(file: _File) -> Iterator[Component]:
         yield component
     taken = one_cluster and len(releases) == 1
     for said in file.releases[: -1 if taken else None]:
-        file.accounts.ignore(said, "the release of a cluster; taken where there is one configuration with one release")
+        file.accounts.ignore(
+            said, "is the release of a cluster, used only if there is one configuration with one release"
+        )
     for said in file.counts if not (one_cluster and len(file.counts) == 1) else ():
-        file.accounts.ignore(said, "how many brokers a cluster has whose configuration is elsewhere")
+        file.accounts.ignore(said, "is the number of brokers of a cluster whose configuration is elsewhere")
 
 
 def _with_mode(component: Component, releases: Sequence_[re.Match[str] | None], file: _File) -> Component:
-    """Brokers of MSK with what their releases say of ZooKeeper.
+    """Return MSK's brokers with the ZooKeeper mode of their releases.
 
     "Use 3.7.x.kraft as the version to create a cluster in KRaft mode, 3.7.x for one in ZooKeeper mode" (Amazon MSK's
-    developer guide, "KRaft mode"); before 3.7 there is none in KRaft mode, and from 4.0 on no other.
+    developer guide, "KRaft mode"). Before 3.7 there is no KRaft mode, and from 4.0 on no other.
     """
     if any(one is not None and one["kraft"] is None and int(one["major"]) < 4 for one in releases):
         mode = file.accounts.by_framework("zookeeper.connect", "zookeeper:2181", "MSK, for a release without .kraft")
         return replace(component, settings={mode.key: mode, **component.settings})
     if not any(releases):
         file.notes.append(
-            "MSK runs ZooKeeper before 4.0, but for releases named .kraft: which one this file does not say"
+            "MSK uses ZooKeeper before 4.0, except in releases named .kraft; this file does not give the release"
         )
     return component
 

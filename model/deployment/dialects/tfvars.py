@@ -1,8 +1,8 @@
-"""Files that assign values to Terraform's variables, beside the file that has them.
+"""Files that assign values to Terraform's variables, beside the file that declares them.
 
-Terraform loads ``terraform.tfvars``, ``terraform.tfvars.json`` and all ``*.auto.tfvars`` and ``*.auto.tfvars.json`` of
-a folder by itself, each over those before it ("Input variables", "Variable definition precedence", of its
-documentation). Others count where somebody names them with ``-var-file``.
+Terraform itself loads ``terraform.tfvars``, ``terraform.tfvars.json`` and all ``*.auto.tfvars`` and
+``*.auto.tfvars.json`` of a folder, each over those before it ("Input variables", "Variable definition precedence", of
+its documentation). Other files count only if the user names them with ``-var-file``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _LOADED = (".auto.tfvars", ".auto.tfvars.json")
 
 @dataclass(frozen=True)
 class Assigned:
-    """What the files of a folder assign. ``values``: by the name of the variable; one that only some runs assign, or
-    that cannot be read, is unknown. ``files``: the name of the file that counts for it. ``broken``: those that
-    Terraform loads, and that cannot be read.
+    """The assignments of the files of a folder.
+
+    ``values``: by the name of the variable; unknown if only some runs assign it, or its file cannot be read. ``files``:
+    the name of the file that counts for a variable. ``broken``: files that Terraform loads and that cannot be read.
     """
 
     values: dict[str, Node]
@@ -36,7 +37,7 @@ class Assigned:
 
 
 def assigned_beside(document: Document) -> Assigned:
-    """What is assigned to variables in the folder of a file."""
+    """Return the assignments to variables in the folder of a file."""
     found = Assigned({}, {}, [])
     names = [name for ending in _ENDINGS for name in document.names_beside(ending)]
     loaded = [name for name in _LOADED_FIRST if name in names]
@@ -57,7 +58,7 @@ def assigned_beside(document: Document) -> Assigned:
 
 
 def _named(document: Document, name: str) -> list[str]:
-    """The variables that a file assigns for some runs; none of one that cannot be read, for no run can name it."""
+    """Return the variables that a file assigns for some runs; none for an unreadable file, which no run can name."""
     try:
         return [variable for variable, _ in _values(document, name)]
     except DeploymentError:
@@ -65,7 +66,7 @@ def _named(document: Document, name: str) -> list[str]:
 
 
 def _values(document: Document, name: str) -> Iterator[tuple[str, Node]]:
-    """The variables of one file. Raises DeploymentError."""
+    """Yield the variables of one file. Raises DeploymentError."""
     beside = document.beside(name)
     if beside is None:
         raise DeploymentError("cannot be read", file=name)

@@ -1,6 +1,6 @@
-"""What ``kafka-topics.sh --describe`` and ``kafka-configs.sh --describe`` print: alone, or among other text.
+"""Output of ``kafka-topics.sh --describe`` and ``kafka-configs.sh --describe``: alone, or among other text.
 
-An audit refuses an output that is not whole; a page of documentation or a log of a shell shows what it shows.
+An audit refuses an incomplete output; a page of documentation or a shell log can be incomplete.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _WORDS = ("PartitionCount", "onfigs for ", "onfig for ")
 _QUOTED = re.compile(r"^[\s>|*`]+(?=Topic:|All |Dynamic |Default |Configs )")
 _ELIGIBLE = "eligible.leader.replicas.version"
 _OFFSET = re.compile(r"\boffset\b", re.IGNORECASE)
-"""The tools' lines of topics have none: such a line is what a program on the same page says of a record."""
+"""A word that the tools' lines of topics do not contain: such a line is another program's message about a record."""
 
 
 @dataclass
 class _Topic:
-    """A topic, and the number of replicas that each line of a partition shows."""
+    """A topic, and the number of replicas in each line of a partition."""
 
     settings: dict[str, Said] = field(default_factory=dict)
     shown: list[tuple[Said, int]] = field(default_factory=list)
@@ -56,12 +56,12 @@ class _Output:
 
 def _lines(document: Document) -> Iterator[tuple[int, str]]:
     for number, text in enumerate(document.text.split("\n"), start=1):
-        # Pages of documentation have blanks in it that no tool prints.
+        # Pages of documentation contain no-break spaces, which no tool prints.
         yield number, _QUOTED.sub("", text.rstrip("\r").replace("\N{NO-BREAK SPACE}", " "))
 
 
 def fits(document: Document) -> bool:
-    """Some line is the tool's own, of a topic or of settings."""
+    """Tell whether a line is the tool's own, about a topic or settings."""
     if not any(word in document.text for word in _WORDS):
         return False
     entries = False
@@ -79,7 +79,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The topics, and the brokers of the cluster."""
+    """Return the topics, and the brokers of the cluster."""
     output = _Output(Accounts(document, fillings))
     for number, text in _lines(document):
         _take(text, number, output)
@@ -107,36 +107,41 @@ def _take(text: str, number: int, output: _Output) -> None:
             said = Said(("topic", partition.topic, f"partition {partition.partition}"), "", number)
             topic = output.topics.get(partition.topic)
             if topic is None:
-                accounts.ignore(said, "a partition without the line of its topic")
+                accounts.ignore(said, "is a partition without the line of its topic")
                 return
             if partition.moving:
                 topic.broken = "its replicas are being moved"
             if partition.eligible and output.eligible is None:
                 output.eligible = Said(said.path, "1", number)
             else:
-                accounts.ignore(said, "where the replicas of a partition are")
+                accounts.ignore(said, "gives the places of a partition's replicas")
             topic.shown.append((said, len(partition.replicas)))
         case Heading() as heading:
             output.heading = heading
         case EntryLine() as entry if output.heading is not None:
             _entry(entry, number, output.heading, output)
         case None if is_from_a_tool(text) and _OFFSET.search(text) is None:
-            accounts.reject(Said(("line",), "", number), "is no whole line of kafka-topics.sh or kafka-configs.sh")
+            accounts.reject(
+                Said(("line",), "", number),
+                "is no complete line of kafka-topics.sh or kafka-configs.sh; run the tool again",
+            )
 
 
 def _described(line: TopicLine, number: int, output: _Output) -> None:
-    """A topic; of one that is described again, as it was at another time, the last counts."""
+    """Read a topic's line; if the topic is described again, as at another time, the last counts."""
     before = output.topics.get(line.name)
     if before is not None and "replication.factor" in before.settings:
         for said in before.settings.values():
-            output.accounts.ignore(said, f"described again in line {number}; that is taken")
+            output.accounts.ignore(said, f"is repeated in line {number}, whose value counts")
         before = None
     topic = output.topics[line.name] = before or _Topic()
     path = ("topic", line.name)
     topic.settings["partitions"] = Said((*path, "PartitionCount"), str(line.partitions), number)
     topic.settings["replication.factor"] = Said((*path, "ReplicationFactor"), str(line.replicas), number)
     if line.configs is None:
-        output.accounts.reject(Said((*path, "Configs"), "", number), "is a list of settings that is cut off")
+        output.accounts.reject(
+            Said((*path, "Configs"), "", number), "is a list of settings that is cut off; run the tool again"
+        )
     for key, value in line.configs or ():
         topic.settings[key] = Said((*path, key), value, number)
     if line.deleted:
@@ -148,9 +153,9 @@ def _entry(entry: EntryLine, number: int, heading: Heading, output: _Output) -> 
     if entry.value is None:
         output.accounts.ignore(said, "is not set, or a secret")
     elif heading.kind not in ("topic", "broker", "brokers"):
-        output.accounts.ignore(said, f"a setting of {heading.kind}, which are no topics or brokers")
+        output.accounts.ignore(said, f"is a setting of {heading.kind}, not of topics or brokers")
     elif entry.source == DEFAULT and entry.key not in USED["topic" if heading.kind == "topic" else "broker"]:
-        output.accounts.ignore(said, "the default of the release")
+        output.accounts.ignore(said, "is the default of the release")
     else:
         _set(said, heading.kind, heading.name, output)
 
@@ -159,11 +164,11 @@ def _set(said: Said, kind: str, name: str, output: _Output) -> None:
     if kind == "topic":
         settings = output.topics.setdefault(name, _Topic()).settings
     else:
-        # What was set for all brokers, without a number, is no further broker.
+        # A setting for all brokers, without an id, is no additional broker.
         settings = output.brokers.setdefault(name or "brokers", Broker(name or "brokers", int(bool(name)))).settings
     key = said.path[-1]
     if key in settings:
-        output.accounts.ignore(settings[key], f"told again in line {said.line}; that is taken")
+        output.accounts.ignore(settings[key], f"is repeated in line {said.line}, whose value counts")
     settings[key] = said
 
 
@@ -173,7 +178,7 @@ def _topic(name: str, topic: _Topic, accounts: Accounts) -> Component:
     other = next((said for said, count in topic.shown if replicas is not None and str(count) != replicas.value), None)
     problem = topic.broken or ("" if other is None else "its partitions have other numbers of replicas")
     for key, said in topic.settings.items():
-        # Nothing can be said of a topic that is about to change: there is a place for a number, and none in it.
+        # A topic that is changing gets a placeholder as its number of replicas, so no rule uses it.
         unclear = f"${{{problem}}}" if problem and key == "replication.factor" else None
         settings[key] = accounts.take(said, key, unclear)
     return Component(Role.TOPIC, name, settings)

@@ -1,7 +1,6 @@
 """Topics that commands create and change: calls of ``kafka-topics`` and ``kafka-configs``, or KAFKA_CREATE_TOPICS.
 
-None is run. How ``kafka-configs`` takes its options apart is in Kafka's source, in
-``ConfigCommand.parseConfigsToBeAdded``.
+No command is run. Kafka's source parses the options of ``kafka-configs`` in ``ConfigCommand.parseConfigsToBeAdded``.
 """
 
 from __future__ import annotations
@@ -24,26 +23,26 @@ _SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z)?sh\s+(?:-\w+\s+)*-\w*c\s+[\"']")
 _PAIRS = re.compile(r",(?=[^\]]*(?:\[|$))")
 _OPTIONS = {"--topic", "--partitions", "--replication-factor", "--config"}
 _LONGEST = 20_000
-_UNCLEAR = "creates a topic whose name or settings are told only when it runs, or is too long"
-_UNCLEAR_CHANGE = "changes topics or brokers in a way that is told only when it runs"
-_OF_BROKERS = "changes the brokers when they run: which value counts then is not followed"
-_OF_OTHERS = "changes a topic that is not created here: which value counts then is not followed"
+_UNCLEAR = "creates a topic whose name or settings are known only at run time, or is too long"
+_UNCLEAR_CHANGE = "changes topics or brokers in a way that is known only at run time"
+_OF_BROKERS = "changes the running brokers, so the value in force is unknown"
+_OF_OTHERS = "changes a topic that is not created here, so the value in force is unknown"
 
 
 @dataclass
 class Commands:
-    """What the commands of a file do to topics, one after the other."""
+    """The effects of a file's commands on topics, in order."""
 
     accounts: Accounts
     _topics: list[Component] = field(default_factory=list)
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The topics that they create, as they are after the last command."""
+        """The created topics, in their state after the last command."""
         return tuple(self._topics)
 
     def run(self, said: Said) -> None:
-        """Follow one text of commands; rejected where a topic cannot be told."""
+        """Follow one text of commands; reject it if a topic in it is unknown."""
         text = self.accounts.text(said)
         if len(text) > _LONGEST:
             self.accounts.reject(said, _UNCLEAR)
@@ -60,7 +59,7 @@ class Commands:
         if new and not any(one.settings for one in new):
             self.accounts.ignore(said, "names the topic that it creates")
         elif not new:
-            self.accounts.ignore(said, "is run when the container starts, and sets nothing of Kafka's")
+            self.accounts.ignore(said, "is the container's command, which sets nothing of Kafka")
 
     def _create(self, arguments: str, said: Said) -> bool:
         words = _words(arguments)
@@ -72,7 +71,7 @@ class Commands:
         return True
 
     def _alter(self, tool: str, arguments: str, said: Said) -> bool:
-        """Whether the call says something that matters; then it is taken, or rejected."""
+        """Tell whether the call sets something that matters; if so, take or reject it."""
         change = _change(tool, arguments)
         if change is None:
             return False
@@ -93,7 +92,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class _Change:
-    """A call that changes settings: of a topic, of brokers, or of what only the running script tells."""
+    """A call that changes settings: of a topic, of brokers, or of entities known only at run time."""
 
     topic: str = ""
     of_brokers: bool = False
@@ -103,14 +102,14 @@ class _Change:
 
     @property
     def matters(self) -> bool:
-        """Whether one of the settings may change a delivery."""
+        """Tell whether one of the settings can change a delivery."""
         keys = (*self.added, *self.removed)
         scope = Role.BROKER if self.of_brokers else Role.TOPIC
         return any(key == "partitions" or matters(scope, key) for key in keys)
 
 
 def _change(tool: str, arguments: str) -> _Change | None:
-    """What a call with ``--alter`` changes; None where that is nothing of topics or brokers."""
+    """Return the changes of a call with ``--alter``; None if it changes no topics or brokers."""
     words = _words(arguments)
     if words is None:
         return _Change(unclear=True)
@@ -155,14 +154,15 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def topics_listed(said: Said, accounts: Accounts) -> tuple[Component, ...]:
-    """The topics of ``KAFKA_CREATE_TOPICS``: ``name:partitions:replicas:cleanup.policy``, with commas between them."""
+    """Return the topics of ``KAFKA_CREATE_TOPICS``: ``name:partitions:replicas:cleanup.policy``, separated by
+    commas."""
     found: list[Component] = []
     for one in re.split(r"[,\n]", accounts.text(said)):
         parts = [part.strip() for part in one.split(":")]
         if parts == [""]:
             continue
         if len(parts) not in (3, 4) or not all(part.isdecimal() for part in parts[1:3]):
-            accounts.reject(said, "is no list of name:partitions:replicas")
+            accounts.reject(said, "is no list of NAME:PARTITIONS:REPLICAS")
             return ()
         settings = {
             "partitions": accounts.take(said, "partitions", parts[1]),
@@ -172,12 +172,12 @@ def topics_listed(said: Said, accounts: Accounts) -> tuple[Component, ...]:
             settings["cleanup.policy"] = accounts.take(said, "cleanup.policy", parts[3])
         found.append(Component(Role.TOPIC, parts[0], settings))
     if not found:
-        accounts.ignore(said, "says nothing")
+        accounts.ignore(said, "has no value")
     return tuple(found)
 
 
 def calls_in(script: str) -> Iterator[Said]:
-    """Each call of the tools in a script, with its line. Comments are none."""
+    """Yield each call of the tools in a script, with its line. Comments do not count."""
     text = _COMMENT.sub(lambda found: "#" * len(found[0]), script)
     calls = list(_TOOL.finditer(text))
     line, at = 1, 0
@@ -190,7 +190,7 @@ def calls_in(script: str) -> Iterator[Said]:
 
 
 def _script(text: str) -> str:
-    """What ``bash -c "..."`` is given, without its quotation marks; any other command as it is."""
+    """Return the script in ``bash -c "..."``, without its quotation marks; any other command unchanged."""
     if _SHELL.match(text) is None:
         return text
     try:
@@ -202,7 +202,7 @@ def _script(text: str) -> str:
 
 
 def _calls(text: str) -> Iterator[tuple[str, str]]:
-    """Each call of a tool: its name, and its arguments."""
+    """Yield each call of a tool: its name, and its arguments."""
     calls = list(_TOOL.finditer(text))
     for call, following in zip(calls, [*(one.start() for one in calls[1:]), len(text)], strict=False):
         end = _END.search(text, call.end(), following)
@@ -210,7 +210,8 @@ def _calls(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _words(arguments: str) -> list[str] | None:
-    """The words of a call; the quotation mark that ends the script around it is none of its own."""
+    """Return the words of a call, without a quotation mark that ends the script around it; None if they cannot be
+    parsed."""
     text = arguments.replace("\\\n", " ").rstrip()
     for one in (text, text[:-1] if text.endswith(('"', "'")) else text):
         try:
@@ -240,7 +241,7 @@ def _created(words: list[str], said: Said, accounts: Accounts) -> Component | No
 
 
 def _with_values(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Options, with ``=`` or a blank before their value."""
+    """Yield options with their values, which follow ``=`` or a space."""
     for at, word in enumerate(words):
         option, equals, value = word.partition("=")
         if option.startswith("--"):

@@ -1,8 +1,7 @@
-"""``topic.properties``: the settings of one topic, in a flat file that need not say the topic's name.
+"""``topic.properties``: the settings of one topic, in a flat file that can omit the topic's name.
 
-Kafka refuses to create a topic with a setting that it does not know (``InvalidConfigurationException``), so an unknown
-key is rejected, never passed over. A file without a name describes the topic of the clients beside it
-(:mod:`model.deployment.dialects.pairing`).
+Kafka refuses to create a topic with an unknown setting (``InvalidConfigurationException``), so an unknown key is
+rejected. A file without a name describes the topic of the clients beside it (:mod:`model.deployment.dialects.pairing`).
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from model.deployment.values import has_placeholder
 
 NAME = "Kafka topic's properties"
 NAMES = frozenset({"topic", "topic.name", "name"})
-"""Keys that say which topic the file describes."""
+"""Keys that name the file's topic."""
 
 _FILE = re.compile(r"(.*[-_.])?topic([-_.].*)?\.[a-z0-9]+")
 
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """Tell a file that is called a topic's and holds a topic's setting, and no more that are a client's alone."""
+    """Tell whether the document is named after a topic and has a topic's setting, and no more settings of clients."""
     if document.suffix not in PROPERTIES or _FILE.fullmatch(document.name) is None:
         return False
     keys = {said.key for said in document.properties}
@@ -42,7 +41,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """Read the settings of the topic, and its name where the file says one."""
+    """Return the settings of the topic, and its name if the file gives one."""
     accounts = Accounts(document, fillings, separators=(":-", ":"))
     settings: dict[str, Given] = {}
     named: Given | None = None
@@ -57,9 +56,9 @@ def read(document: Document, fillings: Fillings) -> Found:
         elif not (is_known("topic", key) or names_key("topic", key)):
             accounts.reject(said, _unknown(key))
         elif not text and matters("topic", key):
-            accounts.reject(said, "has no value")
+            accounts.reject(said, "has no value; set one, or remove the key")
         elif has_placeholder(text):
-            (accounts.reject if matters("topic", key) else accounts.ignore)(said, "a placeholder nobody has filled")
+            (accounts.reject if matters("topic", key) else accounts.ignore)(said, "has a placeholder without a value")
         else:
             settings[key] = accounts.take(said, key)
     name = "" if named is None else named.value
@@ -69,7 +68,7 @@ def read(document: Document, fillings: Fillings) -> Found:
 def _unknown(key: str) -> str:
     near = get_close_matches(key, known_keys("topic"), n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    return f"is no setting of a topic, and Kafka creates no topic with an unknown setting{hint}"
+    return f"is no setting of a topic, so Kafka refuses to create the topic{hint}"
 
 
 DIALECT = Dialect(NAME, fits, read)

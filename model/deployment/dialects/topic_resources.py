@@ -20,7 +20,7 @@ from model.deployment.yaml_tree import Node
 
 _TABLES = Path(__file__).with_name("tables")
 _CLUSTERS = (("platform.confluent.io", "Kafka"), ("kafka.banzaicloud.io", "KafkaCluster"))
-_OTHER = "names the resource, or says how Kubernetes runs it"
+_OTHER = "names the resource, or is for Kubernetes"
 
 
 @cache
@@ -40,12 +40,12 @@ def _kind(resource: Node) -> tuple[str, str]:
 
 
 def is_of_an_operator(resource: Node) -> bool:
-    """A topic or a cluster of one of these operators."""
+    """Tell whether a resource is a topic or a cluster of one of these operators."""
     return _kind(resource) in _topics() or _kind(resource) in _CLUSTERS
 
 
 def read_resource(resource: Node, document: Document, accounts: Accounts) -> Component:
-    """The topic, or the brokers, of a resource."""
+    """Return the topic, or the brokers, of a resource."""
     row = _topics().get(_kind(resource))
     return _cluster(resource, document, accounts) if row is None else _topic(resource, row, accounts)
 
@@ -57,13 +57,13 @@ def _topic(resource: Node, row: Mapping[str, str], accounts: Accounts) -> Compon
     for said in values_of(resource):
         place, inside = ".".join(said.path), said.path[: len(config)] == config
         if said.null:
-            accounts.ignore(said, "says nothing")
+            accounts.ignore(said, "has no value")
         elif place in own:
             settings[own[place]] = accounts.take(said, own[place])
         elif inside and len(said.path) == len(config) + 1:
             _setting(said, row["keys"], settings, accounts)
         elif inside:
-            accounts.reject(said, "is nested: a setting is one text, number or boolean")
+            accounts.reject(said, "is nested, but a setting must be one text, number or boolean")
         else:
             accounts.ignore(said, _OTHER)
     name = (text_under(resource, *row["name"].split(".")) if row["name"] else "") or text_under(
@@ -90,7 +90,7 @@ def _setting(said: Said, keys: str, settings: dict[str, Given], accounts: Accoun
 
 
 def _cluster(resource: Node, document: Document, accounts: Accounts) -> Component:
-    """Brokers: lists of ``key=value`` (Confluent's), or a text of ``.properties`` (Koperator's)."""
+    """Return the brokers of lists of ``key=value`` (Confluent's), or of a text of ``.properties`` (Koperator's)."""
     values: list[Said] = []
     release: Given | None = None
     brokers: Given | None = None
@@ -100,7 +100,7 @@ def _cluster(resource: Node, document: Document, accounts: Accounts) -> Componen
                 key, _, value = said.value.partition("=")
                 values.append(Said((*said.path[:-1], key.strip()), value.strip(), said.line))
             case ("spec", ("readOnlyConfig" | "clusterWideConfig")):
-                accounts.ignore(said, "holds settings, which follow")
+                accounts.ignore(said, "contains settings, which are read")
                 values += settings_inside(document, said)
             case ("spec", "replicas") if not said.null:
                 brokers = accounts.take(said, "brokers")
@@ -116,12 +116,12 @@ def _cluster(resource: Node, document: Document, accounts: Accounts) -> Componen
     for one in accounts.last_of_each(values, "the operator"):
         key = one.path[-1]
         if key in given:
-            accounts.ignore(one, "said of the brokers in another place as well, which is taken")
+            accounts.ignore(one, "is also set at another place, whose value counts")
         else:
             given[key] = accounts.take(one, key)
     return Component(Role.BROKER, text_under(resource, "metadata", "name"), given, kafka=release, brokers=brokers)
 
 
 def _koperator(image: str) -> str:
-    """The release in a tag such as ``kafka:2.13-3.1.0``: Scala's first."""
+    """Return the release in a tag such as ``kafka:2.13-3.1.0``, in which Scala's comes first."""
     return release_in("wurstmeister/kafka:" + image.rpartition(":")[2]) if "/kafka:" in image else ""

@@ -1,4 +1,4 @@
-"""Values as frameworks write them, in the units of Kafka's settings: durations in ms, sizes in bytes."""
+"""Conversion of frameworks' values to the units of Kafka's settings: durations to ms, sizes to bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _IN_BYTES = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
 
 
 def in_ms(text: str) -> str | None:
-    """A duration as Spring, Quarkus and their like take it (``1000``, ``5s``, ``PT5S``) in ms; None if it is none.
+    """Return a duration in the form of Spring, Quarkus and others (``1000``, ``5s``, ``PT5S``) in ms; None for other
+    texts.
 
     >>> in_ms("5s"), in_ms("100"), in_ms("PT1M30S"), in_ms("soon")
     ('5000', '100', '90000', None)
@@ -29,7 +30,7 @@ def in_ms(text: str) -> str | None:
 
 
 def in_bytes(text: str) -> str | None:
-    """A size as Spring takes it (``16384``, ``16KB``) in bytes; None if it is none.
+    """Return a size in Spring's form (``16384``, ``16KB``) in bytes; None for other texts.
 
     >>> in_bytes("16KB"), in_bytes("16384"), in_bytes("much")
     ('16384', '16384', None)

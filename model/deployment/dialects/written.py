@@ -1,4 +1,4 @@
-"""Settings as programs make them: one assignment after the other, some under a condition, some of unknown value."""
+"""Settings that programs set: one assignment after the other, some conditional, some with an unknown value."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from model.deployment.source import MOST_KEYS
 from model.deployment.values import has_placeholder
 
 _GROUPS = ("group.id", "ConsumerGroup", "group_id", "groupId", "GroupID")
-"""That there is a group matters, its name does not."""
+"""The settings for the group. Its existence matters, not its name."""
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_]\w{0,60})[:}]")
 
 MOST_CLIENTS = 100
-"""No program makes more clients than this in one file."""
+"""The largest number of clients that a program makes in one file."""
 
 MOST_IN_ALL = 4 * MOST_KEYS
-"""Nor do all of them together get more settings."""
+"""The largest number of settings of all of them together."""
 
-NO_ROLE = "nothing in this file says whether a producer or a consumer takes it"
+NO_ROLE = "this file does not show whether a producer or a consumer gets it"
 
 
 @dataclass(frozen=True)
 class Value:
-    """What an expression comes to. ``text`` is None where only the running program knows; ``shown`` is how it reads.
+    """The value of an expression. ``text``: None if only the running program knows it. ``shown``: the expression's own
+    text.
 
-    ``outside``: the text is a placeholder for what the program gets from its environment.
+    ``outside``: the text is a placeholder for a value from the program's environment.
     """
 
     text: str | None
@@ -45,13 +46,14 @@ class Value:
 
     @property
     def known(self) -> bool:
-        """The file says it."""
+        """Tell whether the file contains the value."""
         return self.text is not None and not self.outside
 
 
 @dataclass(frozen=True)
 class Written:
-    """A program sets ``key``; ``only_if``: not always, but under this condition. ``left``: why it is left out."""
+    """A program sets ``key``. ``only_if``: the condition, if any. ``ignored`` and ``rejected``: the reason for leaving
+    it out."""
 
     key: str
     line: int
@@ -62,23 +64,25 @@ class Written:
 
 
 def check_number(number: int, file: str, line: int) -> None:
-    """Raise DeploymentError for more clients than a program has that people write."""
+    """Raise DeploymentError for more clients than a real program has."""
     if number > MOST_CLIENTS:
-        raise DeploymentError(f"makes more than {MOST_CLIENTS} clients", file=file, line=line)
+        raise DeploymentError(f"makes more than {MOST_CLIENTS} clients; split the file", file=file, line=line)
 
 
 def check_settings(configured: Iterable[Configured], file: str) -> None:
-    """Raise DeploymentError for more settings, of all clients of a file, than people write."""
+    """Raise DeploymentError for more settings, of all clients of a file, than a real program has."""
     number = 0
     for one in configured:
         number += len(one.written)
         if number > MOST_IN_ALL:
-            raise DeploymentError(f"sets more than {MOST_IN_ALL} settings in all", file=file, line=one.line)
+            raise DeploymentError(
+                f"sets more than {MOST_IN_ALL} settings in all; split the file", file=file, line=one.line
+            )
 
 
 @dataclass
 class Configured:
-    """A configuration that a program makes, and who gets it."""
+    """A configuration that a program makes, and its users."""
 
     name: str
     line: int
@@ -89,19 +93,19 @@ class Configured:
     answers: dict[str, tuple[str, int]] = field(default_factory=dict)
     rules: dict[Role, dict[str, tuple[str, str]]] = field(default_factory=dict)
     by_framework: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Answers that no line of the file gives: the value, and the framework whose way it is."""
+    """Answers without a line in the file: the value, and the framework that behaves so."""
     waits: bool = False
-    """Who sends gets something to wait for."""
+    """A send returns an object to wait for."""
     notes: list[str] = field(default_factory=list)
-    """What a reader of the verdict should know besides."""
+    """Other facts for the reader of a verdict."""
     refused: str = ""
-    """Why none of its settings can be used: the library is not modelled."""
+    """The reason for which none of its settings can be used: the library is not modelled."""
 
 
 def components_of(configured: Configured, accounts: Accounts, file: str) -> Iterator[Component]:
-    """The producer and the consumer that get a configuration; each of its settings is accounted for."""
+    """Yield the producer and the consumer that get a configuration, and account for each of its settings."""
     if len(configured.written) > MOST_KEYS:
-        raise DeploymentError(f"sets more than {MOST_KEYS} settings", file=file, line=configured.line)
+        raise DeploymentError(f"sets more than {MOST_KEYS} settings; split the file", file=file, line=configured.line)
     settings: dict[Role, dict[str, Given]] = {role: {} for role in _in_order(configured.roles)}
     for one in _last_of_each(configured, accounts):
         said = Said((one.key,), one.value.text or "", one.line)
@@ -152,9 +156,9 @@ def _client(configured: Configured, file: str) -> Given | None:
 
 
 def _last_of_each(configured: Configured, accounts: Accounts) -> list[Written]:
-    """Of what is set again without a condition the last is kept; before one with a condition, each is.
+    """Return the last unconditional value of each key, with the conditional values after it.
 
-    What is ignored sets nothing again, and what is rejected twice is told twice.
+    An ignored value replaces nothing, and a value that is rejected twice is reported twice.
     """
     kept: dict[int, Written] = {}
     by_key: dict[str, list[int]] = {}
@@ -164,14 +168,16 @@ def _last_of_each(configured: Configured, accounts: Accounts) -> list[Written]:
             by_key[one.key] = [earlier for earlier in by_key.get(one.key, ()) if earlier not in again]
             for earlier in again:
                 before = kept.pop(earlier)
-                accounts.ignore(Said((before.key,), "", before.line), f"is set again in line {one.line}")
+                accounts.ignore(
+                    Said((before.key,), "", before.line), f"is set again in line {one.line}, whose value counts"
+                )
         kept[number] = one
         by_key.setdefault(one.key, []).append(number)
     return list(kept.values())
 
 
 def _left(one: Written, configured: Configured, readers: list[Role], accounts: Accounts) -> tuple[bool, str] | None:
-    """Whether a setting is ignored (or else rejected), and why; None if a component takes it."""
+    """Return whether a setting is ignored (otherwise rejected) and the reason; None if a component takes it."""
     if configured.refused:
         return False, configured.refused
     if one.rejected:
@@ -187,7 +193,7 @@ def _left(one: Written, configured: Configured, readers: list[Role], accounts: A
     if one.only_if:
         if weightless:
             return True, harmless(configured.library, readers[0], one.key)
-        return False, f"only if {printable(one.only_if)}"
+        return False, f"is set only if {printable(one.only_if)}"
     text = one.value.text
     if text is not None and one.value.outside:
         text = accounts.text(Said((one.key,), text, one.line))
@@ -199,7 +205,8 @@ def _left(one: Written, configured: Configured, readers: list[Role], accounts: A
 
 
 def _form(one: Written) -> str:
-    """How the expression reads, without its texts; a variable of the environment by name, for somebody may give it."""
+    """Return the text of the expression without its literals; an environment variable is named, so that the user can
+    give it."""
     if is_secret(one.key):
         return ""
     variable = _VARIABLE.match(one.value.text or "") if one.value.outside else None

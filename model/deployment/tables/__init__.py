@@ -1,1 +1,1 @@
-"""Tables of facts about Kafka, as CSV: defaults by release, reasons to ignore a setting, names of the past."""
+"""Tables of facts about Kafka, as CSV: defaults by release, reasons for ignoring settings, old names."""

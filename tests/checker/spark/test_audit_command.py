@@ -88,7 +88,7 @@ def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
         ("twice.csv", "out", (), "twice.csv:1: has the column kafka twice"),
         ("semicolons.csv", "out", (), "semicolons.csv:1: has a header without a comma"),
         ("wide.csv", "out", (), "wide.csv: is no text in UTF-8"),
-        ("one.yaml", "out", (), "one.yaml:1: is one deployment, and no matrix: proofka check"),
+        ("one.yaml", "out", (), "one.yaml:1: is one deployment, not a matrix; check it with proofka check"),
         ("fleet", "inside", (), "is inside"),
         ("fleet", "fleet", (), "is inside"),
         ("matrix", "full", (), "full: holds files that no audit wrote"),

@@ -52,7 +52,7 @@ def test_a_cluster_is_audited(spark: Any, folder: Path, tmp_path: Path) -> None:
 
 def test_without_a_release_every_row_is_rejected(folder: Path) -> None:
     source = find_source(folder, {})
-    with pytest.raises(DeploymentError, match=r"says no release .* --kafka 4\.0"):
+    with pytest.raises(DeploymentError, match=r"has no release .* --kafka 4\.0"):
         source.read(1, "", "")
     assert source.values(1)["topic"] == "audit-log"
 

@@ -124,7 +124,7 @@ def test_flush_ms_changes_nothing() -> None:
     """The same verdicts, with the same ids."""
     with_it = deployment_of("flush-ms")
     (ignored,) = with_it.ignored
-    assert (ignored.key, "without log.flush.scheduler.interval.ms there is none" in ignored.reason) == (
+    assert (ignored.key, "without log.flush.scheduler.interval.ms none happens" in ignored.reason) == (
         "flush.ms",
         True,
     )

@@ -75,5 +75,5 @@ assume: {keys: deleted, faults: {consumer-crash: 2}, application_restart: 1s..1h
 """,
         encoding="utf-8",
     )
-    with pytest.raises(NotModelledError, match="a sink in memory where tombstones may be dropped unread"):
+    with pytest.raises(NotModelledError, match="a sink in memory where tombstones can be dropped unread"):
         read_deployment(file)

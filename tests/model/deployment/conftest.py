@@ -42,7 +42,7 @@ def read_files(tmp_path: Path) -> ReadProperties:
 
 @pytest.fixture
 def refusal(read_yaml: ReadYaml, tmp_path: Path) -> Refusal:
-    """The one line that refuses a YAML text, without the folder."""
+    """Return the one line that refuses a YAML text, without the folder."""
 
     def refuse(text: str | bytes, assume: dict[str, str] | None = None) -> str:
         with pytest.raises(DeploymentError) as caught:
@@ -56,7 +56,7 @@ def refusal(read_yaml: ReadYaml, tmp_path: Path) -> Refusal:
 
 @pytest.fixture
 def file_refusal(read_files: ReadProperties, tmp_path: Path) -> Refusal:
-    """The one line that refuses .properties texts, without the folder."""
+    """Return the one line that refuses .properties texts, without the folder."""
 
     def refuse(kafka: str = "4.0", **texts: str | bytes) -> str:
         with pytest.raises(DeploymentError) as caught:

@@ -1,4 +1,4 @@
-"""What no file tells: defaults, options, and the same deployment with another assumption."""
+"""Assumptions that no file contains: defaults, options, and the same deployment with another assumption."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("foo", "1", "--assume foo=1: unknown assumption (choices: on_send_error, on_restart"),
         ("sinks", "1", "did you mean sink?"),
         ("sink", "x", "--assume sink=x: must be one of plain, idempotent, by-offset, transactional, kafka"),
-        ("replicas", "9", "--assume replicas=9: 9 replicas are not modelled: from 1 to 5"),
+        ("replicas", "9", "--assume replicas=9: 9 replicas are not modelled; use 1 to 5"),
         ("replicas", "x", "--assume replicas=x: ConfigException: Invalid value x"),
         ("elr", "maybe", "--assume elr=maybe: must be off (0) or on (1)"),
         ("faults", "-1", "from 0 to 20"),
@@ -64,7 +64,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("bounds.records", "7", "from 1 to 3"),
         ("transaction_records", "1", "the producer has no transactions"),
         ("keys", "updated", "the topic is not compacted"),
-        ("on_stop", "exit", "nobody stops the producer application"),
+        ("on_stop", "exit", "nothing stops the producer application"),
         ("group_metadata", "passed", "set sink=kafka"),
         ("on_processing_error", "abort", "set sink=kafka"),
     ],
@@ -78,7 +78,7 @@ BY_HAND = [(key, value) for key, a in ASSUMPTIONS.items() for value in a.values 
 
 def test_only_a_client_that_commits_by_itself_commits_what_it_delivered(read_yaml, refusal) -> None:
     assert read_yaml('kafka: "4.0"\nconsumer: {commit: delivered}').commit is Commit.DELIVERED
-    assert "it needs enable.auto.commit=true" in refusal(MANUAL, {"commit": "delivered"})
+    assert "needs a client that commits by itself (enable.auto.commit=true)" in refusal(MANUAL, {"commit": "delivered"})
     with pytest.raises(DeploymentError, match=r"enable\.auto\.commit=true"):
         with_assumption(read_yaml(MANUAL), "commit", "delivered")
 
@@ -111,15 +111,15 @@ def test_a_failure_that_ends_the_process_is_a_crash(read_yaml) -> None:
     asked = 'kafka: "4.0"\nassume: {faults: {failed-processing: 1}}\nconsumer: {on_processing_error: %s}'
     for value, said in (("stop", True), ("skip", False)):
         notes = read_yaml(asked % value).notes
-        assert any("failed-processing changes nothing" in note for note in notes) is said
+        assert any("failed-processing has no effect" in note for note in notes) is said
 
 
 @pytest.mark.parametrize(
     ("assume", "message"),
     [
-        ({"processing": "handed-off"}, "not modelled yet: transactions of several threads"),
-        ({"commit": "never"}, "offsets are committed with the results (sink=kafka): leave commit out"),
-        ({"commit": "before"}, "offsets are committed with the results (sink=kafka): leave commit out"),
+        ({"processing": "handed-off"}, "not modelled yet: transactions with records handed off to threads"),
+        ({"commit": "never"}, "offsets are committed with the results (sink=kafka); remove commit"),
+        ({"commit": "before"}, "offsets are committed with the results (sink=kafka); remove commit"),
     ],
 )
 def test_what_does_not_go_with_a_transaction_of_results(refusal, assume: dict[str, str], message: str) -> None:
@@ -127,19 +127,21 @@ def test_what_does_not_go_with_a_transaction_of_results(refusal, assume: dict[st
 
 
 def test_offsets_are_not_committed_beside_a_transaction(read_yaml, refusal) -> None:
-    """The classic mistake: enable.auto.commit left on beside sendOffsetsToTransaction()."""
+    """The classic mistake is enable.auto.commit left on beside sendOffsetsToTransaction()."""
     message = refusal('kafka: "4.0"\nconsumer: {group.id: g, sink: kafka}')
-    assert "offsets that are committed beside a transaction (enable.auto.commit=true); switch that off" in message
+    assert (
+        "offsets that the client commits outside of the transaction (enable.auto.commit=true); disable that" in message
+    )
     assert with_assumption(read_yaml(MANUAL), "sink", "kafka") == read_yaml(MANUAL, {"sink": "kafka"})
 
 
 @pytest.mark.parametrize(
     ("assume", "message"),
     [
-        ({"processing": "handed-off"}, "not modelled yet: results in memory of workers"),
-        ({"on_processing_error": "forward-unconfirmed"}, "or of what is forwarded without waiting"),
-        ({"faults.eviction": "1"}, "not modelled yet: what one member has in memory when another one takes over"),
-        ({"faults.rebalance": "1"}, "not modelled yet: what one member has in memory when another one takes over"),
+        ({"processing": "handed-off"}, "not modelled yet: results in memory with processing=handed-off"),
+        ({"on_processing_error": "forward-unconfirmed"}, "on_processing_error=forward-unconfirmed"),
+        ({"faults.eviction": "1"}, "not modelled yet: results in memory of a member that another one replaces"),
+        ({"faults.rebalance": "1"}, "not modelled yet: results in memory of a member that another one replaces"),
     ],
 )
 @pytest.mark.parametrize("sink", ["in-memory", "snapshots"])

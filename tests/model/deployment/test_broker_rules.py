@@ -1,4 +1,4 @@
-"""What brokers and controller make of topic and broker settings: precedence, eras, refusals."""
+"""Rules of broker and controller for topic and broker settings: precedence, eras, refusals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_replicas_of_minus_one_ask_for_the_brokers_default(read_files) -> None:
 
 @pytest.mark.parametrize("text", ["{replicas: 6}", "{replicas: 0}", "{replication.factor: 30}"])
 def test_replicas_out_of_range(refusal, text: str) -> None:
-    assert "from 1 to 5 are allowed" in refusal(f'kafka: "4.0"\ntopic: {text}')
+    assert "use 1 to 5" in refusal(f'kafka: "4.0"\ntopic: {text}')
 
 
 def test_min_isr_is_capped_since_3_7(read_yaml) -> None:
@@ -105,7 +105,7 @@ def test_a_topic_cannot_have_a_setting_that_the_release_dropped(refusal, read_ya
 
 def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
     (ignored,) = read_yaml('kafka: "4.0"\nbroker: {leader.imbalance.per.broker.percentage: 5}').ignored
-    assert ignored.reason == "not defined in Kafka 4.0 (it exists before 4.0): it is not read"
+    assert ignored.reason == "not read: Kafka 4.0 does not have this setting (it exists before 4.0)"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ ZOOKEEPER = "\nbroker: {zookeeper.connect: 'zk:2181'}"
 def test_the_mode_of_the_brokers(read_yaml, text: str, zookeeper: bool) -> None:
     deployment = read_yaml(text)
     assert deployment.zookeeper is zookeeper
-    assert any("taken to run in KRaft mode" in note for note in deployment.notes) is not zookeeper
+    assert any("assumed to run in KRaft mode" in note for note in deployment.notes) is not zookeeper
 
 
 @pytest.mark.parametrize(

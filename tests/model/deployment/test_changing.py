@@ -1,4 +1,4 @@
-"""What could be changed about a deployment: every row of the table is a setting that somebody reads."""
+"""Possible changes to a deployment: every row of the table is a setting that the code reads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def find(words: str, library: str = "java") -> Change:
 
 @pytest.mark.parametrize("change", strengthenings(), ids=str)
 def test_every_change_is_one_that_somebody_reads(change: Change, tmp_path: Path) -> None:
-    """It is applied, or refused for what it says; its keys are known."""
+    """Each change is applied, or refused for its value; its keys are known."""
     # Defaults of kafka-python 3.0 are not modelled: its producer is idempotent.
     version = ', version: "2.0"' if change.library == "kafka-python" else ""
     client = f"{{client: {change.library}{version}}}" if change.library else "{}"
@@ -65,7 +65,7 @@ def test_rules_of_the_client_follow_a_change(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", strengthenings(), ids=str)
 def test_a_change_is_written_as_a_file_has_it(change: Change, tmp_path: Path) -> None:
-    """What is printed can be put into a deployment, and comes to the same as the change does."""
+    """A printed change can be put into a deployment, and has the same result as the change itself."""
     version = ', version: "2.0"' if change.library == "kafka-python" else ""
     client = f"client: {change.library}{version}" if change.library else ""
     sections = {"topic": "replicas: 3", "broker": "", "producer": client, "consumer": client}
@@ -234,5 +234,5 @@ def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
 def test_a_deployment_of_a_document_cannot_be_changed(tmp_path: Path) -> None:
     read = from_document(to_document(deployment(tmp_path)))
     assert question(read) == question(deployment(tmp_path))
-    with pytest.raises(Unchangeable, match="name the files"):
+    with pytest.raises(Unchangeable, match="name its original files"):
         changes_of(read)

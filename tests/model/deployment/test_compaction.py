@@ -1,4 +1,4 @@
-"""What is read of a topic that is compacted, and what its keys are taken to be (semantics 10, D3 D4)."""
+"""Compacted topics: what a consumer reads of them, and what is assumed of their keys (semantics 10, D3 D4)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_durations_come_from_the_topic_or_its_broker(read_yaml) -> None:
 def test_what_decides_when_the_cleaner_comes_is_ignored(read_yaml) -> None:
     ignored = read_yaml(of("4.0", "cleanup.policy: compact, min.cleanable.dirty.ratio: 0.1")).ignored
     assert {one.key: one.reason for one in ignored}["min.cleanable.dirty.ratio"] == (
-        "where a topic is compacted, the cleaner is taken to come at any time, or never"
+        "the cleaner of a compacted topic is assumed to run at any time, or never"
     )
 
 
@@ -83,11 +83,11 @@ def test_a_tombstone_that_nobody_waits_for_is_never_dropped(read_yaml) -> None:
 
 def test_refusals(refusal) -> None:
     producer = "producer: {transactional.id: t, "
-    assert "not modelled yet: transactions in a topic that is compacted before 3.1" in refusal(
+    assert "not modelled yet: transactions in a compacted topic with brokers before 3.1" in refusal(
         of("3.0.2", "cleanup.policy: compact").split("producer")[0] + producer + "}"
     )
-    assert "in a topic that is compacted, with clients before 2.5" in refusal(COMPACT + producer + 'version: "2.4"}')
-    assert "not modelled yet: lost-transaction-state with transactions in a topic that is compacted" in refusal(
+    assert "in a compacted topic with clients before 2.5" in refusal(COMPACT + producer + 'version: "2.4"}')
+    assert "not modelled yet: lost-transaction-state with transactions in a compacted topic" in refusal(
         COMPACT + producer + "}", {"faults.lost-transaction-state": "1"}
     )
     assert "must be compact or delete" in refusal(of("0.10.0", "cleanup.policy: 'compact,delete'"))
@@ -102,7 +102,7 @@ def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_k
 
 
 def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> None:
-    """As with tombstones, whatever the keys are."""
+    """This holds whatever the keys are, as with tombstones."""
     said = {"faults.kill": "1", "keys": "distinct"}
     assert read_yaml(COMPACT + TRANSACTIONS, said).drops_markers
     assert not read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}).drops_markers

@@ -1,4 +1,4 @@
-"""How many messages connecting takes, by what secures the connection."""
+"""Number of messages that connecting takes, by the security of the connection."""
 
 from __future__ import annotations
 

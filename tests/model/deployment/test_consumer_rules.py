@@ -1,4 +1,4 @@
-"""What the Java consumer refuses and what it silently changes, rule by rule (C01 to C11)."""
+"""Rules of the Java consumer: what it refuses and what it silently changes (C01 to C11)."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ IN_SYNC = "      KAFKA_MIN_INSYNC_REPLICAS: 2\n"
 
 def test_the_placeholder_names_the_other_broker() -> None:
     assert has_placeholder(disagreement("two"))
-    assert disagrees_with(disagreement("two, which says none")) == "two, which says none"
+    assert disagrees_with(disagreement("two, which has no value")) == "two, which has no value"
     assert disagrees_with("${MIN_ISR}") is None
 
 
 @pytest.mark.parametrize(
-    ("second", "whose"), [("", "two, which says none"), (IN_SYNC.replace("2", "1"), "two")], ids=["none", "another"]
+    ("second", "whose"), [("", "two, which has no value"), (IN_SYNC.replace("2", "1"), "two")], ids=["none", "another"]
 )
 def test_a_check_says_which_broker_has_to_agree(tmp_path: Path, second: str, whose: str) -> None:
     brokers = BROKER.format(name="one") + IN_SYNC + BROKER.format(name="two") + second
@@ -36,5 +36,5 @@ def test_a_check_says_which_broker_has_to_agree(tmp_path: Path, second: str, who
     run = CliRunner().invoke(app, ["check", str(tmp_path), "--faults", "0"])
     assert run.exit_code == 2
     said = " ".join(run.output.split())
-    assert f"min.insync.replicas: is not that of {whose}: brokers of one cluster have to agree" in said
+    assert f"min.insync.replicas: differs from {whose}: set the same value on all brokers of a cluster" in said
     assert "placeholder" not in said

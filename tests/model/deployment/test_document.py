@@ -112,7 +112,7 @@ def broken(change: str, value: Any) -> Any:
         ("replicas", 3.0, "deployment.replicas: must be a whole number from 1 to 5"),
         ("idempotence", 1, "deployment.idempotence: must be true or false"),
         ("faults/at_most/0", ["lightning", 1], "deployment.faults.at_most[0][0]: must be one of kill"),
-        ("faults/at_most/0", ["kill"], "must be a kind of fault and a number"),
+        ("faults/at_most/0", ["kill"], "must be a pair: a kind of fault, and a number"),
         ("durations", ..., "deployment.durations: is missing"),
         ("durations/network", ..., "deployment.durations.network: is missing"),
         ("durations/network/least", -1, "deployment.durations.network.least: must be a whole number from 0"),

@@ -1,4 +1,4 @@
-"""How long things take: from settings in ms, and from what is assumed of the environment."""
+"""Durations: from settings in ms, and from assumptions about the environment."""
 
 from __future__ import annotations
 
@@ -62,9 +62,7 @@ def test_what_is_no_range(text: str) -> None:
     with pytest.raises(DeploymentError) as caught:
         read_range(said(text))
     message = str(caught.value)
-    assert message.endswith(
-        "must be a duration or a range, in ms, s, min, h, d, as in 20s, 0..300ms or 1min..unbounded"
-    )
+    assert message.endswith("must be a duration or a range in ms, s, min, h, d, as in 20s, 0..300ms or 1min..unbounded")
     assert "\n" not in message
 
 
@@ -172,7 +170,7 @@ def test_a_duration_that_no_clock_reads_is_ignored_and_says_so(read_files) -> No
 
 
 def test_what_is_longer_than_any_run_is_never(read_files) -> None:
-    """A Java long that nobody means as a number of milliseconds."""
+    """A Java long is larger than any sensible number of milliseconds."""
     never = read_files(broker=f"replica.lag.time.max.ms={2**63 - 1}").durations.replica_lag
     assert (never.least, never.most) == (2**53, None)
     assert read_files(broker=f"replica.lag.time.max.ms={2**53}").durations.replica_lag.most == 2**53
@@ -180,7 +178,7 @@ def test_what_is_longer_than_any_run_is_never(read_files) -> None:
 
 @pytest.mark.parametrize("key", ["broker.session.timeout.ms", "broker.heartbeat.interval.ms"])
 def test_nothing_is_known_of_what_is_below_zero(read_files, key: str) -> None:
-    """The broker takes it, and what it does then is no promise: no bound may rest on it."""
+    """The broker accepts a negative value; its behaviour then is not promised, so no bound may use it."""
     durations = read_files(broker=f"{key}=-1").durations
     assert Quantity(key, 0, None) in (durations.broker_session, durations.broker_heartbeat)
 
@@ -197,7 +195,7 @@ def test_before_backoffs_grew_each_was_the_same(read_yaml, client: str, key: str
 
 
 def test_what_a_rule_changed_is_what_counts(read_files) -> None:
-    """The client raises delivery.timeout.ms to the sum of what it must last for (rule P21)."""
+    """The client raises delivery.timeout.ms to the sum of its parts (rule P21)."""
     raised = read_files(producer="linger.ms=100000\nrequest.timeout.ms=40000")
     assert raised.durations.delivery_timeout == Quantity("delivery.timeout.ms", 140_000, 140_000)
 
@@ -239,14 +237,18 @@ def test_a_duration_is_not_also_something_the_application_does(read_yaml, name: 
 
 def test_mistakes_are_at_their_place(refusal) -> None:
     assert refusal(f"{KAFKA}assume:\n  network: fast").startswith(
-        "deployment.yaml:3: network: must be a duration or a range, in ms, s"
+        "deployment.yaml:3: network: must be a duration or a range in ms, s"
     )
-    assert refusal(KAFKA, {"network": "2s..1s"}) == "--assume network=2s..1s: ends before it begins (2s..1s)"
+    assert (
+        refusal(KAFKA, {"network": "2s..1s"})
+        == "--assume network=2s..1s: ends before it begins (2s..1s); write the smaller value first"
+    )
 
 
 def test_polls_that_all_come_too_late_are_refused(refusal, read_yaml) -> None:
-    said = "begins above max.poll.interval.ms (300,000): the group throws its member out before each poll(); say less"
-    assert refusal(KAFKA, {"poll_interval": "301s..1h"}) == f"--assume poll_interval=301s..1h: {said}"
+    said = "begins above max.poll.interval.ms (300,000): the group evicts the member before each poll()"
+    found = refusal(KAFKA, {"poll_interval": "301s..1h"})
+    assert found == f"--assume poll_interval=301s..1h: {said}; use a shorter time"
     assert read_yaml(KAFKA, {"poll_interval": "300s..1h"}).durations.poll_interval.least == 300_000
 
 

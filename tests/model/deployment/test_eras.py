@@ -1,4 +1,4 @@
-"""Which era brokers and clients are of: by their releases, and by what brokers of old were told to speak."""
+"""Eras of brokers and clients: by their releases, and by the protocol version set for old brokers."""
 
 from __future__ import annotations
 

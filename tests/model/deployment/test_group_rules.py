@@ -1,4 +1,4 @@
-"""What brokers and clients make of a group: its protocol, its limits, and how it takes a partition from a member."""
+"""Groups: their protocol, their limits, and how a partition moves from one member to another."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_brokers_say_how_long_its_members_may_be_silent(read_yaml) -> None:
         (deployment("4.0", "", broker="group.consumer.session.timeout.ms: 10000"), "IllegalArgumentException"),
         (deployment("4.0", NEW, broker="group.consumer.heartbeat.interval.ms: 60000"), "(rule B20)"),
         (deployment("3.9", f"{NEW}, group.id: ''", broker=PREVIEW), "(rule C04)"),
-        (deployment("3.2", "", rest="assume: {faults: {rebalance: 1}}"), "say the patch level"),
+        (deployment("3.2", "", rest="assume: {faults: {rebalance: 1}}"), "name the patch level"),
         (
             deployment(
                 "4.2", f"{NEW}, enable.auto.commit: false", rest="assume: {sink: kafka, faults: {rebalance: 1}}"

@@ -31,19 +31,28 @@ def test_readers_are_refused(refusal, settings: str, rule: str) -> None:
     ("text", "said"),
     [
         (producer("kafka-go", version="0.4.17"), "not modelled yet: writers of kafka-go before 0.4.18"),
-        (producer("kafka-go", version="0.3.10"), "known are 0.4 to 0.4"),
+        (producer("kafka-go", version="0.3.10"), "known releases are 0.4 to 0.4"),
         (producer("kafka-go", "RequiredAcks: 2"), "must be one of RequireAll, RequireOne, RequireNone"),
-        (producer("kafka-go", "Async: true"), "nobody is told of a failed write; say so with on_send_error: ignore"),
+        (
+            producer("kafka-go", "Async: true"),
+            "the client does not report failed writes; set Completion, or accept that with on_send_error: ignore",
+        ),
         (consumer("kafka-go", 'GroupID: ""'), "not modelled yet: a reader of kafka-go without a group"),
-        (consumer("kafka-go", "RetentionTime: 24h"), "not modelled yet: offsets that are kept for as long"),
-        (consumer("kafka-go", "OffsetOutOfRangeError: true"), "a reader that tells the application"),
+        (consumer("kafka-go", "RetentionTime: 24h"), "not modelled yet: a retention of offsets that the client sets"),
+        (
+            consumer("kafka-go", "OffsetOutOfRangeError: true"),
+            "a reader that reports an offset out of range to the application",
+        ),
         (consumer("kafka-go", "Reads: ReadMessage") + "  commit: after\n", "commits by itself (Reads=ReadMessage)"),
         (consumer("kafka-go") + "assume: {faults: {rebalance: 1}}\n", "not modelled yet: rebalances of kafka-go"),
         (consumer("kafka-go") + "assume: {faults: {eviction: 1}}\n", "not modelled yet: evictions of kafka-go"),
-        (consumer("kafka-go") + "producer: {transactional.id: t}\n", "not modelled yet: transactions that kafka-go"),
+        (
+            consumer("kafka-go") + "producer: {transactional.id: t}\n",
+            "not modelled yet: reading of transactions with kafka-go",
+        ),
         (
             consumer("kafka-go", "StartOffset: LastOffset") + "topic: {retention.ms: 60000}\n",
-            "not modelled yet: kafka-go where records are deleted unread",
+            "not modelled yet: kafka-go where records can be deleted unread",
         ),
     ],
 )
@@ -61,7 +70,7 @@ def test_a_writer_by_default(read_yaml) -> None:
     assert (times.linger.least, times.retry_backoff.least, times.retry_backoff_max.least) == (1_000, 100, 1_000)
     assert (times.request_timeout.least, times.request_timeout.most) == (0, 10_000)
     assert (times.delivery_timeout.least, times.delivery_timeout.most) == (0, None)
-    assert any("a context without an end" in note for note in deployment.notes)
+    assert any("a context without a deadline" in note for note in deployment.notes)
 
 
 def test_settings_of_writers(read_yaml) -> None:
@@ -89,8 +98,8 @@ def test_settings_of_writers(read_yaml) -> None:
 def test_who_commits(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("kafka-go", settings))
     assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
-    assert any("say Reads" in note for note in deployment.notes) is not settings.startswith("Reads")
-    assert any("whose commit fails" in note for note in deployment.notes) is (commit is Commit.BEFORE)
+    assert any("set Reads" in note for note in deployment.notes) is not settings.startswith("Reads")
+    assert any("its commit fails" in note for note in deployment.notes) is (commit is Commit.BEFORE)
 
 
 def test_a_reader_by_default(read_yaml) -> None:

@@ -41,22 +41,28 @@ def test_what_is_refused(refusal, text: str, rule: str) -> None:
             "not checked by KafkaJS: Invalid value 2 for configuration acks",
         ),
         (producer("kafkajs", "maxInFlightRequests: 0"), "must be an integer from 1"),
-        (producer("kafkajs", version="1.11"), "known are 1.12 to 2.2"),
-        (consumer("kafkajs", "autoCommit: false", "1.13"), "not modelled yet: KafkaJS before 1.14 without autoCommit"),
-        (consumer("kafkajs", "rebalanceTimeout: 20000"), "a rebalanceTimeout that is shorter than sessionTimeout"),
-        (consumer("kafkajs", "sessionTimeout: 70000"), "a rebalanceTimeout that is shorter than sessionTimeout"),
-        (consumer("kafkajs", "retry.restartOnFailure: never"), "a consumer that may not start again"),
-        (consumer("kafkajs") + "  commit: before\n", "the consumer commits by itself (autoCommit=true)"),
+        (producer("kafkajs", version="1.11"), "known releases are 1.12 to 2.2"),
+        (
+            consumer("kafkajs", "autoCommit: false", "1.13"),
+            "not modelled yet: KafkaJS before 1.14 with autoCommit=false",
+        ),
+        (consumer("kafkajs", "rebalanceTimeout: 20000"), "a rebalanceTimeout shorter than sessionTimeout"),
+        (consumer("kafkajs", "sessionTimeout: 70000"), "a rebalanceTimeout shorter than sessionTimeout"),
+        (consumer("kafkajs", "retry.restartOnFailure: never"), "a consumer that can stay stopped"),
+        (consumer("kafkajs") + "  commit: before\n", "the client commits by itself (autoCommit=true)"),
         (
             consumer("kafkajs") + "  processing: handed-off\n  on_processing_error: retry\n",
-            "not modelled yet: a record that is tried again while the consumer commits by itself",
+            "not modelled yet: retries of a record with a client that commits by itself",
         ),
         (consumer("kafkajs") + "assume: {faults: {rebalance: 1}}\n", "not modelled yet: rebalances of KafkaJS"),
-        (consumer("kafkajs") + "producer: {transactional.id: t}\n", "not modelled yet: transactions that KafkaJS"),
-        (producer("kafkajs") + "assume: {faults: {producer-stop: 1}}\n", "which does not wait for what is to be"),
+        (
+            consumer("kafkajs") + "producer: {transactional.id: t}\n",
+            "not modelled yet: reading of transactions with KafkaJS",
+        ),
+        (producer("kafkajs") + "assume: {faults: {producer-stop: 1}}\n", "which does not wait for retries"),
         (
             producer("kafkajs") + "  on_stop: force\nassume: {faults: {producer-stop: 1}}\n",
-            "which does not wait for what is to be retried; say on_stop: exit",
+            "which does not wait for retries; set on_stop: exit",
         ),
         (
             consumer("kafkajs", "rackId: a") + "topic: {replicas: 3}\n"
@@ -80,7 +86,7 @@ def test_a_producer_by_default(read_yaml) -> None:
     assert (deployment.acks, deployment.idempotence, deployment.retries) == (Acks.ALL, False, 5)
     assert deployment.max_in_flight == 2**31 - 1
     assert deployment.sender.in_any_order and deployment.sender.only_attempts_end
-    assert any("each send() is taken to be of one partition" in note for note in deployment.notes)
+    assert any("each send() is assumed to contain records of one partition" in note for note in deployment.notes)
     times = deployment.durations
     assert (times.linger.least, times.ack_timeout.least, times.request_timeout.least) == (0, 30_000, 30_000)
     assert (times.retry_backoff.least, times.retry_backoff_max.most) == (240, None)

@@ -125,9 +125,9 @@ def test_null_in_the_base_means_what_it_means_in_a_file(tmp_path: Path) -> None:
         ("base: {}\nvalues: {producer.acks: [[1]]}", "list of single values"),
         ("base: {}\nvalues: {producer.acks: [1], producer.settings.acks: [0]}", "is the same as producer.acks"),
         ("base: {}\nvalues: {producer.acks: [1]}\nexclude: {producer.acks: 1}", "must be a list of rules"),
-        ("base: {}\nvalues: {producer.acks: [1]}\nexclude: [{}]", "excludes everything"),
+        ("base: {}\nvalues: {producer.acks: [1]}\nexclude: [{}]", "is an empty rule"),
         ("base: {}\nvalues: {producer.acks: [1]}\nexclude: [{producer.acks: 2}]", "never takes the value 2"),
-        ("base: {}\nvalues: {producer.acks: [1]}\nexclude: [{topic.replicas: 2}]", "is not among the values"),
+        ("base: {}\nvalues: {producer.acks: [1]}\nexclude: [{topic.replicas: 2}]", "is not a key under values"),
         ("base: {}\nvalues: {producer.acks: [1]}\nother: 1", "unknown section"),
         ("base: {}\nvalues: {" + ", ".join(f"producer.k{n}: {list(range(99))}" for n in range(4)) + "}", "96,059,601"),
     ],
@@ -144,7 +144,7 @@ def test_broken_matrices(tmp_path: Path, text: str, words: str) -> None:
     [
         ("{producer.acks: [2]}", "review.yaml:2: acks: "),
         ("{nowhere.acks: [1]}", "review.yaml:2: nowhere: unknown section"),
-        ("{kafka.release: [1]}", "kafka: has a value of its own in the base"),
+        ("{kafka.release: [1]}", "kafka: is a single value in the base"),
     ],
 )
 def test_what_is_wrong_with_a_combination(tmp_path: Path, values: str, words: str) -> None:
@@ -173,7 +173,7 @@ def test_the_base_names_its_combinations(tmp_path: Path) -> None:
     ],
 )
 def test_a_key_that_nobody_knows_is_told_at_once(tmp_path: Path, values: str) -> None:
-    """Every combination would be rejected for it."""
+    """Every combination would be rejected for this key."""
     text = f"base:\n  topic: {{replicas: 3}}\n{'' if 'kafka' in values else '  kafka: 4.0'}\nvalues:\n{values}\n"
     matrix = written(tmp_path, text)
     line = text.splitlines().index(values.splitlines()[-1]) + 1

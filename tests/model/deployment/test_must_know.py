@@ -1,4 +1,4 @@
-"""What a rule, a duration or a judgement reads must be known: no value that is missing there passes for harmless."""
+"""Values that a rule, a duration or a judgement reads must be known: no missing value passes for harmless."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ONLY_REFUSE = {one.rule for one in REFUSALS} | {"P22", "P30", "S04", "S08"}
 """Rules that keep a client from starting, and do nothing to one that starts. Long transactions are a fault."""
 
 ANY_VALUE = {"group.id", "group_id", "transactional.id", "transaction.timeout.ms", "transaction.max.timeout.ms"}
-"""That there is one matters, or whether a client starts with it; a placeholder will do."""
+"""Settings of which only the presence matters, or whether a client starts with them; a placeholder is enough."""
 
 NOT_WITH_TRANSACTIONS = {("kafka-go", "IsolationLevel")}
 

@@ -1,4 +1,4 @@
-"""What a JSON file holds: a normalised deployment, a result, or something that another reader knows."""
+"""Content of a JSON file: a normalised deployment, a result, or a text for another reader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def written(path: Path, document: object) -> Path:
 def test_a_result_is_no_configuration(tmp_path: Path) -> None:
     """Its commands are named; a file that has only some of a result's members is somebody else's."""
     members = dict.fromkeys(("versions", "command", "deployment", "engine", "verdicts", "checksum"))
-    with pytest.raises(DeploymentError, match="is the result of a check, not a configuration: proofka verify, trace"):
+    with pytest.raises(
+        DeploymentError, match="is the result of a check, not a configuration; use it with proofka verify"
+    ):
         read_normalised(written(tmp_path / "result.json", members))
     members.pop("verdicts")
     assert read_normalised(written(tmp_path / "other.json", members)) is None

@@ -68,7 +68,7 @@ def test_each_is_told_whatever_else_is_wrong(left_out: int, tmp_path: Path) -> N
     ],
 )
 def test_what_may_follow_from_a_mistake_is_not_told(text: str, tmp_path: Path) -> None:
-    """What rules refuse, and settings of nobody knows which client."""
+    """Refusals by rules, and settings of an unknown client, are left out."""
     file = tmp_path / "d.yaml"
     file.write_text(text, encoding="utf-8")
     assert len(wrong(file)) == 1

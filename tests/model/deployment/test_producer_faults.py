@@ -34,11 +34,11 @@ def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (pipeline(producer="on_stop: exit"), "nobody stops the producer application"),
-        (pipeline(STOPPED, producer="on_stop: commit-first"), "say on_restart=from-acknowledged, or close"),
+        (pipeline(producer="on_stop: exit"), "nothing stops the producer application"),
+        (pipeline(STOPPED, producer="on_stop: commit-first"), "set that, or on_stop=close"),
         (
             pipeline(STOPPED, producer="on_stop: commit-first, on_restart: from-sent"),
-            "only a position past what is ack",
+            "the only position that can be committed too early",
         ),
         (pipeline(STOPPED, producer="settings: {transactional.id: t}"), "not modelled yet: producer-stop"),
         (pipeline(SPLIT, producer="settings: {transactional.id: t}"), "not modelled yet: split-batch"),
@@ -49,18 +49,18 @@ def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
         ),
         (
             pipeline(producer="on_send_error: resend-if-not-stored"),
-            "Java producer 4.0 does not say whether a record may be stored",
+            "Java producer 4.0 does not report whether a record can be stored",
         ),
         (
             pipeline(
                 producer="client: librdkafka, on_send_error: resend-if-not-stored, settings: {enable.idempotence: true}"
             ),
-            "not modelled yet: what librdkafka says of records of an idempotent producer",
+            "not modelled yet: the status of an idempotent producer's",
         ),
         (pipeline(SPLIT, kafka="0.10"), "not modelled yet: split-batch with"),
         (
             pipeline(producer="on_restart: from-flushed, settings: {transactional.id: t}"),
-            "not modelled yet: positions that are committed beside the producer's transactions",
+            "not modelled yet: an input position that is committed outside of the producer's transactions",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""What the Java producer refuses and what it silently changes, rule by rule (P01 to P22)."""
+"""Rules of the Java producer: what it refuses and what it silently changes (P01 to P22)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is required where nobody names properties: a profile, and what the producer's settings promise."""
+"""Requirements where no properties are named: from a profile, or from the producer's settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AT_LEAST_ONCE = {"no-acked-loss", "no-skip"}
     ],
 )
 def test_a_setting_that_somebody_wrote_requires_what_it_is_for(read_yaml, producer: str, more: set[str]) -> None:
-    """A default of the release promises nothing: idempotence is on by default in 4.0."""
+    """A default of the release requires nothing: idempotence is on by default in 4.0."""
     found = read_yaml(f'kafka: "4.0"\nproducer: {producer}')
     assert set(found.require) == AT_LEAST_ONCE | more
     assert required_unless_said(found) == found.require
@@ -49,7 +49,7 @@ def test_idempotence_that_is_not_in_force_promises_nothing(read_yaml) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_names_what_is_required(read_yaml, profile: str) -> None:
-    """Of transactions only where there are any."""
+    """A profile requires properties of transactions only in a deployment with transactions."""
     plain = read_yaml(f'kafka: "4.0"\nprofile: {profile}')
     assert set(plain.require) == in_profile(profile) - set(OF_TRANSACTIONS)
     with_transactions = read_yaml(f'kafka: "4.0"\nprofile: {profile}\nproducer: {{transactional.id: t}}')

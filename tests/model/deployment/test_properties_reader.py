@@ -75,7 +75,7 @@ def test_the_release_is_an_option(file_refusal) -> None:
         (b"\xef\xbb\xbfacks=1", "producer.properties:1: acks: begins with a byte order mark"),
         (b"\xff\xfea\0", "producer.properties: is in UTF-16"),
         ("{% for x in y %}\nacks=1", "producer.properties:1: {%: a template stands in the place of a key"),
-        ("a=b\\\n" * 1000, "producer.properties:501: a setting runs over more than 500 lines"),
+        ("a=b\\\n" * 1000, "producer.properties:501: a setting continues over more than 500 lines"),
         ("".join(f"ssl.{i}=1\n" for i in range(6000)), "producer.properties:5001: has more than 5000 settings"),
     ],
 )

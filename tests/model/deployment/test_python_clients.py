@@ -13,7 +13,7 @@ KAFKA_PYTHON, AIOKAFKA = "kafka-python", "aiokafka"
 
 
 def client(role: str, library: str, settings: str = "", version: str = "", more: str = "") -> str:
-    """A deployment whose producer or consumer is of the library."""
+    """Return a deployment whose producer or consumer uses the library."""
     said = f'  version: "{version}"\n' if version else ""
     lines = "".join(f"    {line}\n" for line in settings.split("; ") if line)
     text = f'kafka: "4.0"\n{role}:\n  client: {library}\n{said}' + (f"  settings:\n{lines}" if lines else "")
@@ -52,7 +52,7 @@ def test_the_newest_kafka_python_without_idempotence(read_yaml) -> None:
     assert (deployment.acks, deployment.idempotence) == (Acks.ALL, False)
     switched = read_yaml(client("producer", KAFKA_PYTHON, "acks: 1"))
     assert (switched.acks, switched.idempotence) == (Acks.LEADER, False)
-    assert any("switches idempotence off because of acks=1" in note and "rule K02" in note for note in switched.notes)
+    assert any("disables idempotence because of acks=1" in note and "rule K02" in note for note in switched.notes)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,10 @@ def test_consumers_are_refused(refusal, library: str, settings: str, version: st
     [
         (client("producer", KAFKA_PYTHON), "idempotence of kafka-python, which is on by default from 3.0 on"),
         (client("producer", KAFKA_PYTHON, "enable_idempotence: true", "2.2"), "idempotence of kafka-python; set"),
-        (client("producer", KAFKA_PYTHON, "transactional_id: t", "2.3"), "transactions of kafka-python; remove it"),
+        (
+            client("producer", KAFKA_PYTHON, "transactional_id: t", "2.3"),
+            "transactions of kafka-python; remove this setting",
+        ),
         (
             client("producer", KAFKA_PYTHON, "acks: 1; max_in_flight_requests_per_connection: 1"),
             "one request in flight with kafka-python from 3.0 on",
@@ -179,24 +182,30 @@ def test_consumers_are_refused(refusal, library: str, settings: str, version: st
             client("consumer", KAFKA_PYTHON, more="assume: {faults: {rebalance: 1}}\n"),
             "rebalances of kafka-python consumer 3.0 that commits by itself",
         ),
-        (client("producer", AIOKAFKA, "enable_idempotence: true"), "idempotence of aiokafka; set it to False"),
-        (client("producer", AIOKAFKA, "transactional_id: t; acks: all"), "transactions of aiokafka; remove it"),
+        (
+            client("producer", AIOKAFKA, "enable_idempotence: true"),
+            "idempotence of aiokafka; set enable_idempotence=False",
+        ),
+        (
+            client("producer", AIOKAFKA, "transactional_id: t; acks: all"),
+            "transactions of aiokafka; remove this setting",
+        ),
         (
             client("consumer", AIOKAFKA, "isolation_level: read_committed"),
-            "which begins behind transactions that are open; take auto_offset_reset=earliest",
+            "which starts after open transactions; set auto_offset_reset=earliest",
         ),
         (
             client("consumer", AIOKAFKA, "enable_auto_commit: false", more="assume: {faults: {rebalance: 1}}\n"),
-            "rebalances of aiokafka, which gives its partitions up in the background",
+            "rebalances of aiokafka, which gives up partitions in the background",
         ),
         (
             client("consumer", AIOKAFKA, more="assume: {faults: {eviction: 1}}\n"),
-            "evictions of aiokafka, which gives its partitions up in the background",
+            "evictions of aiokafka, which gives up partitions in the background",
         ),
         *(
             (
                 client("consumer", library, "enable_auto_commit: false", more="  sink: kafka\n"),
-                "a consumer that starts without waiting for offsets that are pending",
+                "a consumer that does not wait for pending offsets",
             )
             for library in (KAFKA_PYTHON, AIOKAFKA)
         ),
@@ -210,13 +219,13 @@ def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (client("producer", KAFKA_PYTHON, version="1.3"), "known are 1.4 to 3.0"),
-        (client("producer", AIOKAFKA, version="0.6"), "known are 0.7 to 0.14"),
+        (client("producer", KAFKA_PYTHON, version="1.3"), "known releases are 1.4 to 3.0"),
+        (client("producer", AIOKAFKA, version="0.6"), "known releases are 0.7 to 0.14"),
         (client("producer", KAFKA_PYTHON, "ackz: 1", "2.2"), "setting of kafka-python; did you mean acks?"),
         (client("producer", KAFKA_PYTHON, "acks: 2", "2.2"), "KafkaConfigurationError: Invalid value"),
         (client("producer", AIOKAFKA, "acks: most"), "ValueError: Invalid value"),
         (client("consumer", AIOKAFKA, "session_timeout_ms: soon"), "must be an integer"),
-        (client("consumer", AIOKAFKA, "session_timeout_ms: ${S}"), "has a placeholder (${S}); give a value"),
+        (client("consumer", AIOKAFKA, "session_timeout_ms: ${S}"), "has a placeholder (${S}); replace it with a value"),
     ],
 )
 def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> None:

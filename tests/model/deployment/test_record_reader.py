@@ -47,7 +47,7 @@ def read(record: Any, **more: Any) -> Deployment:
 
 
 def meaning(deployment: Deployment) -> Deployment:
-    """The deployment but for where it came from."""
+    """Return the deployment without the places of its settings."""
     return replace(deployment, settings=(), ignored=(), notes=(), name="")
 
 
@@ -110,20 +110,20 @@ def test_labels_are_no_settings() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"kafka": None}, "says no release"),
+        ({"kafka": None}, "has no release"),
         ({"prodcer.acks": "1"}, "fleet.csv:7: prodcer: unknown section"),
-        ({"team": "a"}, "fleet.csv:7: team: unknown section; what is no setting but a label starts with label., as in"),
-        ({"label": "a"}, "fleet.csv:7: label: must hold labels, as in label.team"),
-        ({"label.team": ["a"]}, "fleet.csv:7: label.team: holds a list"),
+        ({"team": "a"}, "fleet.csv:7: team: unknown section; a label starts with label., as in"),
+        ({"label": "a"}, "fleet.csv:7: label: must contain labels, as in label.team"),
+        ({"label.team": ["a"]}, "fleet.csv:7: label.team: has a list"),
         ({"label.team": "a", "label": {"team": "b"}}, "label.team: is given twice"),
         ({"producer.akcs": "1"}, "akcs: unknown"),
         ({"producer": {"acks": "1"}}, "producer.acks: is given twice"),
         ({"producer.settings.acks": "1"}, "acks: is given twice"),
         ({"assume.faults": 2}, "assume.faults: "),
-        ({"topic.replicas": b"3"}, "fleet.csv:7: replicas: holds a bytes"),
+        ({"topic.replicas": b"3"}, "fleet.csv:7: replicas: has a bytes"),
         ({"topic.replicas": 2.5}, "fleet.csv:7: replication.factor: "),
         ({"topic.replicas": [3]}, "must be a single value"),
-        ({"topic": {1: 2}}, "has a key that is no text"),
+        ({"topic": {1: 2}}, "has a key that is not text"),
         ({"require": "no-loss no-such"}, "no-such"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What clients and brokers refuse although no delivery depends on it."""
+"""Refusals of clients and brokers on which no delivery depends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFUSED = {
     "A14": f'kafka: "4.0"\n{SARAMA}Consumer.IsolationLevel: ReadCommitted, Version: V0_10_2_0}}}}',
     "A16": f'kafka: "4.0"\n{SARAMA}Consumer.Group.InstanceId: one, Version: 2.2.0}}}}',
 }
-"""By rule, a deployment that breaks it."""
+"""A deployment that breaks each rule."""
 
 ACCEPTED = {
     "C07": 'kafka: "2.0"\nconsumer: {request.timeout.ms: 9000, session.timeout.ms: 10000}',
@@ -32,7 +32,10 @@ ACCEPTED = {
     "A14": f'kafka: "4.0"\n{SARAMA}Consumer.IsolationLevel: ReadCommitted, Version: V0_11_0_0}}}}',
     "A16": f'kafka: "4.0"\n{SARAMA}Consumer.Group.InstanceId: one, Version: 2.3.0}}}}',
 }
-"""By rule, one that just does not. Without the settings that L16 forbids its protocol is not modelled."""
+"""A deployment that only just keeps each rule.
+
+L16 has none: without the settings that it forbids, its protocol is not modelled.
+"""
 
 
 def test_every_rule_has_a_deployment() -> None:

@@ -1,4 +1,4 @@
-"""Every rule that a message, note or origin can name is in docs/client-rules.md, once, and no other is."""
+"""Identifiers of rules: each one that a message, note or origin names is in docs/client-rules.md once, and no other."""
 
 from __future__ import annotations
 

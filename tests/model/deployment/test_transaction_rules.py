@@ -1,4 +1,4 @@
-"""What releases and settings make of transactions, and what goes with them."""
+"""Transactions: what releases and settings allow, and which settings depend on them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
 
 
 def to_kafka(client: str, version: str, settings: str) -> str:
-    """A consumer whose results and offsets are in one transaction."""
+    """Return a consumer whose results and offsets are in one transaction."""
     about = f"client: {client}, version: '{version}', sink: kafka"
     return f'kafka: "4.0"\nconsumer: {{{about}, settings: {{{settings}}}}}'
 
@@ -130,24 +130,24 @@ def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (pipeline("4.0", "require: [no-dropped-record]"), "how long a coordinator of transactions takes"),
+        (pipeline("4.0", "require: [no-dropped-record]"), "the time that a transaction coordinator takes"),
         (
             pipeline("4.0", "topic: {settings: {retention.ms: 1000}}"),
             "transactional.id: not modelled yet: transactions",
         ),
         (pipeline("4.0", "broker: {settings: {transaction.version: 3}}"), "transaction.version: must be 0, 1 or 2"),
-        (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "no version 2 before Kafka 4.0"),
+        (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "version 2 exists only from Kafka 4.0 on"),
         (pipeline("0.10", client="0.11"), "transactions with brokers before 0.11; remove transactional.id to check"),
         (
             pipeline("2.4", "assume: {faults: {lost-transaction-state: 1}}"),
             "lost-transaction-state with clients or brokers before 2.5",
         ),
         ('kafka: "2.4"\nconsumer: {enable.auto.commit: false, group.id: g, sink: kafka}', "consumers before 2.5"),
-        (to_kafka("sarama", "1.60", "Consumer.Offsets.AutoCommit.Enable: false"), "without waiting for offsets"),
-        (to_kafka("librdkafka", "1.5", "group.id: g, enable.auto.commit: false"), "without waiting for offsets"),
+        (to_kafka("sarama", "1.60", "Consumer.Offsets.AutoCommit.Enable: false"), "does not wait for pending offsets"),
+        (to_kafka("librdkafka", "1.5", "group.id: g, enable.auto.commit: false"), "does not wait for pending offsets"),
         (
             to_kafka("librdkafka", "2.15", "group.id: g, enable.auto.commit: false, isolation.level: read_uncommitted"),
-            "without waiting for offsets",
+            "does not wait for pending offsets",
         ),
         (
             pipeline("3.1", "assume: {faults: {full-buffer: 1}}").replace("t}", "t, enable.idempotence: true}"),
@@ -165,7 +165,7 @@ def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late:
         ),
         (
             pipeline("4.1").replace("t}", "t, transaction.two.phase.commit.enable: true}"),
-            "not modelled yet: transactions that another coordinator decides",
+            "not modelled yet: transactions with an external coordinator",
         ),
     ],
 )

@@ -48,5 +48,5 @@ def test_who_commits_needs_one(refusal) -> None:
 
 
 def test_what_contradicts_it(refusal) -> None:
-    assert "leave group out" in refusal(NEVER.format(group="", auto="false", more=", group: established"))
+    assert "remove group" in refusal(NEVER.format(group="", auto="false", more=", group: established"))
     assert "commits by itself" in refusal(NEVER.format(group="group.id: orders, ", auto="true", more=""))

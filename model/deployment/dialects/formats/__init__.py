@@ -1,1 +1,1 @@
-"""The syntax of files: a text as the values that it says, each with its line."""
+"""The syntax of files: readers that turn a text into values, each with its line."""

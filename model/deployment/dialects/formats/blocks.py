@@ -1,4 +1,4 @@
-"""Texts of blocks in braces or parentheses (Logstash, rsyslog), taken apart by the standard library's lexer."""
+"""Texts of blocks in braces or parentheses (Logstash, rsyslog), parsed with the standard library's lexer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Token:
 
 @dataclass(frozen=True)
 class Block:
-    """What stands in a block: each name with its texts (several of a list), and the blocks around it from outside."""
+    """The content of a block: each name with its texts (several for a list), and the names of enclosing blocks,
+    outermost first."""
 
     names: tuple[str, ...]
     line: int
@@ -30,7 +31,7 @@ class Block:
 
 
 def tokens_of(text: str, file: str) -> list[Token]:
-    """The words and signs of a text, without its comments. Raises DeploymentError with the line."""
+    """Return the words and signs of a text, without its comments. Raises DeploymentError with the line."""
     lexer = shlex.shlex(text, posix=True)
     lexer.wordchars += ".-:/@*$%~?!&|^+;<"
     lexer.escapedquotes = '"'
@@ -43,12 +44,14 @@ def tokens_of(text: str, file: str) -> list[Token]:
             if len(found) > MOST_TOKENS:
                 raise DeploymentError(f"has more than {MOST_TOKENS} words", file=file, line=lexer.lineno)
     except ValueError:
-        raise DeploymentError("has a quotation mark that is never closed", file=file, line=lexer.lineno) from None
+        raise DeploymentError(
+            "has a quotation mark without its closing mark; add it", file=file, line=lexer.lineno
+        ) from None
     return found
 
 
 def blocks_of(text: str, file: str) -> list[Block]:
-    """Every block that sets something, in the order of the text. Raises DeploymentError with the line."""
+    """Return every block that sets a value, in the order of the text. Raises DeploymentError with the line."""
     tokens = tokens_of(text, file)
     blocks: list[Block] = []
     open_blocks: list[tuple[str, int, list[tuple[str, tuple[str, ...], int]]]] = []
@@ -56,7 +59,7 @@ def blocks_of(text: str, file: str) -> list[Block]:
     while at < len(tokens):
         token = tokens[at]
         if token.sign and token.text in "{(":
-            # Of ``match => {`` the name is what stands before the signs.
+            # For ``match => {``, the name precedes the signs.
             before = next((one for one in reversed(tokens[max(0, at - 3) : at]) if not one.sign), None)
             open_blocks.append(("" if before is None else before.text, token.line, []))
         elif token.sign and token.text in "})" and open_blocks:
@@ -75,7 +78,7 @@ def blocks_of(text: str, file: str) -> list[Block]:
 
 
 def _set(tokens: Sequence[Token], at: int) -> tuple[tuple[str, ...] | None, int]:
-    """The texts after ``name =>`` or ``name =``, and where they end; None if nothing is set."""
+    """Return the texts after ``name =>`` or ``name =``, and the position after them; None if nothing is set."""
     signs = "".join(one.text for one in tokens[at + 1 : at + 3] if one.sign)
     skip = 3 if signs.startswith("=>") else 2 if signs.startswith("=") else 0
     if not skip or at + skip >= len(tokens) or (skip == 2 and signs.startswith("==")):

@@ -1,4 +1,4 @@
-"""Go programs: imports, what names stand for, what expressions come to, and the conditions a statement stands under."""
+"""Go programs: imports, values of names and expressions, and the conditions of a statement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 DEEPEST = 40
-"""An expression in an expression, at most so often."""
+"""The deepest nesting of expressions."""
 
 _DECLARE = (
     "short_var_declaration",
@@ -52,14 +52,14 @@ _LARGEST = 2**63
 
 @dataclass(frozen=True)
 class Known:
-    """What an expression comes to. ``kind``: number, duration (in ns), text, name (of a package's), or environment."""
+    """The value of an expression. ``kind``: number, duration (in ns), text, name (of a package's), or environment."""
 
     kind: str
     value: int | float | str
 
     @property
     def text(self) -> str:
-        """As a setting says it."""
+        """The value in a setting's form."""
         if self.kind == "duration" and isinstance(self.value, int):
             return _duration(self.value)
         return str(self.value)
@@ -81,7 +81,7 @@ class Program:
 
     @cached_property
     def packages(self) -> Mapping[str, str]:
-        """The path of each package by the name that the file calls it by."""
+        """The path of each package by its name in the file."""
         packages = {}
         for spec in all_of(self.root, "import_spec"):
             path = text_of(spec.child_by_field_name("path")).strip('"`')
@@ -91,12 +91,12 @@ class Program:
 
     @cached_property
     def names(self) -> Names:
-        """Which variable each name stands for."""
+        """The variable of each name."""
         return Names(self.root)
 
     @cached_property
     def _declared(self) -> Mapping[str, list[tuple[int, Node | None]]]:
-        """Each name with the function it is declared in (0: none) and its value; parameters have none."""
+        """Each name with the function that declares it (0: none) and its value; parameters have no value."""
         declared: dict[str, list[tuple[int, Node | None]]] = {}
         for node in all_of(self.root, *_DECLARE):
             owner = around(node, *FUNCTIONS)
@@ -114,7 +114,7 @@ class Program:
 
     @cached_property
     def _changed(self) -> frozenset[str]:
-        """Names that are assigned to, or whose address somebody gets."""
+        """Names that are assigned to, or whose address is taken."""
         changed = set()
         for node in all_of(self.root, "assignment_statement", "unary_expression", "inc_statement", "dec_statement"):
             if node.type == "assignment_statement":
@@ -124,7 +124,7 @@ class Program:
         return frozenset(changed)
 
     def value_of(self, name: Node) -> Node | None:
-        """The expression that a name stands for, if it is declared once, in sight, and never changed."""
+        """Return the expression of a name that is declared once, in sight, and never changed; otherwise None."""
         text = text_of(name)
         if text in self._changed:
             return None
@@ -138,7 +138,8 @@ class Program:
         return None
 
     def value(self, node: Node, packages: tuple[str, ...] = ()) -> Value:
-        """What an expression comes to; constants and calls of these packages stay, without the package's name."""
+        """Return the value of an expression; constants and calls of these packages remain, without the package's
+        name."""
         shown = in_one_line(node)
         known = self.known(node, packages)
         if known is None:
@@ -148,7 +149,7 @@ class Program:
         return Value(known.text, shown)
 
     def known(self, node: Node, packages: tuple[str, ...] = (), depth: int = 0) -> Known | None:
-        """The same, with its kind; None where only the running program knows. Each is worked out once."""
+        """Return the value with its kind, cached; None if only the running program knows it."""
         if depth > DEEPEST:
             return None
         place = (node.id, packages, depth)
@@ -242,7 +243,7 @@ class Program:
         return None
 
     def conditions(self, node: Node, known: Node | None) -> str:
-        """Under which conditions a statement runs once ``known`` has run; empty for none."""
+        """Return the conditions under which a statement runs once ``known`` has run; empty for none."""
         found: list[str] = []
         below, above = node, node.parent
         while above is not None and not _holds(above, known):
@@ -252,7 +253,7 @@ class Program:
 
 
 def _holds(node: Node, known: Node | None) -> bool:
-    """The node has the other one in it, and so is no condition between the two."""
+    """Tell whether a node contains the other one, and so is no condition between the two."""
     return known is not None and node.start_byte <= known.start_byte and known.end_byte <= node.end_byte
 
 
@@ -310,12 +311,12 @@ def _text(node: Node) -> Known | None:
 
 
 def _package_of(path: str) -> str:
-    """What a package is called by default: the end of its path, without a version."""
+    """Return a package's default name: the end of its path, without a version."""
     parts = [part for part in path.split("/") if not (part[:1] == "v" and part[1:].isdigit())]
     name = parts[-1] if parts else path
     return name.partition(".v")[0].removeprefix("go-").replace("-go", "")
 
 
 def program_of(text: str, file: str) -> Program:
-    """A Go program. Raises DeploymentError with the line where it is not valid Go."""
+    """Parse a Go program. Raises DeploymentError with the line of invalid Go."""
     return Program(tree_of(text, file, "go", "Go", largest=LARGEST), file)

@@ -1,8 +1,8 @@
-"""Which variable a name of a Go program stands for, and every place that it is used in.
+"""The variable of each name in a Go program, and every place of its use.
 
-Blocks, and what declares in them, are those of the Go specification ("Blocks", "Declarations and scope"): a name
-stands for what the innermost block around it declares before it; parameters belong to the function, what stands in the
-head of an ``if``, ``for`` or ``switch`` to that statement, what no function declares to the package.
+Blocks and their declarations are those of the Go specification ("Blocks", "Declarations and scope"). A name means the
+declaration before it in the innermost enclosing block. Parameters belong to the function, declarations in the head of
+an ``if``, ``for`` or ``switch`` to that statement, and declarations outside of functions to the package.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 Variable: TypeAlias = tuple[int, str]
-"""The block that declares it (its node's id), and its name; of a field the name of the variable as well: ``s.conf``."""
+"""The declaring block (its node's id), and the name; for a field, also the variable's name: ``s.conf``."""
 
 FUNCTIONS = ("function_declaration", "method_declaration", "func_literal")
 _BLOCKS = (
@@ -36,11 +36,11 @@ _BLOCKS = (
 _PARAMETERS = ("parameter_declaration", "variadic_parameter_declaration")
 _SPECS = ("var_spec", "const_spec", *_PARAMETERS)
 _AT_ONCE = (*FUNCTIONS, "source_file")
-"""What is declared in the file or as a parameter is known in all of that block."""
+"""Blocks whose declarations (of the file, or parameters) are known in the whole block."""
 
 
 class _Block(NamedTuple):
-    """A block with the next one around it."""
+    """A block with its enclosing block."""
 
     id: int
     kind: str
@@ -79,7 +79,7 @@ class Names:
         return block.id, text
 
     def variable(self, node: Node | None) -> Variable | None:
-        """What a name, or a field of one, stands for; None for any other expression."""
+        """Return the variable of a name or field; None for any other expression."""
         fields: list[str] = []
         while node is not None and node.type == "selector_expression":
             fields.append(text_of(node.child_by_field_name("field")))
@@ -88,7 +88,7 @@ class Names:
         return None if key is None else (key[0], ".".join((key[1], *reversed(fields))))
 
     def uses(self, variable: Variable) -> list[Node]:
-        """Every place of the file where it is used; of a field every place with a field of that name."""
+        """Return every use of a variable in the file; for a field, every place with a field of that name."""
         _, _, name = variable[1].rpartition(".")
         return self._fields.get(name, []) if "." in variable[1] else self._uses.get(variable, [])
 
@@ -99,7 +99,7 @@ class Names:
 
 
 def _walk(root: Node) -> Iterator[tuple[Node, _Block]]:
-    """Every node, and the blocks that it stands in, the innermost first."""
+    """Yield every node with its innermost block."""
     waiting = [(root, _Block(root.id, root.type, None))]
     while waiting:
         node, block = waiting.pop()
@@ -124,7 +124,7 @@ def _declares(node: Node) -> list[Node]:
 
 
 def _is_key(node: Node) -> bool:
-    """The name of a field in a literal of a struct."""
+    """Tell whether a node is the name of a field in a literal of a struct."""
     above = node.parent
     if above is None or above.type != "literal_element" or above.parent is None:
         return False

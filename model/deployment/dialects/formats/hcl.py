@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 DEEPEST = 200
-"""No configuration has syntax nested deeper than this: an object in an object is four levels."""
+"""The deepest nesting of syntax in a configuration: an object in an object has four levels."""
 
 MOST_PARTS = 20 * MOST_KEYS
-"""So many parts of syntax at most."""
+"""The largest number of parts of syntax."""
 
 _SHOWN = 4000
 
 
 @dataclass(frozen=True)
 class Syntax:
-    """A part of the text: what the grammar calls it, its text (of what has parts the beginning), its line, and
-    its parts, signs among them.
+    """A part of the text: its name in the grammar, its text (only the beginning if it has parts), its line, and its
+    parts, including signs.
 
-    ``gaps``: the text before each part, and after the last one; a template has text there as well.
+    ``gaps``: the text before each part, and after the last one; a template has text there too.
     """
 
     kind: str
@@ -36,17 +36,17 @@ class Syntax:
     gaps: tuple[str, ...] = ()
 
     def of(self, *kinds: str) -> Iterator[Syntax]:
-        """The parts of these kinds."""
+        """Return the parts of these kinds."""
         return (part for part in self.parts if part.kind in kinds)
 
     def first(self, *kinds: str) -> Syntax | None:
-        """The first part of these kinds."""
+        """Return the first part of these kinds."""
         return next(self.of(*kinds), None)
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """``name = expression``."""
+    """An attribute: ``name = expression``."""
 
     name: str
     expression: Syntax
@@ -55,7 +55,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Block:
-    """``resource "kind" "name" { ... }``: its names, the first as it stands, and what is in it."""
+    """A block ``resource "kind" "name" { ... }``: its names, the first as written, and its content."""
 
     names: tuple[str, ...]
     line: int
@@ -69,7 +69,7 @@ class Block:
 
 
 def blocks_of(text: str, file: str) -> Block:
-    """The blocks and attributes of a text, in one block without a name. Raises DeploymentError with the line."""
+    """Return the blocks and attributes of a text, in one block without a name. Raises DeploymentError with the line."""
     import tree_sitter_hcl
     from tree_sitter import Language, Parser
 
@@ -81,7 +81,7 @@ def blocks_of(text: str, file: str) -> Block:
 
 
 def _error_line(node: Node) -> int:
-    """The line of the first part that is an error, or is missing."""
+    """Return the line of the first part that is an error, or is missing."""
     while True:
         inner = next((one for one in node.children if one.has_error or one.is_missing), None)
         if inner is None or node.is_error:
@@ -95,7 +95,7 @@ class _Reader:
         self._parts = 0
 
     def read(self, node: Node, depth: int) -> Syntax:
-        """The syntax of a node, within bounds."""
+        """Return the syntax of a node, within bounds."""
         line = node.start_point[0] + 1
         self._parts += 1
         if depth > DEEPEST:
@@ -113,7 +113,7 @@ class _Reader:
             parts.append(self.read(child, depth + 1))
             at = child.end_byte
         gaps.append(content[at - node.start_byte :].decode("utf-8", "replace"))
-        # What is around other parts is only shown, and never whole.
+        # Text around other parts is only shown, and never completely.
         whole = not parts or node.type in ("string_lit", "template_literal")
         text = (content if whole else content[:_SHOWN]).decode("utf-8", "replace")
         return Syntax(node.type, text, line, tuple(parts), tuple(gaps))

@@ -1,4 +1,4 @@
-"""Java: what names stand for, and what expressions come to."""
+"""Java: the values of names and expressions."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class Program:
 
     @cached_property
     def names(self) -> Names:
-        """Which variable each name means."""
+        """The variable of each name."""
         return names_of(self.root)
 
     def value_of(self, node: Node) -> Node | None:
-        """The expression that a name stands for, if it gets one value only."""
+        """Return the expression of a name that gets only one value; otherwise None."""
         found = self.names.meant(node)
         return None if found is None else found.only_value
 
     def value(self, node: Node, depth: int = 0) -> Value:
-        """What an expression comes to. Each is worked out once."""
+        """Return the value of an expression, cached."""
         place = (node.id, depth)
         if place not in self._worked_out:
             value = self._value(node, depth)
@@ -145,7 +145,7 @@ class Program:
 
 
 def _bound(variable: Declared) -> Value:
-    """What Spring fills in: the placeholder without its default, which any of the properties may outrank."""
+    """Return Spring's value: the placeholder without its default, which any property can outrank."""
     text = variable.bound[0] if variable.bound is not None else ""
     found, shown = _BOUND.fullmatch(text), f"@Value {variable.name}"
     if found is not None:
@@ -154,7 +154,7 @@ def _bound(variable: Declared) -> Value:
 
 
 def shape_of(node: Node | None) -> str:
-    """An expression for a message, without the texts in it: one of them may be a secret."""
+    """Return an expression for a message, without its texts, which can be secrets."""
     return _TEXTS.sub('"..."', in_one_line(node))
 
 
@@ -175,5 +175,5 @@ def _number(literal: str) -> str | None:
 
 
 def program_of(text: str, file: str) -> Program:
-    """A Java file. Raises DeploymentError with the line where it is not valid Java."""
+    """Parse a Java file. Raises DeploymentError with the line of invalid Java."""
     return Program(tree_of(text, file, "java", "Java", largest=LARGEST), file)

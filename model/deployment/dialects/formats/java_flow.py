@@ -1,4 +1,4 @@
-"""Java: whether a statement has run by the time that another one runs, within a method."""
+"""Java: the order of two statements within a method, whether one has run before the other."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OWN = (*ROUTINES, "class_body")
 
 
 def holds(outer: Node, inner: Node) -> bool:
-    """Whether a node stands in another one, or is it."""
+    """Tell whether a node is within another one, or is that node."""
     return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
 
 
 def routine_of(node: Node) -> Node | None:
-    """The method, constructor or initializer that a node stands in; a lambda is a part of the one that has it."""
+    """Return the method, constructor or initializer around a node; a lambda is part of the one around it."""
     above = node.parent
     while above is not None:
         if above.type in ROUTINES and above.type != "lambda_expression":
@@ -37,7 +37,7 @@ def routine_of(node: Node) -> Node | None:
 
 
 def lambda_of(node: Node, within: Node) -> Node | None:
-    """The lambda, or the method of a class of its own, between a node and one around it."""
+    """Return the lambda, or the method of an inner class, between a node and an enclosing node."""
     above = node.parent
     while above is not None and above.id != within.id and holds(within, above):
         if above.type in _OWN:
@@ -47,7 +47,7 @@ def lambda_of(node: Node, within: Node) -> Node | None:
 
 
 def loop_of(node: Node, without: Node) -> Node | None:
-    """The outermost loop around a node that another one does not stand in."""
+    """Return the outermost loop around a node that does not contain another node."""
     found, above = None, node.parent
     while above is not None and not holds(above, without):
         if above.type in LOOPS:
@@ -57,14 +57,14 @@ def loop_of(node: Node, without: Node) -> Node | None:
 
 
 def returns_of(routine: Node) -> list[Node]:
-    """The places in which a method returns, those of lambdas and classes in it left out."""
+    """Return the places in which a method returns, without those of its lambdas and classes."""
     return [one for one in all_of(routine, "return_statement") if lambda_of(one, routine) is None]
 
 
 def conditions(node: Node, use: Node | None) -> str | None:
-    """What has to be so for ``node`` to have run before ``use`` (None: before all is over); "" if it always has.
+    """Return the conditions for ``node`` to have run before ``use`` (None: before the end); "" if it always has.
 
-    None if it never has: both are alternatives.
+    None if it never has, because both are alternatives.
     """
     found: list[str] = []
     below, above = node, node.parent
@@ -79,12 +79,12 @@ def conditions(node: Node, use: Node | None) -> str | None:
 
 
 def _initializes(node: Node) -> bool:
-    """It is a block that makes an object, without a name."""
+    """Tell whether a node is an instance initializer block."""
     return node.type == INITIALIZER and node.parent is not None and node.parent.type in CLASSES
 
 
 def _alternatives(above: Node, node: Node, use: Node) -> bool:
-    """Two branches, of which one runs."""
+    """Tell whether two nodes are in branches of which only one runs."""
     if above.type not in ("if_statement", "ternary_expression"):
         return False
     for one, other in (("consequence", "alternative"), ("alternative", "consequence")):
@@ -110,7 +110,7 @@ def _condition(above: Node, below: Node) -> Iterator[str]:
         if text_of(above.child_by_field_name("operator")) in ("&&", "||"):
             yield shape_of(above.child_by_field_name("left"))
     elif kind in ("lambda_expression", "class_body"):
-        yield f"what stands in line {line_of(above)} is called"
+        yield f"the code in line {line_of(above)} is called"
     elif kind == "assert_statement":
         yield "assertions are on"
     elif kind in _TRIES and above.child_by_field_name("body") == below and _goes_on(above):
@@ -118,7 +118,7 @@ def _condition(above: Node, below: Node) -> Iterator[str]:
 
 
 def _goes_on(attempt: Node) -> bool:
-    """After a failure the method goes on: some ``catch`` does not end by leaving it."""
+    """Tell whether the method continues after a failure: some ``catch`` does not leave it."""
     for clause in named(attempt):
         if clause.type == "catch_clause":
             last = named(clause.child_by_field_name("body"))[-1:]
@@ -128,7 +128,7 @@ def _goes_on(attempt: Node) -> bool:
 
 
 def after_return(node: Node, routine: Node, use: Node | None) -> str:
-    """The condition that an early return makes for what comes after it in a method whose end is ``use``; "" if none."""
+    """Return the condition that an early return sets for later code of a method whose end is ``use``; "" if none."""
     for one in returns_of(routine):
         if one.end_byte <= node.start_byte and not (use is not None and holds(one, use)):
             return f"line {line_of(one)} does not return before"

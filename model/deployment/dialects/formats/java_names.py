@@ -1,4 +1,4 @@
-"""Java: which declaration a name means, by the scopes of the language, and how often it gets a value."""
+"""Java: the declaration of each name, by the scopes of the language, and the number of its assignments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 INITIALIZER = "block"
-"""Of an object: a block that stands in the body of a class."""
+"""The node type of an instance initializer: a block in the body of a class."""
 
 ROUTINES = (
     "method_declaration",
@@ -56,11 +56,11 @@ _PLAIN = re.compile(r"@(?:SuppressWarnings|Deprecated|NonNull|Nullable|NotNull)\
 
 @dataclass(eq=False)
 class Declared:
-    """A variable: ``node`` declares it; ``values`` are all that are assigned to it, None for what is no expression.
+    """A variable. ``node``: its declaration. ``writes``: all assigned values, None for a change that is no expression.
 
-    ``routine``: the method, lambda or initializer that it is local to; None of a field, whose class is ``body``.
-    ``bound``: the placeholder and line of what Spring sets it to (``@Value``).
-    ``uses``: every place where it is read or changed, in the order of the text.
+    ``routine``: the method, lambda or initializer that it is local to; None for a field, whose class is ``body``.
+    ``bound``: the placeholder and line of Spring's value for it (``@Value``). ``uses``: every place of a read or
+    change, in the order of the text.
     """
 
     name: str
@@ -76,12 +76,12 @@ class Declared:
 
     @property
     def is_field(self) -> bool:
-        """It belongs to a class or its objects."""
+        """Tell whether the variable belongs to a class or its objects."""
         return self.routine is None
 
     @property
     def only_value(self) -> Node | None:
-        """The expression that it stands for wherever it is read, if there is one."""
+        """The expression that is the variable's value at every read, if there is one."""
         if self.parameter or self.filled or self.bound is not None:
             return None
         if self.value is not None:
@@ -94,13 +94,13 @@ class Names:
     """Every name of a Java file that means a variable of it."""
 
     of: dict[int, Declared] = field(default_factory=dict)
-    """By the id of the node that uses it."""
+    """Variables by the id of the node that uses them."""
     every: list[Declared] = field(default_factory=list)
     constants: dict[tuple[str, str], Declared] = field(default_factory=dict)
     """Fields by the name of their class and their own."""
 
     def meant(self, node: Node | None) -> Declared | None:
-        """The variable that an expression names: ``props``, ``this.props``, ``Settings.PROPS`` of this file."""
+        """Return the variable that an expression names: ``props``, ``this.props``, ``Settings.PROPS`` of this file."""
         if node is None:
             return None
         found = self.of.get(node.id)
@@ -122,10 +122,10 @@ class _Walk:
     unknown: list[Node] = field(default_factory=list)
 
     def finish(self) -> Names:
-        """What can be known only once every class was seen: ``Settings.PROPS``, and who assigns what.
+        """Finish the names after every class was seen: ``Settings.PROPS``, and assignments.
 
-        A name that is inherited, or a field of some object, may be any field of the file that is called so: what is
-        done to it is done to each of them.
+        An inherited name, or a field of some object, can be any field of that name in the file, so each of them gets
+        its changes.
         """
         for node in self.qualified:
             found = self.names.meant(node)
@@ -198,7 +198,7 @@ class _Walk:
         return declared
 
     def declare(self, node: Node, parent: Node | None) -> None:
-        """What a node declares, if it does."""
+        """Record the variable that a node declares, if it does."""
         if node.type == "variable_declarator" and (parent is None or parent.type not in _FIELDS):
             name = node.child_by_field_name("name")
             if name is not None:
@@ -216,7 +216,7 @@ class _Walk:
                     declared.bound = (bound[1], line_of(node))
 
     def use(self, node: Node) -> None:
-        """A name, or a field of ``this``."""
+        """Record the use of a name, or of a field of ``this``."""
         if node.type == "field_access":
             name, outer = (
                 text_of(node.child_by_field_name("field")),
@@ -236,7 +236,7 @@ class _Walk:
             self.unknown.append(node)
 
     def write(self, node: Node, fields: dict[str, list[Declared]]) -> None:
-        """An assignment or ``++``."""
+        """Record an assignment or ``++``."""
         target = node.child_by_field_name("left") or next(iter(named(node)), None)
         found = self.names.meant(target)
         if found is not None:
@@ -248,12 +248,12 @@ class _Walk:
 
 
 def _last(node: Node) -> str:
-    """The name itself, without the object that it is of."""
+    """Return the name itself, without its object."""
     return text_of(node.child_by_field_name("field") if node.type == "field_access" else node)
 
 
 def names_of(root: Node) -> Names:
-    """The names of a file, in one walk."""
+    """Return the names of a file, in one walk."""
     walk = _Walk()
     waiting: list[tuple[Node, Node | None, bool]] = [(root, None, False)]
     while waiting:
@@ -280,7 +280,7 @@ def names_of(root: Node) -> Names:
 
 
 def _parts(node: Node) -> Iterator[Node]:
-    """The parts in which variables are used, the last first."""
+    """Yield the parts in which variables are used, the last first."""
     skipped: set[int] = set()
     if node.type == "method_reference":
         yield from node.named_children[:1]

@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: modules, what names stand for, what expressions come to, conditions."""
+"""JavaScript and TypeScript: modules, values of names and expressions, conditions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FUNCTIONS = (
 _PATTERNS = ("object_pattern", "array_pattern", "rest_pattern", "assignment_pattern", "object_assignment_pattern")
 DEEPEST = 40
 MOST_SETTINGS = 20_000
-"""Settings that are read of names, of all clients together; a reader reads each twice."""
+"""The largest number of settings that are read from names, for all clients together; a reader reads each twice."""
 
 _SAME = ("Number", "parseInt", "parseFloat", "String", "Boolean")
 _WRAPPED = (
@@ -69,7 +69,7 @@ class Program:
 
     @cached_property
     def modules(self) -> Mapping[str, str]:
-        """Each name that comes from a module, with that module and its name there: ``kafkajs:Kafka``, ``kafkajs:``."""
+        """Each name from a module, with that module and its name there: ``kafkajs:Kafka``, ``kafkajs:``."""
         names: dict[str, str] = {}
         for node in all_of(self.root, "import_statement"):
             module = text_of(node.child_by_field_name("source")).strip("'\"`")
@@ -94,7 +94,7 @@ class Program:
         return names
 
     def full_name(self, node: Node | None) -> str:
-        """The name of a class or function with its module: ``node-rdkafka:Producer``."""
+        """Return the name of a class or function with its module: ``node-rdkafka:Producer``."""
         first, dot, rest = text_of(node).partition(".")
         known = self.modules.get(first)
         if known is None:
@@ -119,7 +119,7 @@ class Program:
         return declared
 
     def _bound_otherwise(self) -> Iterator[Node]:
-        """Names that get a value which no expression of the file is: parameters, parts of objects, of loops."""
+        """Yield names whose value is no expression of the file: parameters, parts of objects, loop variables."""
         for node in all_of(self.root, "formal_parameters", "required_parameter", "optional_parameter", "catch_clause"):
             yield from (one for one in named(node) if one.type == "identifier")
         for node in all_of(self.root, "arrow_function", "for_in_statement"):
@@ -141,7 +141,7 @@ class Program:
 
     @cached_property
     def understood(self) -> set[int]:
-        """Names of objects that a reader has read, where they stand (the ids of their nodes)."""
+        """Names of objects that a reader has read, at their places (the ids of their nodes)."""
         return set()
 
     @cached_property
@@ -152,7 +152,7 @@ class Program:
         return used
 
     def first_returned(self, name: str) -> Mapping[int, Node]:
-        """The first place in each function (its node's id, 0: none) that returns what has this name."""
+        """Return the first place in each function (its node's id, 0: none) that returns the value of this name."""
         if name not in self._returned:
             found: dict[int, Node] = {}
             for use in self.uses(name):
@@ -168,10 +168,12 @@ class Program:
         return {}
 
     def count(self, settings: int) -> None:
-        """Raise DeploymentError for more settings, of all clients, than a program has that people write."""
+        """Raise DeploymentError for more settings, of all clients, than a real program has."""
         self._settings += settings
         if self._settings > MOST_SETTINGS:
-            raise DeploymentError(f"sets more than {MOST_SETTINGS // 2} settings of all its clients", file=self.file)
+            raise DeploymentError(
+                f"sets more than {MOST_SETTINGS // 2} settings of all its clients; split the file", file=self.file
+            )
 
     @cached_property
     def _set_in(self) -> Mapping[str, list[Node]]:
@@ -183,21 +185,21 @@ class Program:
         return found
 
     def set_in(self, name: str) -> list[Node]:
-        """Every assignment to a property of the object of this name."""
+        """Return every assignment to a property of the object of this name."""
         return self._set_in.get(name, [])
 
     def uses(self, name: str) -> list[Node]:
-        """Every place with this name."""
+        """Return every place with this name."""
         return self._used.get(name, [])
 
     def values_of(self, name: str) -> list[Node | None]:
-        """What the file gives to a name; None for what it does not say."""
+        """Return the values that the file gives to a name; None for a value that the file does not contain."""
         return self._declared.get(name, [])
 
     def value_of(self, node: Node) -> Node | None:
-        """The expression that a name stands for, if the file gives it one value only, and always.
+        """Return the expression of a name to which the file always gives one value; otherwise None.
 
-        A field is followed for ``this`` alone: another object may have it from elsewhere.
+        A field is followed only for ``this``, because another object can have a value from elsewhere.
         """
         values = self._declared.get(text_of(node), [])
         value = values[0] if len(values) == 1 else None
@@ -207,7 +209,7 @@ class Program:
         return value if text_of(node).startswith("this.") and always else None
 
     def value(self, node: Node, depth: int = 0) -> Value:
-        """What an expression comes to. Each is worked out once."""
+        """Return the value of an expression, cached."""
         place = (node.id, depth)
         if place not in self._worked_out:
             value = self._value(node, depth)
@@ -274,7 +276,7 @@ class Program:
         return Value(None, shown)
 
     def conditions(self, node: Node, known: Node | None) -> str:
-        """Under which conditions a statement runs once ``known`` has run; empty for none."""
+        """Return the conditions under which a statement runs once ``known`` has run; empty for none."""
         found: list[str] = []
         below, above = node, node.parent
         while above is not None and not (
@@ -326,7 +328,7 @@ def _number(text: str) -> str | None:
 
 
 def program_of(text: str, file: str, suffix: str) -> Program:
-    """A file of this ending. Raises DeploymentError with the line where it is not valid."""
+    """Parse a file of this ending. Raises DeploymentError with the line of the first error."""
     language = LANGUAGES[suffix]
     name = "JavaScript" if language == "javascript" else "TypeScript"
     return Program(tree_of(text, file, language, name, largest=LARGEST), file)

@@ -1,4 +1,4 @@
-"""JSON as tools read it: with comments, and if asked with commas that are missing or too many, as HOCON has them."""
+"""JSON as tools read it: with comments, and on request with missing or extra commas, as in HOCON."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from tree_sitter import Node as Part
 
 DEEPEST = 128
-"""As a tree, which has two levels for each object in another one."""
+"""The deepest nesting of the tree, which has two levels for each object in another one."""
 
 
 def json_of(text: str, file: str, *, loose: bool = False) -> Node:
-    """The value of a JSON text. ``loose``: commas may be missing or too many. Raises DeploymentError with the line."""
+    """Return the value of a JSON text. ``loose``: commas may be missing or extra. Raises DeploymentError with the
+    line."""
     root = tree_of(text, file, "json", "JSON", broken=loose, deepest=DEEPEST)
     values = named(root)
     if len(values) != 1:
-        raise DeploymentError("is not valid JSON: it must be one value", file=file, line=line_of(root))
+        raise DeploymentError("is not valid JSON: the text must be one value", file=file, line=line_of(root))
     return _Reading(file).node(values[0])
 
 
@@ -42,7 +43,7 @@ class _Reading:
         raise DeploymentError("is not valid JSON", file=self._file, line=line)
 
     def _inside(self, part: Part) -> list[Part]:
-        """The parts of an object or list; of what does not parse, those that only a comma is missing after."""
+        """Return the parts of an object or list; in loose JSON, also those with a missing comma."""
         inside: list[Part] = []
         for one in named(part):
             if one.is_missing:
@@ -65,4 +66,4 @@ class _Reading:
         try:
             return str(json.loads(text_of(part), strict=False))
         except ValueError:
-            raise DeploymentError("is not valid JSON: a text", file=self._file, line=line_of(part)) from None
+            raise DeploymentError("is not valid JSON: a malformed text", file=self._file, line=line_of(part)) from None

@@ -11,7 +11,8 @@ from model.deployment.source import MOST_KEYS
 
 
 def said_in_properties(text: str, file: str, first: int = 1) -> Iterator[Said]:
-    """Every setting, in the order of the file; ``first`` is the number of the first line. Raises DeploymentError."""
+    """Yield every setting, in the order of the file. ``first``: the number of the first line. Raises
+    DeploymentError."""
     from javaproperties import InvalidUEscapeError, KeyValue, parse
 
     check_continuations(text, file)
@@ -22,7 +23,9 @@ def said_in_properties(text: str, file: str, first: int = 1) -> Iterator[Said]:
             if isinstance(element, KeyValue):
                 found += 1
                 if found > MOST_KEYS:
-                    raise DeploymentError(f"has more than {MOST_KEYS} settings", file=file, line=line)
+                    raise DeploymentError(
+                        f"has more than {MOST_KEYS} settings; check that this is the right file", file=file, line=line
+                    )
                 yield Said((element.key,), element.value, line)
             line += count_lines(element.source)
     except InvalidUEscapeError:

@@ -1,4 +1,4 @@
-"""Python programs, by Python's own parser: names, what they stand for, and conditions. Nothing of them is run."""
+"""Python programs, by Python's own parser: names, their values, and conditions. No program is run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from model.deployment.errors import DeploymentError
 from model.deployment.hiding import printable
 
 DEEPEST = 40
-"""An expression in an expression, at most so often."""
+"""The deepest nesting of expressions."""
 
 CLIENT_LIBRARIES = ("confluent_kafka", "kafka", "aiokafka")
 
 _LARGEST = 2**63
 _TEXTS = ("STRING", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
-"""Tokens that hold text; a text with expressions in it is one token up to Python 3.11, and several after it."""
+"""Tokens that contain text; a text with expressions is one token up to Python 3.11, and several from 3.12 on."""
 
 _LONGEST = 300
 _MOST_TOKENS = 60
@@ -47,12 +47,12 @@ class Program:
 
     @cached_property
     def names(self) -> Names:
-        """Its names, with their scopes."""
+        """The names of the file, with their scopes."""
         return Names(self.tree, self.parents)
 
     @cached_property
     def imported(self) -> Mapping[str, str]:
-        """What each imported name stands for, with its module: ``confluent_kafka.Producer``."""
+        """The meaning of each imported name, with its module: ``confluent_kafka.Producer``."""
         names: dict[str, str] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -66,7 +66,7 @@ class Program:
 
     @cached_property
     def ambiguous(self) -> frozenset[str]:
-        """Names that are imported as more than one thing: which one counts is told only when it runs."""
+        """Names with several imports, of which only the running program knows the one that counts."""
         found: dict[str, set[str]] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom):
@@ -79,7 +79,7 @@ class Program:
         return frozenset(name for name, of in found.items() if len(of) > 1 and name != "*")
 
     def full_name(self, node: ast.expr) -> str:
-        """The name of a function or class with its module."""
+        """Return the name of a function or class with its module."""
         name = shown(node)
         first, dot, rest = name.partition(".")
         if first in self.imported:
@@ -89,7 +89,7 @@ class Program:
 
     @cached_property
     def star(self) -> str:
-        """The client library of which the file imports every name; empty for none."""
+        """The client library from which the file imports every name; empty for none."""
         return next(
             (
                 node.module
@@ -101,7 +101,7 @@ class Program:
         )
 
     def value_of(self, node: ast.expr) -> ast.expr | None:
-        """The expression that a name stands for, if it gets one value, in sight, without a condition."""
+        """Return the expression of a name that gets one value, in sight, without a condition; otherwise None."""
         variable = self.names.variable_of(node)
         if variable is None or variable in self.names.augmented:
             return None
@@ -109,7 +109,7 @@ class Program:
         return found[0].value if len(found) == 1 else None
 
     def calls_of(self, function: int) -> list[ast.Call] | None:
-        """Every call of a function, by its id as a scope; None where it is used in another way, or hidden."""
+        """Return every call of a function, by its id as a scope; None if it is used otherwise, or hidden."""
         names = self.names
         node = names.scopes[function]
         if not isinstance(node, ast.FunctionDef):
@@ -125,7 +125,7 @@ class Program:
         return found if len(found) == len(calls) else None
 
     def value(self, node: ast.expr) -> Value:
-        """What an expression comes to."""
+        """Return the value of an expression."""
         if id(node) not in self._values:
             text, outside = self._text(node, 0)
             self._values[id(node)] = Value(text, form_of(node), outside)
@@ -152,7 +152,7 @@ class Program:
         return (None, False) if plain is None else (str(plain), False)
 
     def _environment(self, node: ast.expr) -> str | None:
-        """A placeholder for a variable of the environment, with its default."""
+        """Return a placeholder for an environment variable, with its default; None for any other expression."""
         if isinstance(node, ast.Subscript) and shown(node.value) in ("os.environ", "environ"):
             name = self.plain(node.slice, 0)
             return f"${{{name}}}" if isinstance(name, str) else None
@@ -168,7 +168,7 @@ class Program:
         return None
 
     def plain(self, node: ast.expr, depth: int) -> str | int | float | None:
-        """A text, number or truth value; None for what is none, or unknown. Each is worked out once."""
+        """Return a text, number or truth value, cached; None for other or unknown values."""
         if depth > DEEPEST:
             return None
         place = (id(node), depth)
@@ -200,7 +200,7 @@ class Program:
         return None
 
     def conditions(self, node: ast.AST, known: ast.AST | None) -> str:
-        """Under which conditions a statement runs once ``known`` has run; empty for none."""
+        """Return the conditions under which a statement runs once ``known`` has run; empty for none."""
         around = set()
         above = known
         while above is not None:
@@ -241,7 +241,7 @@ def _combined(operator: ast.operator, first: object, second: object) -> str | in
 
 
 def shown(node: ast.AST) -> str:
-    """The text of an expression, in one line."""
+    """Return the text of an expression, in one line."""
     try:
         return " ".join(ast.unparse(node).split())[:_LONGEST]
     except (RecursionError, ValueError, AttributeError):
@@ -249,7 +249,7 @@ def shown(node: ast.AST) -> str:
 
 
 def form_of(node: ast.AST) -> str:
-    """Its form, for a message: names and calls. Of its texts, which may be secrets, none is shown."""
+    """Return the form of an expression for a message: names and calls, without texts, which can be secrets."""
     try:
         text = ast.unparse(node)
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
@@ -260,7 +260,7 @@ def form_of(node: ast.AST) -> str:
 
 
 def _spaced(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[tokenize.TokenInfo]:
-    """The tokens of a text, with a blank between two of them where there is any."""
+    """Yield the tokens of a text, with a space between two of them where the text has one."""
     end = (1, 0)
     for count, one in enumerate(tokens):
         if count > _MOST_TOKENS:
@@ -272,7 +272,7 @@ def _spaced(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[tokenize.TokenInfo
 
 
 def is_main(node: ast.If) -> bool:
-    """``if __name__ == "__main__"``: what is in it runs when the program does."""
+    """Tell whether a node is ``if __name__ == "__main__"``, whose body runs with the program."""
     test = node.test
     return (
         isinstance(test, ast.Compare)
@@ -286,9 +286,9 @@ def is_main(node: ast.If) -> bool:
 
 
 def program_of(text: str, file: str) -> Program:
-    """A Python program. Raises DeploymentError with the line where it is not valid Python 3."""
+    """Parse a Python program. Raises DeploymentError with the line of invalid Python 3."""
     if len(text) > LARGEST:
-        raise DeploymentError(f"is larger than a Python program that is read (at most {LARGEST} characters)", file=file)
+        raise DeploymentError(f"is too large for a Python program (at most {LARGEST} characters)", file=file)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -297,4 +297,4 @@ def program_of(text: str, file: str) -> Program:
         message = f"is not valid Python 3: {printable(error.msg)}"
         raise DeploymentError(message, file=file, line=error.lineno) from None
     except (ValueError, RecursionError, MemoryError, OverflowError):
-        raise DeploymentError("is not valid Python 3: it is nested too deep, or broken", file=file) from None
+        raise DeploymentError("is not valid Python 3: nested too deeply, or broken", file=file) from None

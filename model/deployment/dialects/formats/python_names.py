@@ -1,7 +1,7 @@
-"""Names of a Python program: in which scope each is bound, what to, and where it is used.
+"""Names of a Python program: the scope, the bindings, and the uses of each.
 
-Scopes are those of the language reference, "Naming and binding": a name that a function binds anywhere is its own; a
-class's names are not seen in its methods; a comprehension has its own, but for its first source.
+Scopes are those of the language reference, "Naming and binding": a name that a function binds anywhere is local to it;
+a class's names are invisible in its methods; a comprehension has its own scope, except for its first source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Binding:
-    """A place where a variable gets a value; ``value`` is None where none is there to be seen."""
+    """A place where a variable gets a value; ``value`` is None if no expression gives it."""
 
     node: ast.AST
     value: ast.expr | None
@@ -44,11 +44,11 @@ class Names:
     bindings: dict[Variable, list[Binding]] = field(default_factory=lambda: defaultdict(list))
     uses: dict[Variable, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
     augmented: set[Variable] = field(default_factory=set)
-    """Changed in place by an operator."""
+    """Variables that an operator changes in place."""
     scopes: dict[int, ast.AST] = field(default_factory=dict)
-    """What has names of its own, by its id: functions, classes, comprehensions; FILE: the file itself."""
+    """The scopes by their ids: functions, classes, comprehensions; FILE: the file itself."""
     foreign: dict[str, list[ast.Attribute]] = field(default_factory=lambda: defaultdict(list))
-    """Attributes of something else than the instance of the class around them, by name."""
+    """Attributes of objects other than the instance of the enclosing class, by name."""
 
     def __post_init__(self) -> None:
         self.scopes[FILE] = self.tree
@@ -114,18 +114,18 @@ class Names:
             waiting += [(child, id(node)) for child in inside]
 
     def scope_of(self, node: ast.AST) -> int:
-        """The scope in which a node is worked out: a function, class or comprehension by its id, or FILE."""
+        """Return the scope in which a node is evaluated: a function, class or comprehension by its id, or FILE."""
         return self._scope.get(id(node), FILE)
 
     def function_of(self, node: ast.AST) -> int:
-        """That scope, without comprehensions, which run where they stand."""
+        """Return that scope without comprehensions, which run in place."""
         scope = self.scope_of(node)
         while isinstance(self.scopes[scope], _COMPREHENSIONS):
             scope = self._around[scope]
         return scope
 
     def outermost(self, scope: int, inside: int) -> ast.AST | None:
-        """The scope around ``scope`` that stands directly in ``inside``; None if none does."""
+        """Return the scope around ``scope`` that is directly in ``inside``; None if there is none."""
         while scope in self._around and self._around[scope] != inside:
             scope = self._around[scope]
         return self.scopes[scope] if scope in self._around else None
@@ -133,7 +133,7 @@ class Names:
     # Bindings.
 
     def _declare(self, everything: list[ast.AST]) -> None:
-        """Names that a function takes from the file (``global``) or from the function around it (``nonlocal``)."""
+        """Record the names that a function takes from the file (``global``) or an enclosing function (``nonlocal``)."""
         for node in everything:
             if isinstance(node, ast.Global):
                 self._declared |= {(self.scope_of(node), name): FILE for name in node.names}
@@ -183,7 +183,7 @@ class Names:
                 self._add(parameter, parameter.arg, scope=id(node))
 
     def _is_merged_into(self, target: ast.expr) -> bool:
-        """``target |= more``: not another value, but more in the same one."""
+        """Tell whether a target is in ``target |= more``, which extends its value and does not replace it."""
         above = self.parents.get(id(target))
         return isinstance(above, ast.AugAssign) and above.target is target and isinstance(above.op, ast.BitOr)
 
@@ -216,7 +216,7 @@ class Names:
                     self.augmented.add(variable)
 
     def _relate(self) -> None:
-        """Classes of the file that inherit from each other share their attributes."""
+        """Group classes of the file that inherit from each other, because they share attributes."""
         classes = [node for node in self.scopes.values() if isinstance(node, ast.ClassDef)]
         by_name: dict[str, list[ast.ClassDef]] = defaultdict(list)
         for one in classes:
@@ -238,7 +238,7 @@ class Names:
             self._members[of].append(cls)
 
     def family(self, node: ast.expr) -> int | None:
-        """The class whose instance a name is in a method, with those it inherits from; None for another name."""
+        """Return the class, with its relatives, whose instance a name is in a method; None for another name."""
         if not isinstance(node, ast.Name):
             return None
         variable = self._resolved(self.scope_of(node), node.id)
@@ -252,11 +252,11 @@ class Names:
         return self._families.get(self._around[id(method)])
 
     def methods(self, family: int, name: str) -> list[ast.AST]:
-        """What classes of a family bind to a name in their bodies."""
+        """Return the nodes that classes of a family bind to a name in their bodies."""
         return [binding.node for one in self._members[family] for binding in self.bindings.get(Variable(one, name), ())]
 
     def attributes_of(self, cls: int, name: str) -> list[ast.expr]:
-        """Each place where an attribute of a class, by its id, is read, or one by that name of something unknown."""
+        """Return each read of a class's attribute, by the class's id, and of that name on unknown objects."""
         own = self.uses.get(Variable(self._families[cls], f".{name}"), [])
         return [*own, *self.foreign.get(name, ()), *self.uses.get(Variable(cls, name), ())]
 
@@ -288,14 +288,14 @@ class Names:
     # What a name stands for.
 
     def variable_of(self, node: ast.expr) -> Variable | None:
-        """The variable that a name, or an attribute of ``self``, is."""
+        """Return the variable of a name, or of an attribute of ``self``."""
         if isinstance(node, ast.Name):
             return self._resolved(self.scope_of(node), node.id)
         family = self.family(node.value) if isinstance(node, ast.Attribute) else None
         return None if family is None or not isinstance(node, ast.Attribute) else Variable(family, f".{node.attr}")
 
     def bindings_of(self, variable: Variable) -> list[Binding]:
-        """Each place where it gets a value; those that nobody can see are there without one."""
+        """Return each place where the variable gets a value; invisible ones have no value."""
         if variable not in self._all_bindings:
             self._all_bindings[variable] = self._every_binding(variable)
         return self._all_bindings[variable]
@@ -314,7 +314,7 @@ class Names:
         return found
 
     def function(self, call: ast.Call) -> ast.FunctionDef | None:
-        """The function of the file that a call is of; None if that is not certain."""
+        """Return the function of the file that a call invokes; None if that is uncertain."""
         found: list[ast.AST] = []
         if isinstance(call.func, ast.Name):
             variable = self.variable_of(call.func)
@@ -330,7 +330,7 @@ _NONE = Variable(-1, "")
 
 
 def place(node: ast.AST) -> tuple[int, int]:
-    """Where it begins: line and column."""
+    """Return the beginning of a node: line and column."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 

@@ -1,4 +1,4 @@
-"""What of a Python program has certainly run when something else of it runs, as far as its text tells."""
+"""The parts of a Python program that have certainly run when another part runs, as far as its text shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Order:
             for block in _blocks(node)
             for at, one in enumerate(block)
         }
-        """The block in which each statement stands, and its number there."""
+        """The block of each statement, and its position there."""
         self._own = {
             node.name
             for node in ast.walk(program.tree)
@@ -34,7 +34,7 @@ class Order:
         }
 
     def binding_at(self, variable: Variable, at: ast.AST) -> Binding | None:
-        """What a variable stands for at a place; None if that depends, or nobody can see it."""
+        """Return the binding of a variable at a place; None if it depends on the run, or is invisible."""
         found = self._names.bindings_of(variable)
         if len(found) <= 1:
             return found[0] if found else None
@@ -49,7 +49,7 @@ class Order:
         return last if self.surely(last.node, at) and not repeated else None
 
     def when(self, use: ast.AST, binding: Binding, at: ast.AST) -> bool | None:
-        """Whether a use of a variable has run at a place: True, False, or None where it depends."""
+        """Return whether a use of a variable has run at a place: True, False, or None if it depends on the run."""
         of_use, of_binding, here = (self._names.function_of(one) for one in (use, binding.node, at))
         if of_use == of_binding and place(use) < place(binding.node):
             return False
@@ -64,7 +64,7 @@ class Order:
         return True if quiet or (begins is not None and place(use) < place(begins)) else None
 
     def repeats(self, later: ast.AST, at: ast.AST, begun: ast.AST) -> bool:
-        """A loop runs both again, but not what it begins with: the later one counts in its next turn."""
+        """Tell whether a loop repeats both places without its start, so that the later one counts in the next turn."""
         if place(later) < place(at):
             return False
         above = self._parents.get(id(at))
@@ -77,7 +77,7 @@ class Order:
         return False
 
     def surely(self, first: ast.AST, at: ast.AST) -> bool:
-        """What stands before a place in its function has run whenever that place is reached."""
+        """Tell whether an earlier place of a function has run whenever a later one is reached."""
         around = {id(one) for one in self._around(at)} | {id(at)}
         below, above = first, self._parents.get(id(first))
         while above is not None and id(above) not in around:
@@ -95,7 +95,7 @@ class Order:
         return block[0] is other[0] or after_body
 
     def _always(self, above: ast.AST, below: ast.AST) -> bool:
-        """A part of a statement runs, and to its end, whenever what stands behind that statement is reached."""
+        """Tell whether a part of a statement runs completely whenever the code after that statement is reached."""
         if isinstance(above, ast.If):
             return below is above.test or (is_main(above) and below is not above.test)
         if isinstance(above, ast.Try):
@@ -111,7 +111,8 @@ class Order:
         return not isinstance(above, (*conditional, ast.comprehension, *FUNCTIONS))
 
     def _follows(self, first: ast.AST, then: ast.AST, at: ast.AST) -> bool:
-        """Two statements of one block, which nothing leaves between them: whoever has run the first has the other."""
+        """Tell whether two statements of one block always run together, because nothing leaves the block between
+        them."""
         between = self._between(first, then)
         if between is None or any(isinstance(node, _LEAVES) for one in between for node in ast.walk(one)):
             return False
@@ -130,7 +131,7 @@ class Order:
         )
 
     def _between(self, first: ast.AST, then: ast.AST) -> list[ast.stmt] | None:
-        """The statements of the block from the one to the other; None if they are not of one that runs through."""
+        """Return the statements of a block between two of them; None if they are not in one uninterrupted block."""
         one, other = self.statement(first), self.statement(then)
         above = self._parents.get(id(one))
         if one is None or other is None or above is None or isinstance(above, ast.Try | ast.With | ast.AsyncWith):
@@ -141,14 +142,14 @@ class Order:
         return begin[0][begin[1] : end[1] + 1]
 
     def _block_of(self, node: ast.AST, above: ast.AST) -> tuple[list[ast.stmt], int] | None:
-        """The block, directly in ``above``, that a node stands in."""
+        """Return the block, directly in ``above``, that contains a node."""
         below: ast.AST | None = node
         while below is not None and self._parents.get(id(below)) is not above:
             below = self._parents.get(id(below))
         return self._blocks.get(id(below))
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The statement that a node is a part of."""
+        """Return the statement of which a node is part."""
         above: ast.AST | None = node
         while above is not None and not isinstance(above, ast.stmt):
             above = self._parents.get(id(above))
@@ -169,7 +170,7 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
 
 
 def _leaves(block: list[ast.stmt]) -> bool:
-    """A block never goes on behind its statement."""
+    """Tell whether the code after a block's statement never runs after the block."""
     last = block[-1]
     if isinstance(last, _LEAVES):
         return isinstance(last, ast.Return | ast.Raise)

@@ -1,4 +1,4 @@
-"""Programs and other texts with a grammar, as tree-sitter parses them: trees, their places, and what is broken."""
+"""Programs and other texts with a grammar, as tree-sitter parses them: trees, places, and errors."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 DEEPEST = 1_000
-"""No program is nested deeper than this, as a tree; what is deeper is refused."""
+"""The deepest nesting of a program's tree; deeper ones are refused."""
 
 LARGEST = 256 * 1024
-"""A program is no larger than this, in characters: much of what does not parse would take long to say so."""
+"""The largest size of a program, in characters: larger invalid programs would take long to refuse."""
 
 LONGEST = 20_000
-"""A text that an expression comes to is no longer than this."""
+"""The largest length of an expression's text value, in characters."""
 
 MOST_NODES = 400_000
-"""Nor is a tree larger than this."""
+"""The largest number of nodes in a tree."""
 
 LONGEST_SHOWN = 60
-"""An expression in a message is no longer than this, in characters."""
+"""The largest length of an expression in a message, in characters."""
 
 _TEXTS = frozenset(
     (
@@ -43,7 +43,7 @@ _TEXTS = frozenset(
         "ERROR",
     )
 )
-"""What holds text that somebody wrote, in Java, Go and JavaScript; in what is broken nobody knows what it is."""
+"""Nodes that contain written text, in Java, Go and JavaScript; in an error, the content is unknown."""
 
 _COMMENTS = ("comment", "line_comment", "block_comment")
 _WORDS = {"typescript": "language_typescript", "tsx": "language_tsx"}
@@ -68,11 +68,11 @@ def tree_of(
     deepest: int = DEEPEST,
     largest: int | None = None,
 ) -> Node:
-    """The tree of a text. ``broken``: parts that do not parse are left in it. Raises DeploymentError with the line."""
+    """Return the tree of a text. ``broken``: invalid parts remain in it. Raises DeploymentError with the line."""
     from tree_sitter import Parser
 
     if largest is not None and len(text) > largest:
-        raise DeploymentError(f"is larger than a {name} program that is read (at most {largest} characters)", file=file)
+        raise DeploymentError(f"is too large for a {name} program (at most {largest} characters)", file=file)
     root = Parser(_language(language)).parse(text.encode("utf-8", "surrogatepass")).root_node
     for count, (node, depth) in enumerate(_with_depth(root)):
         if depth > deepest:
@@ -94,22 +94,23 @@ def _with_depth(root: Node) -> Iterator[tuple[Node, int]]:
 
 
 def all_of(root: Node, *kinds: str) -> Iterator[Node]:
-    """Every node of these kinds under a node, itself included, in the order of the text."""
+    """Return every node of these kinds under a node, itself included, in the order of the text."""
     return (node for node, _ in _with_depth(root) if node.type in kinds)
 
 
 def line_of(node: Node) -> int:
-    """The line in which it begins."""
+    """Return the line in which a node begins."""
     return node.start_point[0] + 1
 
 
 def text_of(node: Node | None) -> str:
-    """Its text."""
+    """Return the text of a node; empty for None."""
     return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
 
 
 def in_one_line(node: Node | None) -> str:
-    """Its form in one short line, for a message: names and calls. Of its texts, which may be secrets, none is shown."""
+    """Return the form of a node in one short line, for a message: names and calls, without texts, which can be
+    secrets."""
     if node is None or node.text is None:
         return ""
     parts: list[bytes] = []
@@ -127,7 +128,7 @@ def in_one_line(node: Node | None) -> str:
 
 
 def cut(text: str) -> str:
-    """A text as long as a message shows an expression."""
+    """Return a text, cut at the length of an expression in a message."""
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 
 
@@ -136,7 +137,7 @@ def _between(node: Node, start: int, end: int) -> bytes:
 
 
 def around(node: Node, *kinds: str) -> Node | None:
-    """The nearest node of these kinds that it stands in."""
+    """Return the nearest enclosing node of these kinds."""
     above = node.parent
     while above is not None and above.type not in kinds:
         above = above.parent
@@ -144,7 +145,7 @@ def around(node: Node, *kinds: str) -> Node | None:
 
 
 def named(node: Node | None) -> list[Node]:
-    """The parts of a node without punctuation and comments."""
+    """Return the parts of a node without punctuation and comments."""
     if node is None:
         return []
     return [one for one in node.named_children if one.type not in _COMMENTS]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def said_in_toml(text: str, file: str) -> tuple[Said, ...]:
-    """Every value; a table of an array has its number as a name. Raises DeploymentError with the line."""
+    """Return every value; a table of an array has its number as a name. Raises DeploymentError with the line."""
     root = tree_of(text, file, "toml", "TOML")
     numbers: dict[tuple[str, ...], int] = {}
     said: list[Said] = []
@@ -37,7 +37,7 @@ def said_in_toml(text: str, file: str) -> tuple[Said, ...]:
 
 
 def _numbered(path: tuple[str, ...], numbers: dict[tuple[str, ...], int]) -> tuple[str, ...]:
-    """With the number of each array of tables that the path leads through."""
+    """Return the path with the number of each array of tables in it."""
     names: list[str] = []
     for length in range(1, len(path) + 1):
         names.append(path[length - 1])
@@ -72,11 +72,11 @@ def _value(node: Node, path: tuple[str, ...], file: str) -> Iterator[Said]:
 
 
 def _scalar(node: Node, file: str) -> str:
-    """The text of a value; TOML's own parser undoes what a string escapes."""
+    """Return the text of a value; TOML's own parser resolves the escapes of a string."""
     text = text_of(node)
     if text[:1] not in ('"', "'"):
         return text
     try:
         return str(tomllib.loads(f"x = {text}")["x"])
     except (tomllib.TOMLDecodeError, RecursionError):
-        raise DeploymentError("is not valid TOML: a text", file=file, line=line_of(node)) from None
+        raise DeploymentError("is not valid TOML: a malformed text", file=file, line=line_of(node)) from None

@@ -1,6 +1,6 @@
-"""YAML as other tools write and read it: several documents, anchors, merge keys, tags, keys that come twice.
+"""YAML as other tools write and read it: several documents, anchors, merge keys, tags, repeated keys.
 
-Nothing is constructed from tags, and what aliases expand to is counted, so that no text becomes more than it is.
+Nothing is constructed from tags, and the expansion of aliases is counted, so no text grows without limit.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from model.deployment.source import MOST_KEYS
 from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence, events_of, one_line_errors
 
 DEEPEST = 64
-"""No configuration is nested deeper than this."""
+"""The deepest nesting of a configuration."""
 
 MOST_NODES = 10 * MOST_KEYS
-"""So many values at most, aliases written out."""
+"""The largest number of values, with aliases expanded."""
 
 TEMPLATE_KEY = "[...]"
 """The name of a key that is no text: a template's square brackets or braces."""
@@ -26,15 +26,15 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 
 
 def documents_of(text: str, file: str) -> tuple[Node, ...]:
-    """The documents of a YAML text, those that are empty left out. Raises DeploymentError with the line."""
+    """Return the documents of a YAML text, without empty ones. Raises DeploymentError with the line."""
     with one_line_errors(text, file):
         return tuple(_Documents(events_of(text), file).all())
 
 
 def values_of(node: Node, path: tuple[str, ...] = ()) -> Iterator[Said]:
-    """Every value under a node, with the names that lead to it. Of a mapping or list that is empty, its place.
+    """Yield every value under a node, with the names that lead to it. An empty mapping or list yields its place.
 
-    A text that is one value alone says nothing.
+    A text that is a single value yields nothing.
     """
     if isinstance(node, Scalar):
         if path:
@@ -52,7 +52,7 @@ def values_of(node: Node, path: tuple[str, ...] = ()) -> Iterator[Said]:
 
 
 def _in_braces(key: Node) -> str:
-    """``{{ name }}`` without quotes, which YAML takes for a mapping in a mapping: the placeholder that is meant."""
+    """Return the placeholder of ``{{ name }}`` without quotes, which YAML parses as a mapping in a mapping."""
     if not isinstance(key, Mapping) or len(key.entries) != 1:
         return ""
     (entry,) = key.entries
@@ -68,11 +68,11 @@ class _Documents:
         self._nodes = 0
 
     def all(self) -> Iterator[Node]:
-        next(self._events)  # the stream starts
+        next(self._events)  # The stream starts.
         while type(next(self._events)).__name__ != "StreamEndEvent":
             self._anchors.clear()
             root = self._node(next(self._events), 0)
-            next(self._events)  # the document ends
+            next(self._events)  # The document ends.
             if not (isinstance(root, Scalar) and root.null):
                 yield root
 
@@ -81,7 +81,7 @@ class _Documents:
         line = event.start_mark.line + 1
         if kind == "AliasEvent":
             if event.anchor not in self._anchors:
-                raise DeploymentError("an alias (*) to what has no anchor (&)", file=self._file, line=line)
+                raise DeploymentError("has an alias (*) without its anchor (&)", file=self._file, line=line)
             node, size = self._anchors[event.anchor]
             self._count(size, line)
             return node
@@ -112,13 +112,13 @@ class _Documents:
             key = self._node(event, depth + 1)
             node = self._node(next(self._events), depth + 1)
             if not isinstance(key, Scalar):
-                # As with a template's square brackets or braces: what it means only its tool knows.
+                # Only the tool knows the meaning of a template's square brackets or braces.
                 template = _in_braces(key)
                 entries.append(Entry(TEMPLATE_KEY, line, node))
             elif key.text == "<<":
                 for other in node.items if isinstance(node, Sequence) else (node,):
                     # "Keys in mapping nodes earlier in the sequence override keys specified in later mapping nodes"
-                    # (YAML's merge key type); within one mapping readers keep the last of a key that comes again.
+                    # (YAML's merge key type); within one mapping, readers keep the last of a repeated key.
                     new = [one for one in (other.entries if isinstance(other, Mapping) else ()) if one.key not in known]
                     merged += new
                     known |= {one.key for one in new}
@@ -127,7 +127,7 @@ class _Documents:
         if template and len(entries) == 1 and not merged:
             return Scalar(template, line)
         own = {entry.key for entry in entries}
-        # What is merged comes after what stands here, and of several the first counts (YAML's merge key type).
+        # Merged keys come after own keys, and of several the first counts (YAML's merge key type).
         first: dict[str, Entry] = {}
         for entry in merged:
             first.setdefault(entry.key, entry)

@@ -1,6 +1,6 @@
-"""YAML as SnakeYAML reads it for Java: version 1.1, where ``on`` is a truth and ``010`` is 8.
+"""YAML as SnakeYAML reads it for Java: version 1.1, where ``on`` is a truth value and ``010`` is 8.
 
-``org.yaml.snakeyaml.resolver.Resolver`` says what is a number or a truth, ``SafeConstructor`` what it comes to.
+``org.yaml.snakeyaml.resolver.Resolver`` recognises numbers and truth values, ``SafeConstructor`` converts them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST = 40
 
 
 def as_in_java(node: Node) -> Node:
-    """The same with each value that has no quotes as the text of what Java makes of it."""
+    """Return the node with each unquoted value as the text of its value in Java."""
     if isinstance(node, Scalar):
         return replace(node, text=_text(node.text)) if node.plain and not node.null else node
     if isinstance(node, Mapping):
@@ -31,7 +31,7 @@ def as_in_java(node: Node) -> Node:
 
 
 def _text(text: str) -> str:
-    """The text of a value without quotes.
+    """Return the text of a value without quotes.
 
     >>> [_text(text) for text in ("on", "No", "010", "1_000", "0x10", "1:30", "-1", "all", "3.9")]
     ['true', 'false', '8', '1000', '16', '90', '-1', 'all', '3.9']

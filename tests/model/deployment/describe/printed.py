@@ -1,4 +1,4 @@
-"""What Kafka's tools would print of a cluster, in the formats of their releases."""
+"""Output of Kafka's tools for a cluster, in the formats of their releases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Values = Mapping[str, tuple[str, str]]
 def printed_topic(
     name: str, partitions: Iterable[tuple[int, ...]], configs: Mapping[str, str] | None = None, release: str = "4.0"
 ) -> str:
-    """A topic with the replicas of each partition, as ``kafka-topics.sh --describe`` of a release prints it."""
+    """Return a topic with the replicas of each partition as ``kafka-topics.sh --describe`` of a release prints it."""
     line = parse_release(release).line
     replicas = list(partitions)
     blank = "" if line < (2, 4) else " "
@@ -39,18 +39,18 @@ def printed_topic(
 
 
 def printed_section(heading: str, values: Values) -> str:
-    """The settings of one entity as ``kafka-configs.sh --describe`` prints them."""
+    """Return the settings of one entity as ``kafka-configs.sh --describe`` prints them."""
     return "\n".join([heading, *(printed_entry(key, *values[key]) for key in sorted(values))]) + "\n"
 
 
 def printed_entry(key: str, value: str, source: str, *, sensitive: bool = False) -> str:
-    """One setting, with the default after whatever overrides it."""
+    """Return one setting, with the default after whatever overrides it."""
     synonyms = f"{source}:{key}={value}" + (f", {DEFAULT}:{key}=0" if source != DEFAULT else "")
     return f"  {key}={value} sensitive={str(sensitive).lower()} synonyms={{{synonyms}}}"
 
 
 def every_setting(kind: str, set_ones: Values | None = None, release: str = "4.0") -> dict[str, tuple[str, str]]:
-    """All that ``--all`` lists of a topic or broker: what somebody set, and the defaults of the release."""
+    """Return all that ``--all`` lists of a topic or broker: its own settings and the defaults of the release."""
     values = {}
     for key in known_keys(kind):
         definition = find_definition(kind, key, parse_release(release))
@@ -61,12 +61,12 @@ def every_setting(kind: str, set_ones: Values | None = None, release: str = "4.0
 
 
 def printed_all(kind: str, name: str, set_ones: Values | None = None, release: str = "4.0") -> str:
-    """All settings of a topic or broker, as ``--all`` lists them."""
+    """Return all settings of a topic or broker as ``--all`` lists them."""
     return printed_section(f"All configs for {kind} {name} are:", every_setting(kind, set_ones, release))
 
 
 def write_cluster(folder: Path, *, brokers: Values | None = None, topics: bool = True) -> Path:
-    """A small cluster: two topics of three and two replicas, Kafka's own, and three brokers that agree."""
+    """Write a small cluster: two topics of three and two replicas, Kafka's own topics, and three brokers that agree."""
     folder.mkdir(parents=True, exist_ok=True)
     own = {"min.insync.replicas": ("2", OWN), "retention.ms": ("1000", OWN)}
     (folder / "topics.txt").write_text(

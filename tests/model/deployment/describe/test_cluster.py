@@ -50,7 +50,7 @@ def test_topics_alone_say_what_was_set() -> None:
 
 
 def test_all_settings_of_a_topic_win() -> None:
-    """Also where only another file's line tells its replicas; each setting has the place it came from."""
+    """This holds too where only a line of another file has the replicas; each setting keeps its place."""
     found = cluster(
         printed_all("topic", "orders", {MIN_ISR: ("2", CLUSTER_WIDE), "flush.messages": ("1", OWN)}),
         printed_topic("orders", ON_TWO, {MIN_ISR: "2", "flush.messages": "1"}),
@@ -84,7 +84,7 @@ def test_a_topic_may_outrank_brokers_that_disagree() -> None:
 
 
 def test_what_was_set_for_a_topic_and_what_it_has_from_its_brokers() -> None:
-    """The tool without --all lists the one, the topic's line both."""
+    """The tool without --all lists the topic's own settings; the topic's line lists those of its brokers too."""
     unclean = "unclean.leader.election.enable"
     texts = [
         printed_topic("orders", ON_TWO, {MIN_ISR: "2", unclean: "true"}),
@@ -100,10 +100,10 @@ def test_brokers_that_disagree() -> None:
     of_brokers = brokers(b1={MIN_ISR: ("1", STATIC)}, b2={MIN_ISR: ("2", STATIC)})
     described = printed_topic("orders", ON_TWO, {MIN_ISR: "2"})
     text = refusal(described, of_brokers, printed_all("topic", "orders", {MIN_ISR: ("2", STATIC)}))
-    assert "min.insync.replicas: is 1 on broker 1 and 2 on broker 2, of those that hold topic orders" in text
+    assert "min.insync.replicas: is 1 on broker 1 and 2 on broker 2, among the brokers that hold topic orders" in text
     assert text.startswith("2.txt:")
-    assert "or the topic one of its own" in text
-    assert "whether the topic has a value of its own is not said: add" in refusal(described, of_brokers)
+    assert "or give the topic its own value" in text
+    assert "no output says whether the topic has its own value: add" in refusal(described, of_brokers)
     lag = brokers(b1={"replica.lag.time.max.ms": ("1000", STATIC)}, b2={})
     assert "replica.lag.time.max.ms: is 1000 on broker 1 and 30000 on broker 2" in refusal(described, lag)
     selector = brokers(b1={"replica.selector.class": ("x.RackAwareReplicaSelector", STATIC)}, b2={})
@@ -119,7 +119,7 @@ def test_only_brokers_that_hold_the_topic_matter() -> None:
     described = printed_topic("orders", ON_TWO) + printed_topic("wide", [(1, 2, 3)])
     assert values(cluster(described, of_brokers))[1][MIN_ISR] == "1"
     assert "is 1 on broker 1, 2 and 2 on broker 3" in refusal(described, of_brokers, topic="wide")
-    assert "no output tells the settings (3)" in refusal(described, brokers(b1={}, b2={}), topic="wide")
+    assert "whose settings are in no output (3)" in refusal(described, brokers(b1={}, b2={}), topic="wide")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_only_brokers_that_hold_the_topic_matter() -> None:
 )
 def test_outputs_that_contradict_each_other(texts: list[str], words: str) -> None:
     assert words in refusal(*texts)
-    assert "describe it again" in refusal(*texts)
+    assert "describe the cluster again" in refusal(*texts)
 
 
 def test_the_same_twice_is_no_contradiction() -> None:
@@ -178,7 +178,9 @@ def test_the_same_twice_is_no_contradiction() -> None:
 @pytest.mark.parametrize("heading", ["Dynamic configs for broker 1 are:", "Configs for broker 1 are:"])
 def test_brokers_without_their_files_settings_are_refused(heading: str) -> None:
     dynamic = printed_section(heading, {MIN_ISR: ("2", "DYNAMIC_BROKER_CONFIG")})
-    assert "2.txt:1: broker 1: lists only what was set while" in refusal(printed_topic("orders", ON_TWO), dynamic)
+    assert "2.txt:1: broker 1: lists only settings that were changed while" in refusal(
+        printed_topic("orders", ON_TWO), dynamic
+    )
     whole = brokers(b1={MIN_ISR: ("2", "DYNAMIC_BROKER_CONFIG")}, b2={MIN_ISR: ("2", STATIC)})
     assert values(cluster(printed_topic("orders", ON_TWO, {MIN_ISR: "2"}), dynamic, whole))[1][MIN_ISR] == "2"
 
@@ -203,7 +205,7 @@ def test_cluster_wide_settings_alone_are_no_brokers() -> None:
             printed_topic("orders", ON_TWO, release="3.6").replace("Configs: ", "Configs: \tMarkedForDeletion: true"),
             "del",
         ),
-        (printed_all("topic", "orders"), "1.txt:1: topic orders: nothing tells how many replicas it has"),
+        (printed_all("topic", "orders"), "1.txt:1: topic orders: no output gives its number of replicas"),
         (printed_topic("order", ON_TWO), "no output describes a topic 'orders'; did you mean order?"),
     ],
 )

@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_same_as_with_property_files(folder: Path, tmp_path: Path) -> None:
-    """A pipeline means what ``proofka check`` reads from files that say the same."""
+    """A pipeline is the same deployment as ``proofka check`` reads from files with the same settings."""
     write(folder, producer="acks=1\nretries=0", consumer="group.id=g\nenable.auto.commit=false")
     write(tmp_path, topic="replication.factor=3\nmin.insync.replicas=2\nretention.ms=1000")
     described = read(folder)
@@ -146,8 +146,12 @@ def test_a_list_of_pipelines(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "kafka", "words"),
     [
-        ("orders,,,,", None, "pipelines.csv:2: says no release of the brokers, and the tools print none: give it with"),
-        ("orders,,,3.9,", "4.0", "pipelines.csv:2: kafka: is 3.9 here, but the option says 4.0; keep one of them"),
+        ("orders,,,,", None, "pipelines.csv:2: has no release of the brokers, and the tools print none: add --kafka"),
+        (
+            "orders,,,3.9,",
+            "4.0",
+            "pipelines.csv:2: kafka: is 3.9 here, but the option --kafka gives 4.0; keep one of them",
+        ),
         ("orders,,,9.9,", None, "pipelines.csv:2: kafka: no defaults are known for Kafka 9.9"),
         ("ordres,,,3.9,", None, "pipelines.csv:2: topic: no output describes a topic 'ordres'; did you mean orders?"),
         (",,,3.9,", None, "pipelines.csv:2: names no topic"),
@@ -164,7 +168,7 @@ def test_rows_that_are_no_deployment(folder: Path, row: str, kafka: str | None, 
 
 
 def test_a_row_adds_to_its_clients(folder: Path) -> None:
-    """What their files do not say; what they do say stays as it is."""
+    """A row adds settings that its clients' files do not have; it changes none that they have."""
     write(folder, web="retries=0", pipelines="topic,producer,kafka,producer.acks\norders,web.properties,4.0,1\n")
     assert (read(folder).read(0).acks, read(folder).read(0).retries) == (Acks.LEADER, 0)
     write(folder, web="acks=all")
@@ -193,11 +197,11 @@ def test_a_column_that_nobody_knows(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("client", "client.properties: is not known to be a producer's or a consumer's"),
-        ("producer_consumer", "producer-consumer.properties: is not known to be"),
-        ("order__producer", "order/producer.properties: lies in a folder order, which is neither the name of a topic"),
-        ("producers__producer_consumer", "producers/producer-consumer.properties: is not known to be"),
-        ("clients__web", "clients/web.properties: is not known"),
+        ("client", "client.properties: is neither a known producer nor a known consumer"),
+        ("producer_consumer", "producer-consumer.properties: is neither a known producer"),
+        ("order__producer", "order/producer.properties: is in a folder order, which is neither the name of a topic"),
+        ("producers__producer_consumer", "producers/producer-consumer.properties: is neither a known producer"),
+        ("clients__web", "clients/web.properties: is neither a known producer"),
     ],
 )
 def test_clients_of_which_nobody_knows_what_they_are(folder: Path, name: str, words: str) -> None:
@@ -207,7 +211,7 @@ def test_clients_of_which_nobody_knows_what_they_are(folder: Path, name: str, wo
 def test_a_topic_of_that_name_is_no_role(tmp_path: Path) -> None:
     """Clients in the folder of a topic called producers are what their own names say."""
     (tmp_path / "topics.txt").write_text(printed_topic("producers", [(1,)]))
-    assert "is not known" in refusal(write(tmp_path, producers__web="acks=1"))
+    assert "is neither a known producer" in refusal(write(tmp_path, producers__web="acks=1"))
     (tmp_path / "producers" / "web.properties").unlink()
     assert chosen(write(tmp_path, producers__web_consumer="group.id=g")) == [
         ("producers", None, "producers/web-consumer.properties")
@@ -227,7 +231,7 @@ def test_a_broken_client_spoils_only_its_own_pipelines(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("notes.txt", b"nothing here\n", "notes.txt:1: is no whole line of kafka-topics.sh"),
+        ("notes.txt", b"nothing here\n", "notes.txt:1: is no complete line of kafka-topics.sh"),
         ("empty.txt", b"", "empty.txt: is empty"),
         ("failed.log", b"Error while executing topic command : x\n", "failed.log:1: the tool failed here"),
         ("wide.txt", "Topic: a".encode("utf-16"), "wide.txt: is in UTF-16"),
@@ -264,7 +268,7 @@ def test_eligible_leader_replicas_are_on_unless_said_to_be_off(folder: Path) -> 
 
 def test_no_topic_at_all(tmp_path: Path) -> None:
     write(tmp_path, producer="acks=1")
-    assert "has no topic: add what kafka-topics.sh --describe prints (found: 1 .properties file)" in refusal(tmp_path)
+    assert "has no topic: add the output of kafka-topics.sh --describe (found: 1 .properties file)" in refusal(tmp_path)
 
 
 @given(st.binary(max_size=300) | st.text(alphabet='topic,producer\nkafka4.0"orders ', max_size=80))

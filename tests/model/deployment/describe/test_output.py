@@ -80,7 +80,7 @@ def test_other_entities_are_read_past() -> None:
 
 
 def test_what_stands_between_changes_nothing() -> None:
-    """A byte order mark is taken off before; Windows' line ends, blank lines and what Java says are passed over."""
+    """A byte order mark is removed before; Windows' line ends, blank lines and Java's own messages are ignored."""
     noise = "SLF4J: multiple bindings\n[2026-01-01 00:00:00,000] WARN x (y)\n\n"
     between = "".join(noise + line + "\r\n" for line in TOPIC.splitlines())
     (plain,), (noisy,) = read(TOPIC).topics, read(between).topics
@@ -94,20 +94,23 @@ def test_what_stands_between_changes_nothing() -> None:
         (TOPIC[: TOPIC.rindex("\tTopic")], "dump.txt:1: orders: shows 1 of 2 partitions"),
         (TOPIC[: TOPIC.index("\n") + 1] + TOPIC.replace("orders", "two"), "dump.txt:1: orders: shows 0 of 2"),
         (TOPIC[: TOPIC.index("=") + 1], "dump.txt:1: orders: the file ends within this line"),
-        (TOPIC[:-30], "dump.txt:3: is no whole line"),
+        (TOPIC[:-30], "dump.txt:3: is no complete line"),
         (TOPIC[TOPIC.index("\n") + 1 :], "dump.txt:1: orders: a partition without the line of its topic"),
         (TOPIC.replace("\tTopic: orders\tPartition: 1", "\tTopic: two\tPartition: 1"), "dump.txt:3: two: a partition"),
         (TOPIC + TOPIC.splitlines()[1], "dump.txt:4: orders: partition 0 is listed twice"),
         (printed_all("broker", "1") + TOPIC[TOPIC.index("\n") + 1 :], "orders: a partition without"),
         (TOPIC.replace("replicas=2", ""), "dump.txt:1: orders: has settings that are cut off"),
         (TOPIC.replace("=2", "=2,min.insync.replicas=1"), "dump.txt:1: orders: min.insync.replicas is listed twice"),
-        (TOPIC + "password=hunter2", "dump.txt:4: is no whole line"),
+        (TOPIC + "password=hunter2", "dump.txt:4: is no complete line"),
         (TOPIC + "Error while executing topic command : x", "dump.txt:4: the tool failed here"),
         (printed_all("topic", "t").replace("  unclean", "#  unclean"), "topic t: does not list unclean.leader.elec"),
         (printed_all("broker", "1")[:5000].rpartition("\n")[0], "dump.txt:1: broker 1: does not list"),
-        (printed_all("topic", "t").split("\n", 1)[1], "dump.txt:1: cleanup.policy: a setting without the line above"),
+        (printed_all("topic", "t").split("\n", 1)[1], "dump.txt:1: cleanup.policy: a setting without a heading"),
         (printed_all("topic", "t") + printed_all("topic", "t").split("\n", 1)[1], "cleanup.policy: is listed twice"),
-        ("Configs for topic 'orders' are cleanup.policy=compact", "dump.txt:1: was asked of ZooKeeper"),
+        (
+            "Configs for topic 'orders' are cleanup.policy=compact",
+            "dump.txt:1: is a line of a tool that used ZooKeeper",
+        ),
     ],
 )
 def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
@@ -116,7 +119,7 @@ def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
 
 
 def test_a_list_without_partitions_is_whole() -> None:
-    """As ``--topics-with-overrides`` prints it."""
+    """``--topics-with-overrides`` prints such a list."""
     lines = TOPIC.split("\n")[0] + "\n" + TOPIC.replace("orders", "two").split("\n")[0] + "\n"
     assert [(topic.name, topic.brokers) for topic in read(lines).topics] == [("orders", set()), ("two", set())]
 

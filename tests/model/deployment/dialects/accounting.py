@@ -1,4 +1,4 @@
-"""Every value that a file says goes somewhere: what a test of any dialect asks of a reader."""
+"""Accounting for every value of a file, which a test of any dialect asks of a reader."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ needs_real_files = pytest.mark.skipif(not REAL.is_dir(), reason="SKIPPED: the fi
 
 
 def read_text(text: str, name: str, fillings: Mapping[str, str] | None = None, dialect: str | None = None) -> Found:
-    """What a text says that is in a file of this name; ``dialect``: it must be taken for that."""
+    """Return the content of a text in a file of this name; ``dialect`` must be the dialect recognised."""
     return read_with(Document(name, text), fillings, dialect)
 
 
 def read_file(path: Path, fillings: Mapping[str, str] | None = None, dialect: str | None = None) -> Found:
-    """What a file says."""
+    """Return the content of a file."""
     return read_with(read_document(path), fillings, dialect)
 
 
 def read_with(document: Document, fillings: Mapping[str, str] | None = None, dialect: str | None = None) -> Found:
-    """What a document says."""
+    """Return the content of a document."""
     taken_for = dialect_of(document)
     assert taken_for is not None, f"{document.file} is taken for nothing"
     assert dialect in (None, taken_for.name)
@@ -38,19 +38,19 @@ def read_with(document: Document, fillings: Mapping[str, str] | None = None, dia
 
 
 def lines_of(found: Found) -> set[int]:
-    """The lines of the file that went somewhere."""
+    """Return the lines of the file whose values are accounted for."""
     left = [one.given for one in (*found.ignored, *found.rejected)]
     return {given.origin.line for given in (*left, *_given(found.components)) if given.origin.line is not None}
 
 
 def unaccounted(said: Iterable[Said], found: Found) -> list[Said]:
-    """The values of a file that went nowhere."""
+    """Return the values of a file that are not accounted for."""
     lines = lines_of(found)
     return [one for one in said if one.line not in lines]
 
 
 def values(found: Found, role: Role, number: int = 0) -> dict[str, str]:
-    """The settings of a component, as key and value."""
+    """Return the settings of a component as keys and values."""
     return {key: given.value for key, given in found.by_role[role][number].settings.items()}
 
 

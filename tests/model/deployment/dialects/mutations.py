@@ -11,12 +11,12 @@ from model.deployment.dialects.document import Document
 from model.deployment.errors import DeploymentError
 
 PIECES = ("\n", "  ", ":", "- ", "{", "}", "[", "]", "|", "&a", "*a", "<<: *a\n", "${X", "${X:-1}", "{{ x }}", '"', "=")
-"""What breaks or bends a text at least once in a while."""
+"""Pieces that sometimes break or change a text."""
 
 
 @st.composite
 def nearly(draw: st.DrawFn, text: str) -> str:
-    """The text with a few pieces cut out, put in, or put elsewhere."""
+    """Return the text with a few pieces removed, inserted or moved."""
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 30)))
@@ -26,7 +26,8 @@ def nearly(draw: st.DrawFn, text: str) -> str:
 
 
 def only_complains(dialect: Dialect, name: str, text: str, fillings: Mapping[str, str] | None = None) -> None:
-    """A reader raises nothing but errors of one line, whatever it is given; whether it fits raises nothing."""
+    """Check that a reader raises only errors of one line for any text, and that recognising a dialect raises
+    nothing."""
     document = Document(name, text)
     dialect.fits(document)
     try:
@@ -59,7 +60,7 @@ _PIECES = (
 
 
 def near(text: str) -> st.SearchStrategy[str]:
-    """The text with some pieces cut out, doubled, or put in; sometimes any text at all."""
+    """Return the text with some pieces removed, doubled or inserted; sometimes any text at all."""
 
     def changed(places: list[tuple[int, int, str]]) -> str:
         result = text

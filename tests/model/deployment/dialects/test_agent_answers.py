@@ -1,4 +1,5 @@
-"""What agents do by themselves: what they set, when they mark a record as read, and what becomes of one that fails."""
+"""Behaviour of agents: which settings they add, when they mark a record as read, and what happens to a failed
+record."""
 
 from __future__ import annotations
 
@@ -58,12 +59,12 @@ spec:
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is known of the application, by the names of assumptions."""
+    """Return the known assumptions about the application by name."""
     return {key: given.value for key, given in component.application.items()}
 
 
 def one(text: str, name: str, role: Role) -> Component:
-    """The only component of this role."""
+    """Return the only component of this role."""
     (found,) = read_text(text, name).by_role[role]
     return found
 
@@ -110,8 +111,8 @@ def test_fluent_bit_commits_what_is_in_its_memory_and_goes_on_with_what_librdkaf
     consumer = found.by_role[Role.CONSUMER][0]
     assert consumer.settings["enable.auto.commit"].value == "false" and answers(consumer) == {"commit": "before"}
     reasons = {left.given.key: left.reason for left in found.ignored}
-    assert "goes on" in reasons["rdkafka.no.such.thing"]
-    assert "enable_auto_commit decides" in reasons["rdkafka.enable.auto.commit"]
+    assert "continues" in reasons["rdkafka.no.such.thing"]
+    assert "enable_auto_commit takes precedence" in reasons["rdkafka.enable.auto.commit"]
     by_itself = one(FLUENT.replace("topics t", "topics t\n    enable_auto_commit on"), "f.conf", Role.CONSUMER)
     assert by_itself.settings["enable.auto.commit"].value == "true" and not answers(by_itself)
     kept = one(FLUENT.replace("topics t", "topics t\n    storage.type filesystem"), "f.conf", Role.CONSUMER)

@@ -61,7 +61,7 @@ FLUENT = """[SERVICE]
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
@@ -326,7 +326,7 @@ action(type="omkafka" topic="logs" broker=["a:9092","b:9092"]
     assert found.components[0].application["on_send_error"].value == "drop" and len(found.rejected) == 1
     again = read_text(text.replace("topic=", 'resubmitOnFailure="on" topic='), "rsyslog.conf")
     assert again.components[0].application["on_send_error"].value == "resend"
-    with pytest.raises(DeploymentError, match="never closed"):
+    with pytest.raises(DeploymentError, match="without its closing mark"):
         read_text(text + "x '", "rsyslog.conf")
 
 

@@ -26,7 +26,7 @@ def put(place: Path, files: Mapping[str, str]) -> Path:
 
 
 def said(findings: Findings, *keys: str) -> dict[str, tuple[str, ...]]:
-    """These settings of each component, by its profile."""
+    """Return these settings of each component by its profile."""
     every = [component for found in findings.found for component in found.components]
     assert len({one.profile for one in every}) == len(every)
     return {one.profile: tuple(_value(one, key) for key in keys) for one in every}
@@ -55,7 +55,7 @@ def test_a_file_that_is_named_alone_has_the_others_beside_it(tmp_path: Path) -> 
 
 def test_one_that_nothing_lies_beside_is_taken_for_all(tmp_path: Path) -> None:
     findings = find(put(tmp_path, {"application-prod.yml": PROD}), {})
-    assert any("none lies here" in note for note in findings.found[0].notes)
+    assert any("there is none here" in note for note in findings.found[0].notes)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_what_is_a_brokers_and_what_is_not() -> None:
 
 
 def test_a_misspelt_setting_is_kept_for_who_names_the_right_one() -> None:
-    """A plugin's setting is near to none of Kafka's, and ignored."""
+    """A plugin's setting resembles none of Kafka's, and is ignored."""
     text = "broker.id=1\nlog.dirs=/d\nunclean.leader.election.enabled=true\nmy.plugin.class=x\n"
     found = read_text(text, "server.properties", dialect=broker.NAME)
     assert "unclean.leader.election.enabled" in values(found, Role.BROKER)
@@ -72,7 +72,7 @@ def test_a_controller_by_itself() -> None:
     found = read_text(
         "process.roles=controller\nnode.id=1\nlog.dirs=/d\n", "controller.properties", dialect=broker.NAME
     )
-    assert any("no broker" in note for note in found.notes)
+    assert any("only a controller" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

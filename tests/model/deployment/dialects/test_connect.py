@@ -85,7 +85,7 @@ my.own=1
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is said of the application."""
+    """Return the application's assumptions in the file."""
     return {key: one.value for key, one in component.application.items()}
 
 
@@ -166,7 +166,7 @@ def test_mirror_maker() -> None:
     assert producer.settings["bootstrap.servers"].value == "b:1"
     assert answers(producer) == {"on_send_error": "halt", "on_restart": "from-acknowledged"}
     reasons = {one.given.origin.line: one.reason for one in found.ignored}
-    assert reasons[6].startswith("is false")
+    assert reasons[6].startswith("is always false")
     assert reasons[7].startswith("another value")
     assert reasons[14].startswith("reaches no client")
     assert [one.given.origin.line for one in found.rejected] == [15]

@@ -109,7 +109,7 @@ def test_the_nearest_worker_counts(tmp_path: Path, files: tuple[str, ...], acks:
 def test_overrides_that_the_worker_does_not_allow(tmp_path: Path, policy: str, key: str, refused: bool) -> None:
     worker = f"{WORKER}connector.client.config.override.policy={policy}\n"
     findings = _found(tmp_path, {"w.properties": worker, "src.json": SOURCE.replace("linger.ms", key)})
-    assert bool([reason for reason in _rejected(findings) if "refuses" in reason]) == refused
+    assert bool([reason for reason in _rejected(findings) if "refused by the worker" in reason]) == refused
 
 
 def test_exactly_once_support_is_for_the_sources_that_a_worker_runs(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_worker_in_a_container(tmp_path: Path) -> None:
     (producer,) = _components(findings, Role.PRODUCER)
     assert _said(producer)["acks"] == "0"
     assert "transactional.id" in producer.settings
-    assert any("refuses" in reason for reason in _rejected(findings))
+    assert any("refused by the worker" in reason for reason in _rejected(findings))
 
 
 STRIMZI = """apiVersion: kafka.strimzi.io/v1beta2

@@ -60,12 +60,12 @@ func made() *sarama.Config {
 
 
 def reasons(found: Found) -> dict[tuple[str, int | None], str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {(one.given.key, one.given.origin.line): one.reason for one in (*found.ignored, *found.rejected)}
 
 
 def go(body: str, *imports: str) -> Found:
-    """What a file with this in a function says."""
+    """Return the content of a file with these lines in a function."""
     lines = "".join(f"import {one}\n" for one in imports or ('"github.com/IBM/sarama"', '"time"', '"os"'))
     return read_text(f"package p\n{lines}func f(a bool) {{\n{body}\n}}\n", "f.go", dialect=NAME)
 
@@ -94,7 +94,7 @@ def test_each_configuration_is_a_component_by_who_gets_it() -> None:
 def test_conditions_and_values_that_nobody_knows_are_rejected() -> None:
     found = read_text(SARAMA, "kafka.go")
     assert {(one.given.key, one.reason) for one in found.rejected} == {
-        ("Producer.RequiredAcks", "only if fast"),
+        ("Producer.RequiredAcks", "is set only if fast"),
         ("Net.MaxOpenRequests", "its value is not in this file: open()"),
     }
     assert {one.given.key for one in found.ignored} == {"ClientID", "Net.SASL.Password"}
@@ -134,7 +134,7 @@ def test_the_last_assignment_wins() -> None:
         "c := sarama.NewConfig()\nc.Producer.Retry.Max = 1\nc.Producer.Retry.Max = 2\nsarama.NewAsyncProducer(nil, c)"
     )
     assert values(found, Role.PRODUCER) == {"Producer.Retry.Max": "2"}
-    assert list(reasons(found).values()) == ["is set again in line 8"]
+    assert list(reasons(found).values()) == ["is set again in line 8, whose value counts"]
 
 
 def test_the_condition_that_a_configuration_is_made_under_is_none() -> None:
@@ -153,9 +153,9 @@ default:
 if a { } else { c.Producer.Idempotent = true }
 sarama.NewAsyncProducer(nil, c)"""
     assert set(reasons(go(body)).values()) == {
-        'only if mode() is "...", "..."',
-        "only if mode() is something else",
-        "only if not a",
+        'is set only if mode() is "...", "..."',
+        "is set only if mode() is something else",
+        "is set only if not a",
     }
 
 
@@ -184,7 +184,7 @@ func more(config *sarama.Config) { config.Net.MaxOpenRequests = 1 }
 """
     found = read_text(text, "f.go")
     assert values(found, Role.PRODUCER) == {"Producer.Retry.Max": "9"} and len(found.components) == 1
-    assert [one.reason for one in found.rejected] == ["only if x"]
+    assert [one.reason for one in found.rejected] == ["is set only if x"]
 
 
 def test_a_sync_producer_that_sarama_refuses() -> None:
@@ -224,7 +224,7 @@ kgo.NewClient(kgo.ConsumerGroup("g"), kgo.ConsumeTopics("t", "u"), kgo.DisableAu
     }
     assert found.by_role[Role.CONSUMER][0].topics == ("t", "u")
     assert {one.given.key: one.reason for one in found.rejected} == {
-        "DisableIdempotentWrite": "only if a",
+        "DisableIdempotentWrite": "is set only if a",
         "SessionTimeout": "its value is not in this file: wait",
     }
 
@@ -284,7 +284,7 @@ def test_no_program_is_read_that_nobody_writes() -> None:
     many = "func f() { c := sarama.NewConfig(); c.Producer.Retry.Max = 3 }\n"
     with pytest.raises(DeploymentError, match="more than 100 clients"):
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 101, "a.go")
-    with pytest.raises(DeploymentError, match="larger than a Go program"):
+    with pytest.raises(DeploymentError, match="too large for a Go program"):
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 10_000, "a.go")
 
 

@@ -16,12 +16,12 @@ MAP = 'c := kafka.ConfigMap{"acks": "all", "enable.auto.commit": false}\n'
 
 
 def go(package: str, body: str, after: str = "") -> Found:
-    """What a file says with this in a function, from line 4 on."""
+    """Return the content of a file with these lines in a function, from line 4 on."""
     return read_text(f"package p\nimport {package}\nfunc f() {{\n{body}\n}}\n{after}", "f.go", dialect=NAME)
 
 
 def lines(found: Found) -> list[int | None]:
-    """The lines of what is rejected."""
+    """Return the lines of the rejected values."""
     return sorted({one.given.origin.line for one in found.rejected if one.given.origin.line is not None})
 
 
@@ -110,7 +110,7 @@ def test_what_a_function_of_the_file_returns() -> None:
 def test_what_a_function_is_given_must_be_known() -> None:
     helper = "func tune(c *sarama.Config) {\nc.Producer.Retry.Max = 7\nother(c)\n}\n"
     assert lines(go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", helper)) == [11]
-    assert "not in this file" in go(SARAMA, "", helper).rejected[0].reason
+    assert "outside of this file" in go(SARAMA, "", helper).rejected[0].reason
     same = helper.replace("other(c)", "")
     assert not go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", same).rejected
     twice = f"{same}func (x T) tune(c *sarama.Config) {{}}\n"

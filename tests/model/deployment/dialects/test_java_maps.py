@@ -17,22 +17,22 @@ MADE = "new KafkaProducer<>(p);"
 
 
 def java(members: str) -> Found:
-    """What a file says with these members in a class; the first stands in line 4."""
+    """Return the content of a file with these members in a class; the first is in line 4."""
     return read_text(f"{IMPORTS}class A {{\n{members}\n}}\n", "A.java", dialect=NAME)
 
 
 def body(*lines: str) -> Found:
-    """What a file says with these lines in a method; the first is line 5."""
+    """Return the content of a file with these lines in a method; the first is line 5."""
     return java("\n".join(("void m(Map<String, Object> given, boolean b) {", *lines, "}")))
 
 
 def rejected(found: Found) -> list[tuple[int | None, str, str]]:
-    """What keeps the verdict back: line, name and reason."""
+    """Return the line, name and reason of each value that prevents a verdict."""
     return [(one.given.origin.line, one.given.key, one.reason) for one in found.rejected]
 
 
 def acks(found: Found) -> list[str | None]:
-    """The ``acks`` of each producer."""
+    """Return the ``acks`` of each producer."""
     return [one.settings["acks"].value if "acks" in one.settings else None for one in found.by_role[Role.PRODUCER]]
 
 
@@ -117,14 +117,14 @@ def test_what_only_looks_at_a_map_is_harmless(harmless: str) -> None:
     ("change", "condition"),
     [
         (f"if (b) {{ {SAFE} }}", "b"),
-        (f"optional.ifPresent(x -> {{ {SAFE} }});", "what stands in line 7 is called"),
+        (f"optional.ifPresent(x -> {{ {SAFE} }});", "the code in line 7 is called"),
         (f"while (b) {SAFE}", "while statement"),
         (f"try {{ open(); {SAFE} }} catch (Exception e) {{ log.warn(e); }}", "nothing fails before it"),
         ('boolean x = b && p.put("acks", "all") == null;', "b"),
     ],
 )
 def test_conditions(change: str, condition: str) -> None:
-    assert rejected(body(NEW, FAST, change, MADE)) == [(7, "acks", f"only if {condition}")]
+    assert rejected(body(NEW, FAST, change, MADE)) == [(7, "acks", f"is set only if {condition}")]
 
 
 def test_a_client_under_the_same_condition_gets_it() -> None:
@@ -140,7 +140,7 @@ def test_a_loop_comes_round_again() -> None:
 def test_an_early_return_makes_a_condition() -> None:
     made = f"Properties conf(boolean b) {{ {NEW} {FAST}\nif (b) return p;\n{SAFE} return p; }}"
     found = java(f"{made}\nvoid m() {{ new KafkaProducer<>(conf(true)); }}")
-    assert rejected(found) == [(6, "acks", "only if line 5 does not return before")]
+    assert rejected(found) == [(6, "acks", "is set only if line 5 does not return before")]
     found = java(
         f"Properties conf() {{ {NEW} if (x) return q; return p; }}\nvoid m() {{ new KafkaProducer<>(conf()); }}"
     )
@@ -149,7 +149,7 @@ def test_an_early_return_makes_a_condition() -> None:
 
 def test_what_is_taken_away_is_not_set() -> None:
     found = body(NEW, SAFE, 'p.remove("acks");', MADE)
-    assert acks(found) == [None] and not found.rejected and found.ignored[0].reason == "is taken away again in line 7"
+    assert acks(found) == [None] and not found.rejected and found.ignored[0].reason == "is removed in line 7"
     assert acks(body(NEW, SAFE, 'p.remove("acks");', FAST, MADE)) == ["0"]
 
 
@@ -209,7 +209,7 @@ def test_methods_of_the_file_are_followed() -> None:
 def test_a_helper_that_may_not_run_or_calls_itself() -> None:
     tune = f"void tune(Properties p) {{\n{FAST} }}"
     found = java(f"{tune}\nvoid m(boolean b) {{ {NEW} {SAFE} if (b) tune(p); {MADE} }}")
-    assert rejected(found) == [(5, "acks", "only if b")]
+    assert rejected(found) == [(5, "acks", "is set only if b")]
     found = java(f"void tune(Properties p) {{\ntune(p); }}\nvoid m() {{ {NEW} {SAFE} tune(p); {MADE} }}")
     assert {key for _, key, _ in rejected(found)} == {"settings"}
 
@@ -220,7 +220,7 @@ def test_names_of_one_method_are_not_those_of_another() -> None:
     found = body(f"{{ {NEW} {FAST} {MADE} }}", f"{{ {NEW} {SAFE} {MADE} }}")
     assert acks(found) == ["0", "all"]
     found = java(f'String acks = "all";\nvoid f() {{ {NEW} for (String acks : x)\np.put("acks", acks); {MADE} }}')
-    assert rejected(found) == [(6, "acks", "only if enhanced for statement")]
+    assert rejected(found) == [(6, "acks", "is set only if enhanced for statement")]
 
 
 def test_fields() -> None:
@@ -232,7 +232,7 @@ def test_fields() -> None:
     found = java(f"{field}\nvoid late() {{\n{FAST} }}\nvoid m() {{ {SAFE} {MADE} }}")
     assert acks(found) == ["all"] and not found.rejected
     found = java(f"{field}\nvoid late() {{\n{FAST} }}\nvoid m() {{ {MADE} }}")
-    assert rejected(found) == [(6, "acks", "only if late() has run before")]
+    assert rejected(found) == [(6, "acks", "is set only if late() has run before")]
     found = java(f"{field}\nvoid set() {{ {FAST} }}\nvoid m() {{ set(); {MADE} }}")
     assert acks(found) == ["0"] and not found.rejected
     found = java(f"Properties p;\nvoid init() {{ p = new Properties(); {FAST} }}\nvoid m() {{ {MADE} }}")
@@ -264,7 +264,7 @@ def test_classes_that_are_called_alike_are_others() -> None:
 
 def test_many_clients_of_a_large_map_end() -> None:
     puts = "\n".join(f'p.put("k{n}.ms", "1");' for n in range(500))
-    with pytest.raises(DeploymentError, match="in too many steps"):
+    with pytest.raises(DeploymentError, match="in more steps than the reader follows"):
         body(NEW, puts, *(f'p.put("acks", "{n}"); {MADE}' for n in range(45)))
 
 
@@ -278,7 +278,7 @@ def test_names_of_settings() -> None:
     puts = 'String k = "acks"; p.put(k, "0"); p.put("enable." + "idempotence", "false");'
     assert values(body(NEW, puts, MADE), Role.PRODUCER) == {"acks": "0", "enable.idempotence": "false"}
     found = body(NEW, "p.put(OurConfig.ACKS, 1);", MADE)
-    assert rejected(found)[0][:2] == (6, "settings") and "whose name this file does not say" in rejected(found)[0][2]
+    assert rejected(found)[0][:2] == (6, "settings") and "whose name is not in this file" in rejected(found)[0][2]
     found = body(NEW, 'p.put(JsonSerializer.TYPE_MAPPINGS, "a:b");', SAFE, MADE)
     assert acks(found) == ["all"] and not found.rejected
 
@@ -313,7 +313,7 @@ def test_what_outranks_the_map_of_a_factory_is_rejected(change: str) -> None:
 def test_listeners_may_outrank_their_consumer() -> None:
     found = java('@KafkaListener(topics = "t",\nproperties = "enable.auto.commit=true") void m() { }')
     assert rejected(found) == [
-        (5, "KafkaListener.properties", "outranks the settings of the consumer, which is not followed")
+        (5, "KafkaListener.properties", "outranks the settings of the consumer, which cannot be followed")
     ]
     assert not java('@KafkaListener(topics = "t", properties = "client.id=a") void m() { }').rejected
 

@@ -57,12 +57,12 @@ class Orders {
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
 def java(body: str) -> Found:
-    """What a file says with this in a method."""
+    """Return the content of a file with these lines in a method."""
     first = "import org.apache.kafka.clients.producer.*;\nclass A {\n void m(Properties given, boolean b) {\n"
     return read_text(f"{first}{body}\n }}\n}}\n", "A.java", dialect=NAME)
 
@@ -77,7 +77,7 @@ def test_properties_of_a_bean() -> None:
     }
     assert {one.given.key: one.reason for one in found.rejected} == {
         "retries": "its value is not in this file: @Value retries",
-        "max.in.flight.requests.per.connection": "only if fast",
+        "max.in.flight.requests.per.connection": "is set only if fast",
     }
     assert set(reasons(found)) == {*(one.given.key for one in found.rejected), "bootstrap.servers", "sasl.jaas.config"}
     assert values(read_text(SPRING, "Orders.java", {"shop.retries": "9"}), Role.PRODUCER)["retries"] == "9"
@@ -193,4 +193,6 @@ def test_flink_goes_by_its_checkpoints() -> None:
     imports = "import org.apache.kafka.clients.consumer.ConsumerConfig;\n"
     found = read_text(f"{imports}class A {{\n  void f() {{\n{body}  }}\n}}\n", "A.java")
     assert not found.components
-    assert {one.reason for one in found.rejected} == {"Flink's connector is not modelled: it goes by its checkpoints"}
+    assert {one.reason for one in found.rejected} == {
+        "Flink's connector is not modelled: its commits follow its checkpoints"
+    }

@@ -40,7 +40,7 @@ await producer.send({ topic: 't', acks: 1, messages: [] });
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
@@ -60,7 +60,7 @@ def test_objects_for_node_rdkafka() -> None:
     assert {one.given.key: one.reason for one in found.rejected} == {
         "acks": "its value is not in this file: process.env.ACKS",
         "message.send.max.retries": "its value is not in this file: tries()",
-        "enable.auto.commit": "only if process.env.X",
+        "enable.auto.commit": "is set only if process.env.X",
         "settings": "its settings are not in this file: cfg.kafka",
     }
     assert {one.given.key for one in found.ignored} == {"dr_cb", "debug"}

@@ -18,7 +18,7 @@ def js(text: str) -> Found:
 
 
 def lines(found: Found) -> list[int | None]:
-    """The lines of what is rejected."""
+    """Return the lines of the rejected values."""
     return sorted({one.given.origin.line for one in found.rejected if one.given.origin.line is not None})
 
 
@@ -100,7 +100,7 @@ def test_an_object_inside_another_one() -> None:
 def test_a_send_of_what_the_file_does_not_say() -> None:
     text = f"{SHOP}const producer = kafka.producer();\nexport const send = (record) => producer.send(record);\n"
     found = js(text)
-    assert [one.reason for one in found.rejected] == ["what send() is given here is not in this file"]
+    assert [one.reason for one in found.rejected] == ["the options of send() are not in this file"]
     assert not any("defaults are taken" in note for note in found.notes)
     assert not js(text.replace("producer.send(record)", "response.send(record)")).rejected
 

@@ -20,7 +20,7 @@ CONFLUENT = Given("client", "librdkafka", Origin("rule", "confluent-kafka"))
 
 
 def producer(client: Given | None = None, **settings: str) -> Findings:
-    """A producer's file with a setting in each line; double underscores are dots."""
+    """Return the text of a producer's file with a setting in each line; double underscores are dots."""
     keys = [name.replace("__", ".") for name in settings]
     given = {
         key: Given(key, value, Origin("file", key, "p.properties", line))

@@ -26,7 +26,7 @@ SIDE_BY_SIDE = """{
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
@@ -90,7 +90,7 @@ def test_without_delivery_reports_nobody_hears_of_a_failure() -> None:
 
 def test_what_only_connects_is_no_client() -> None:
     found = read_text('{"bootstrap.servers": "a"}', "a.json")
-    assert not found.components and "neither" in found.notes[0]
+    assert not found.components and "has no setting that only a producer" in found.notes[0]
 
 
 def test_broken_files_are_one_line() -> None:

@@ -1,4 +1,4 @@
-"""Which release of a client a build file says, and for which of the configurations around it."""
+"""Build files: which release of a client they set, and for which of the configurations around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs together: by topic, by file, by folder; and what only the user knows."""
+"""Pairing of components by topic, by file and by folder, and what only the user knows."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_topics_and_brokers_go_with_what_lies_nearest() -> None:
 
 
 def test_what_is_said_for_one_profile_goes_with_what_is_said_for_all() -> None:
-    """A client that one profile changes meets the other one, which none does; nobody is left out."""
+    """A client that one profile changes is paired with one that no profile changes; no client is left out."""
     found = findings(a=[one(Role.PRODUCER, "p"), one(Role.PRODUCER, "p prod", profile="prod"), one(Role.CONSUMER, "c")])
     assert names(found) == [("p", "c", None), ("p prod", "c", None)]
     apart = findings(a=[one(Role.PRODUCER, "p")], b=[one(Role.CONSUMER, "c prod", profile="prod")])

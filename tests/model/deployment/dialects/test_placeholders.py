@@ -1,4 +1,4 @@
-"""What is yet to be filled in: the signs of a shell between a name and what stands for it."""
+"""Placeholders: the signs of a shell between a name and its default."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ KafkaAdminClient(**common).create_topics([
 
 
 def py(body: str, first: str = "from kafka import KafkaConsumer, KafkaProducer") -> Found:
-    """What a file says."""
+    """Return the content of a file."""
     return read_text(f"{first}\n{body}\n", "a.py", dialect=NAME)
 
 
@@ -66,7 +66,7 @@ def aio(body: str) -> Found:
 
 
 def answers(found: Found) -> dict[str, str]:
-    """What the only component's application is found to do."""
+    """Return the assumptions about the only component's application."""
     (component,) = found.components
     return {key: one.value for key, one in component.application.items()}
 

@@ -13,17 +13,17 @@ FIRST = "import copy, json, logging\nfrom confluent_kafka import Producer, Consu
 
 
 def py(body: str) -> Found:
-    """What a file says."""
+    """Return the content of a file."""
     return read_text(f"{FIRST}{body}\n", "a.py", dialect="Python source")
 
 
 def acks(found: Found) -> list[str | None]:
-    """What each producer is said to wait for."""
+    """Return the acks of each producer."""
     return [values(found, Role.PRODUCER, number).get("acks") for number, _ in enumerate(found.by_role[Role.PRODUCER])]
 
 
 def rejected(found: Found) -> list[tuple[str, int | None]]:
-    """What keeps the verdict back, with its line."""
+    """Return the line and reason of each value that prevents a verdict."""
     return [(one.given.key, one.given.origin.line) for one in found.rejected]
 
 

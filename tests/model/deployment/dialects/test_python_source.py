@@ -43,12 +43,12 @@ if __name__ == "__main__":
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
 def py(body: str, first: str = "from confluent_kafka import Producer, Consumer") -> Found:
-    """What a file says."""
+    """Return the content of a file."""
     return read_text(f"{first}\n{body}\n", "a.py", dialect=NAME)
 
 
@@ -67,7 +67,7 @@ def test_dictionaries_through_names_and_updates() -> None:
         "auto.offset.reset": "earliest",
     }
     assert {one.given.key: one.reason for one in found.rejected} == {
-        "enable.idempotence": 'only if os.environ.get("...")',
+        "enable.idempotence": 'is set only if os.environ.get("...")',
         "session.timeout.ms": "its value is not in this file: read_it()",
     }
     assert {one.given.key for one in found.ignored} == {"bootstrap.servers", "logger", "error_cb", "debug"}

@@ -38,7 +38,7 @@ quarkus.log.level=INFO
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is said of the application."""
+    """Return the application's assumptions in the file."""
     return {key: one.value for key, one in component.application.items()}
 
 
@@ -133,7 +133,7 @@ def test_what_the_connector_sets_is_refused_at_the_channel() -> None:
     (pipeline,) = pair(Findings(".", (found,), (), 0)).pipelines
     (problem,) = judge(pipeline).problems
     assert (problem.file, problem.line, problem.key) == ("application.properties", 2, "acks")
-    assert "SmallRye's Kafka connector sets acks=1 where nobody says otherwise" in problem.message
+    assert "SmallRye's Kafka connector sets acks=1 by default" in problem.message
 
 
 def test_one_key_for_several_profiles() -> None:
@@ -173,7 +173,7 @@ def test_other_connectors_and_channels_that_are_off() -> None:
     reasons = {one.given.origin.line: one.reason for one in found.ignored}
     assert (reasons[2], reasons[5]) == (
         "is for a channel of another connector",
-        "is for a channel that is switched off",
+        "is for a disabled channel",
     )
     assert not found.components
     assert len(found.notes) == 2

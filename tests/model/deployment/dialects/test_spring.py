@@ -59,7 +59,7 @@ def test_a_default_in_a_placeholder_and_a_value_that_is_given() -> None:
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is said of the application."""
+    """Return the application's assumptions in the file."""
     return {key: one.value for key, one in component.application.items()}
 
 
@@ -73,7 +73,7 @@ def test_what_counts_more_counts_wherever_it_stands() -> None:
     assert values(found, Role.PRODUCER) == {"acks": "all", "linger.ms": "1", "lingger.ms": "2"}
     assert values(found, Role.CONSUMER) == {"max.poll.records": "7", "enable.auto.commit": "false"}
     reasons = {one.given.origin.line: one.reason for one in found.ignored}
-    assert reasons[2] == "another value of the file counts instead"
+    assert reasons[2] == "another value of the file takes precedence"
     assert reasons[5].startswith("a broker's")
 
 
@@ -109,8 +109,11 @@ def test_a_record_that_fails_is_passed_over_or_goes_to_another_topic() -> None:
 def test_transactions_and_positions() -> None:
     text = "spring.kafka.producer.transaction-id-prefix=t\nspring.kafka.consumer.enable-auto-commit={}\n"
     beside = read_text(text.format("true"), "application.properties").notes
-    assert any("beside them" in note for note in beside)
-    assert not any("beside them" in note for note in read_text(text.format("false"), "application.properties").notes)
+    assert any("outside of the transactions" in note for note in beside)
+    assert not any(
+        "outside of the transactions" in note
+        for note in read_text(text.format("false"), "application.properties").notes
+    )
 
 
 def test_profiles_by_document_and_by_the_name_of_the_file() -> None:
@@ -251,7 +254,7 @@ def test_the_binder_takes_neither_group_nor_automatic_commits_of_boot() -> None:
 
 
 def test_of_what_is_for_one_binder_alone_what_is_not_followed_is_rejected() -> None:
-    """The binder's context inherits what is said outside, and its own environment stands before that."""
+    """The binder's context inherits the settings outside it; its own environment takes precedence over them."""
     text = (
         "spring.cloud.stream.kafka.binder.required-acks=all\n"
         "spring.cloud.stream.binders.k.environment.spring.cloud.stream.kafka.binder.required-acks=0\n"

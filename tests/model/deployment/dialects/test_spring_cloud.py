@@ -102,7 +102,7 @@ IN_K = f"{K}environment.spring.cloud.stream.kafka.binder."
 
 
 def acks(text: str, name: str = "pay-out-0") -> str:
-    """What counts for a binding beside these lines, in either order."""
+    """Return the acks of a binding beside these lines, in either order."""
     one, other = (_binding(order, name) for order in (BINDINGS + text, text + BINDINGS))
     assert one.settings["acks"].value == other.settings["acks"].value
     return one.settings["acks"].value

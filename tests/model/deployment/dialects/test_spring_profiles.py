@@ -1,4 +1,4 @@
-"""Which documents of Spring's count for which profiles, and what of that is not followed."""
+"""Spring's documents: which of them apply to which profiles, and what of that cannot be followed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ SPRING = "Spring Boot application"
 
 
 def read(*documents: str) -> Found:
-    """An application of these documents, each with a value for acks."""
+    """Return an application of these documents, each with a value for acks."""
     return read_text("\n---\n".join(documents), "application.yml", dialect=SPRING)
 
 
 def document(acks: str, condition: str = "") -> str:
-    """A document; ``condition`` as it stands in YAML."""
+    """Return a document; ``condition`` is its condition as YAML."""
     return f"spring.kafka.producer.acks: '{acks}'\n{condition}".strip()
 
 
 def acks(found: Found) -> dict[str, str]:
-    """What is said for each choice of profiles."""
+    """Return the values of acks for each choice of profiles."""
     return {one.profile: one.settings["acks"].value for one in found.components}
 
 

@@ -1,4 +1,4 @@
-"""What Kafka Streams does not start with, and what is said of exactly once that is not modelled."""
+"""Kafka Streams: settings with which it does not start, and parts of exactly-once that are not modelled."""
 
 from __future__ import annotations
 

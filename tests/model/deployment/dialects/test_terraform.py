@@ -94,7 +94,7 @@ def test_what_the_file_does_not_say_stays_to_be_filled() -> None:
     rejected = {left.given.origin.line: left.reason for left in read_text(TOPICS, "main.tf").rejected}
     line = TOPICS[: TOPICS.index("random_pet")].count("\n") + 1
     assert "random_pet.name.id" in rejected[line]
-    assert "names are not said" in rejected[line + 1]
+    assert "names are unknown" in rejected[line + 1]
 
 
 def test_texts_in_what_is_not_known_are_not_shown() -> None:

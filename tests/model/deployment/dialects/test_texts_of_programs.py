@@ -1,4 +1,4 @@
-"""What a message shows of a program's expressions: names and calls, and none of the texts in them."""
+"""Program expressions in messages: a message shows names and calls, and none of the texts in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PYTHON = "import os\nfrom confluent_kafka import Producer\np = Producer({'acks':
 
 
 def said(text: str, name: str) -> str:
-    """Every reason of the file."""
+    """Return every reason of the file."""
     found: Found = read_text(text, name)
     assert found.rejected
     return " ".join(one.reason for one in found.rejected)

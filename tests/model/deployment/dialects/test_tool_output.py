@@ -1,4 +1,4 @@
-"""What Kafka's tools print, in all releases, alone and among other text."""
+"""Output of Kafka's tools, in all releases, alone and among other text."""
 
 from __future__ import annotations
 

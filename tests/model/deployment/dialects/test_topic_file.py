@@ -56,7 +56,7 @@ def test_of_several_topics_somebody_has_to_choose(tmp_path: Path) -> None:
         "topic": "replication.factor=2\n",
     }
     problems = [str(problem) for problem in sought(tmp_path, None, **files).problems]
-    assert any("topic: no file says for which topic: say --topic, one of bills, orders" in one for one in problems)
+    assert any("topic: no file names its topic: use --topic with one of bills, orders" in one for one in problems)
     (deployment,) = sought(tmp_path, "orders", **files).deployments
     assert deployment.replicas == 2
 
