@@ -63,7 +63,7 @@ def named(changes: Sequence[Change]) -> str:
 class RepairReport:
     """Each repair with its changes and their costs, cheapest first; or the front of what can be had.
 
-    ``ended``: what ended a search that was stopped, as in ``interrupted`` or ``the 60 s ran out (--time)``.
+    ``ended``: what ended a search that was stopped, as in ``interrupted`` or ``time limit of 60 s reached (--time)``.
     """
 
     def __init__(self, deployment: Deployment, repairs: Repairs, ended: str = "") -> None:

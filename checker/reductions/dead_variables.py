@@ -1,9 +1,9 @@
-"""Dead-variable reset: a variable that nothing can read any more takes one value.
+"""Dead-variable reset: a variable that nothing can read any more takes one fixed value.
 
-A variable is *dead* while another one, the condition, has a certain value, if no root and no guard then reads it and
-no update carries it into a variable that lives after the step. What a term reads under a condition is found by partial
-evaluation of the shared graph of terms, once per condition, with sets of variables as bits of an integer. The argument
-that resetting dead variables changes no answer is in docs/reductions.md.
+A variable is *dead* while another variable, the condition, has a certain value. Then no root and no guard reads the
+dead variable, and no update carries it into a variable that lives after the step. Partial evaluation of the shared
+graph of terms, once for each condition, finds what a term reads under the condition. Sets of variables are bits of an
+integer. docs/reductions.md proves that resetting dead variables changes no answer.
 
 Reference: M. Bozga, J.-C. Fernandez, L. Ghirvu, "State space reduction based on live variables analysis", SAS 1999.
 """
@@ -20,15 +20,15 @@ from checker.terms import TermTable
 from model.language import Action, TransitionSystem, Variable
 
 LARGEST_DOMAIN = 8
-"""Only variables with so many values at most are tried as conditions."""
+"""Largest number of values of a variable that is tried as a condition."""
 
 DEEPEST_CHOICE = 8
-"""How many choices inside one another are followed before a reset is added in any case."""
+"""Largest depth of nested choices that is searched; deeper choices always get a reset."""
 
 
 @dataclass(frozen=True)
 class DeadVariable:
-    """``variable`` is dead while ``condition`` has ``value``."""
+    """The fact that ``variable`` is dead while ``condition`` has ``value``."""
 
     condition: Variable
     value: int
@@ -39,12 +39,14 @@ class DeadVariable:
 
 
 def find_dead_variables(system: TransitionSystem, roots: Iterable[z3.BoolRef]) -> tuple[DeadVariable, ...]:
-    """Which variables are dead under which conditions, seen from the root terms."""
+    """Return the variables that are dead with respect to the root terms, with their conditions."""
     return _find(_Graph(system, roots))
 
 
 def effective(system: TransitionSystem, roots: Iterable[z3.BoolRef]) -> tuple[DeadVariable, ...]:
-    """Those dead variables that some action may leave with more than one value: only these can make states equal."""
+    """Return the dead variables that some action can leave with more than one value; only these can make states
+    equal.
+    """
     graph = _Graph(system, roots)
     dead = _find(graph)
     added = {one for reset in _plan(graph, dead) for several in reset.where.values() for one in several}
@@ -54,9 +56,9 @@ def effective(system: TransitionSystem, roots: Iterable[z3.BoolRef]) -> tuple[De
 def reset_dead_variables(
     system: TransitionSystem, roots: Iterable[z3.BoolRef], dead: Sequence[DeadVariable] | None = None
 ) -> TransitionSystem:
-    """The system in which each dead variable (or each of ``dead``, some of them) takes one value after every action.
+    """Return the system in which each dead variable (or each of ``dead``) takes one value after every action.
 
-    It is bisimilar to ``system``, action by action, and the bisimulation respects the roots.
+    The result is bisimilar to ``system``, action by action, and the bisimulation respects the roots.
     """
     graph = _Graph(system, roots)
     plan = _plan(graph, _find(graph) if dead is None else dead)
@@ -65,7 +67,7 @@ def reset_dead_variables(
 
 @dataclass(frozen=True)
 class _Reset:
-    """The value that a variable takes where it is dead, and where that must be said: key of an action -> conditions."""
+    """The value of a variable where it is dead, and the actions that need a reset: key of an action -> conditions."""
 
     variable: Variable
     value: int
@@ -73,9 +75,12 @@ class _Reset:
 
 
 def _plan(graph: _Graph, dead: Sequence[DeadVariable]) -> list[_Reset]:
-    """A reset for each variable: its initial value, or its lowest where that needs fewer resets and it starts alive."""
+    """Return a reset for each variable, to its initial value, or to its lowest value.
+
+    The lowest value is used if the variable starts alive and fewer resets are needed then.
+    """
     conditions = {one.condition for one in dead}
-    # A variable that is a condition itself is reset after those that it is a condition of.
+    # A variable that is itself a condition is reset after the variables that depend on it.
     variables = sorted(dict.fromkeys(one.variable for one in dead), key=lambda variable: variable in conditions)
     plan = []
     for variable in variables:
@@ -110,14 +115,14 @@ def _with_resets(action: Action, plan: Sequence[_Reset]) -> Action:
 _Key = tuple[str, tuple[tuple[str, int], ...]]
 
 _Places = Sequence[tuple[int, int]]
-"""Nodes, each with a value; a node may occur more than once."""
+"""Nodes, each with a value; a node can occur more than once."""
 
 
 @dataclass(frozen=True)
 class _ActionTerms:
     """An action by the places of its terms; ``updates`` by the variable's index, ``changed`` as bits.
 
-    ``enabled`` reads terms where its guard holds; None where the guard cannot hold.
+    ``enabled`` reads terms under the assumption that its guard holds; None if the guard cannot hold.
     """
 
     action: Action
@@ -145,9 +150,9 @@ class _Graph(Graph):
         self.actions = [replace(read, enabled=anywhere.assuming(read.guard, True)) for read in entered]
 
     def leaves_open(self, read: _ActionTerms, dead: DeadVariable, reset: int, known: Iterable[DeadVariable]) -> bool:
-        """After the action the variable may be dead with another value than ``reset``.
+        """Tell whether the variable can be dead after the action with another value than ``reset``.
 
-        Before it, the variable is taken to have that value where ``known`` says that it is dead.
+        Before the action, the variable is assumed to have that value where ``known`` says that it is dead.
         """
         condition, variable = self.index[dead.condition.name], self.index[dead.variable.name]
         if read.enabled is None or not (read.changed >> condition | read.changed >> variable) & 1:
@@ -160,7 +165,7 @@ class _Graph(Graph):
     def _is_reset(
         self, reading: Reading, place: int, variable: Variable, reset: int, where: _Places, deeper: int = DEEPEST_CHOICE
     ) -> bool:
-        """A node is ``reset`` on every branch, or the variable itself where it had that value before."""
+        """Tell whether a node is ``reset`` on every branch, or the variable itself where it had that value before."""
         known = reading.value(place)
         if known.constant is not None:
             return known.constant == reset
@@ -172,7 +177,7 @@ class _Graph(Graph):
         return all(self._is_reset(also, branch, variable, reset, where, deeper - 1) for also, branch in branches)
 
     def _ends(self, reading: Reading, place: int, value: int, deeper: int = DEEPEST_CHOICE) -> Iterator[Reading]:
-        """The branches, as what is assumed on them, on which a node may have a value."""
+        """Yield the branches on which a node can have a value, as readings with the assumptions of the branch."""
         known = reading.value(place)
         if known.constant is not None:
             if known.constant == value:
@@ -189,7 +194,7 @@ _Condition = tuple[int, int]
 
 
 def _find(graph: _Graph) -> tuple[DeadVariable, ...]:
-    """Start from all that is not read where its condition holds, and drop what turns out to be carried on."""
+    """Start from all variables that are unread under their conditions, and drop those that a step carries on."""
     readings: dict[_Condition, Reading] = {}
     dead: dict[_Condition, int] = {}
     for index, variable in enumerate(graph.variables):
@@ -214,7 +219,7 @@ def _find(graph: _Graph) -> tuple[DeadVariable, ...]:
 
 
 def _unread(graph: _Graph, reading: Reading) -> int:
-    """The variables on which neither a root nor a guard depends."""
+    """Return the variables on which neither a root nor a guard depends."""
     read = 0
     for place in sorted((*graph.roots, *graph.guards), key=reading.touches):
         if graph.mask[place] & ~read:
@@ -223,7 +228,7 @@ def _unread(graph: _Graph, reading: Reading) -> int:
 
 
 def _not_carried_on(graph: _Graph, condition: _Condition, reading: Reading, dead: Mapping[_Condition, int]) -> int:
-    """Those that are dead under the condition and that no step carries into a variable that then lives."""
+    """Return the variables that are dead under the condition and that no step carries into a living variable."""
     left = dead[condition]
     for action in graph.actions:
         if not left:
@@ -239,7 +244,9 @@ def _not_carried_on(graph: _Graph, condition: _Condition, reading: Reading, dead
 
 
 def _dead_after(condition: _Condition, action: _ActionTerms, reading: Reading, dead: Mapping[_Condition, int]) -> int:
-    """What is dead after the action whatever it makes of the condition's variable."""
+    """Return the variables that are dead after the action, for every value that the action gives the condition's
+    variable.
+    """
     index = condition[0]
     if index not in action.updates:
         return dead[condition]

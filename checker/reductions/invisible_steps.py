@@ -1,8 +1,8 @@
-"""Priority of invisible steps: a step that nobody sees and that disturbs nobody happens before all others.
+"""Priority of invisible steps: an invisible step that disturbs no other step happens before all others.
 
-Where such a step is enabled the others wait, so that the states in which it is late are never made. The conditions that
-it must meet are proved by Z3 for every state within the domains. They are those of a confluent internal step, which
-imply the ample-set conditions C0 to C3; the argument, and what is kept and what is not, is in docs/reductions.md.
+While such a step is enabled, other steps wait, so states in which it is late are never generated. Z3 proves the
+required conditions for every state within the domains. They are the conditions of a confluent internal step, which
+imply the ample-set conditions C0 to C3. docs/reductions.md gives the proof, and lists the preserved properties.
 
 References: E. M. Clarke, O. Grumberg, D. Peled, *Model Checking*, chapter 10; J. F. Groote, J. van de Pol, "State space
 reduction using partial tau-confluence", MFCS 2000.
@@ -20,12 +20,12 @@ from checker.cone import FreeVariables
 from model.language import Action, TransitionSystem, Variable
 
 TIMEOUT = 2_000
-"""Milliseconds that Z3 may spend on one question; where it gives no answer the step is not merged."""
+"""Milliseconds for one question to Z3; without an answer in this time, the step is not merged."""
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why ``action`` keeps its place among the others: ``other`` is the action that shows it, where there is one."""
+    """The reason why ``action`` is not merged; ``other`` is the action that shows the reason, if any."""
 
     action: Action
     reason: str
@@ -37,7 +37,7 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class InvisibleSteps:
-    """The actions of a system that may go before all others, and why each other one that is no fault may not."""
+    """The actions of a system that can go before all others, and the obstacles of the other fault-free actions."""
 
     merged: tuple[Action, ...]
     obstacles: tuple[Obstacle, ...]
@@ -46,10 +46,10 @@ class InvisibleSteps:
 def prioritise_invisible_steps(
     system: TransitionSystem, roots: Iterable[z3.BoolRef], steps: InvisibleSteps | None = None
 ) -> TransitionSystem:
-    """The system in which every action waits for the merged ones, and these for those before them.
+    """Return the system in which every action waits for the merged actions, and these for earlier merged actions.
 
-    It violates the same roots with the same combinations of faults, and can reach the same roots without a fault, but
-    not in as few steps. ``steps`` is what :func:`find_invisible_steps` found, where that is known already.
+    The system violates the same roots with the same fault combinations, and can reach the same roots without a fault,
+    but not in as few steps. ``steps`` is the result of :func:`find_invisible_steps`, if already known.
     """
     merged = (find_invisible_steps(system, roots) if steps is None else steps).merged
     first = {action.key: number for number, action in enumerate(merged)}
@@ -62,7 +62,9 @@ def prioritise_invisible_steps(
 
 
 def find_invisible_steps(system: TransitionSystem, roots: Iterable[z3.BoolRef]) -> InvisibleSteps:
-    """Which actions are confluent and invisible to the root terms, and cannot go on for ever among themselves."""
+    """Return the actions that are confluent, invisible to the root terms, and cannot form infinite runs among
+    themselves.
+    """
     proofs = _Proofs(system, tuple(roots))
     found, obstacles = [], []
     for action in system.actions:
@@ -77,12 +79,12 @@ def find_invisible_steps(system: TransitionSystem, roots: Iterable[z3.BoolRef]) 
         if proofs.terminates([*merged, action]):
             merged.append(action)
         else:
-            obstacles.append(Obstacle(action, "could go on for ever with other merged steps"))
+            obstacles.append(Obstacle(action, "could repeat forever with other merged steps"))
     return InvisibleSteps(tuple(merged), tuple(obstacles))
 
 
 class _Proofs:
-    """What Z3 says of single actions and of pairs of them, in every state within the domains."""
+    """Proofs by Z3 about single actions and pairs of actions, for every state within the domains."""
 
     def __init__(self, system: TransitionSystem, roots: Sequence[z3.BoolRef]) -> None:
         self._system = system
@@ -95,7 +97,7 @@ class _Proofs:
         self._enables: dict[tuple[object, object], bool] = {}
 
     def obstacle(self, action: Action) -> Obstacle | None:
-        """The first reason found why an action may not be merged."""
+        """Return the first reason found why an action must not be merged."""
         if not self._is_invisible(action):
             return Obstacle(action, "can be seen")
         if not self._disables_itself(action):
@@ -107,7 +109,9 @@ class _Proofs:
         return None
 
     def terminates(self, actions: Sequence[Action]) -> bool:
-        """No action enables itself again by way of others: then each happens finitely often without another step."""
+        """Tell whether no action can enable itself again through others, so that runs of these actions alone are
+        finite.
+        """
         enabled_by = {
             number: {place for place, other in enumerate(actions) if self._may_enable(other, action)}
             for number, action in enumerate(actions)
@@ -135,12 +139,12 @@ class _Proofs:
         return self._enables[key]
 
     def _likely_obstacles_first(self, action: Action) -> Iterator[Action]:
-        """The other actions that touch what the action touches; faults of the same actor first."""
+        """Yield the other actions that touch the action's variables; faults of the same actor first."""
         others = [other for other in self._system.actions if other.key != action.key and self._touch(action, other)]
         yield from sorted(others, key=lambda other: (other.actor != action.actor, other.fault is None))
 
     def _touch(self, one: Action, other: Action) -> bool:
-        """One of the two writes what the other one reads or writes."""
+        """Tell whether one of the two actions writes variables that the other reads or writes."""
         return bool(
             self._written(one) & (self._written(other) | self._read(other)) or self._written(other) & self._read(one)
         )
@@ -152,10 +156,10 @@ class _Proofs:
         return self._free.of(action.guard).union(*(self._free.of(value) for value in action.updates.values()))
 
     def _why_not_confluent(self, action: Action, other: Action) -> str | None:
-        """None where the other action, possible as well, leads to the same state after the action or is caught up with.
+        """Return None if the two actions are confluent, else the reason why not.
 
-        That is: it stays possible, and then either it undoes all that the action did, or the action stays possible
-        after it and the order of the two does not matter.
+        Confluent means: the other action stays possible after the action. Then either it undoes all changes of the
+        action, or the action stays possible after it, and both orders lead to the same state.
         """
         both = z3.And(action.guard, other.guard)
         if not self._never(both, z3.Not(after(action, other.guard))):
@@ -169,17 +173,17 @@ class _Proofs:
         return None if self._never(both, z3.Not(undone), z3.Not(same)) else "does not commute with"
 
     def _never(self, *conditions: z3.BoolRef) -> bool:
-        """Z3 proves that no state within the domains meets the conditions."""
+        """Tell whether Z3 proves that no state within the domains meets the conditions."""
         return bool(self._solver.check(*conditions) == z3.unsat)
 
 
 def after(action: Action, term: z3.ExprRef) -> z3.ExprRef:
-    """What a term is after an action, over the state before it."""
+    """Return the value of a term after an action, over the state before the action."""
     return z3.substitute(term, *((variable.term, value) for variable, value in action.updates.items()))
 
 
 def _in_turn(first: Action, second: Action) -> Mapping[Variable, z3.ExprRef]:
-    """The values of all that one of the two actions changes, after both."""
+    """Return the values of all variables that one of the two actions changes, after both."""
     values: dict[Variable, z3.ExprRef] = dict(first.updates)
     values.update({variable: after(first, value) for variable, value in second.updates.items()})
     return values

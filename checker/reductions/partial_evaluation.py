@@ -1,6 +1,7 @@
-"""Partial evaluation of a shared graph of terms: what nodes are, and what they read, where some values are assumed.
+"""Partial evaluation of a shared graph of terms: the values of nodes, and the variables that they read, under
+assumptions.
 
-Sets of variables are integers, one bit per variable.
+Sets of variables are integers, one bit for each variable.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from checker.terms import Node, TermTable
 from model.language import Variable
 
 Facts = Mapping[int, int]
-"""Place of a node -> the value it is assumed to have."""
+"""Place of a node -> its assumed value."""
 
 
 class Known(NamedTuple):
-    """What is known of a node's value: its ``constant``, or the variables it may depend on and a node it equals."""
+    """Known facts about a node's value: its ``constant``, or the variables that it can depend on and an equal node."""
 
     constant: int | None
     reads: int
@@ -28,10 +29,10 @@ class Known(NamedTuple):
 
 
 class Graph:
-    """Terms over the ``variables``, and what each node reads and is where nothing is assumed.
+    """Terms over the ``variables``, and the facts about each node without assumptions.
 
-    ``mask`` holds the variables below each node, ``base`` what is known of it. Terms are entered before the first
-    question is asked.
+    ``mask`` holds the variables below each node, ``base`` the facts about it. All terms must be entered before the
+    first question.
     """
 
     def __init__(self, variables: Sequence[Variable], terms: TermTable) -> None:
@@ -47,12 +48,12 @@ class Graph:
             self.base.append(_evaluate(node, place, self.mask[place], [self.base[child] for child in node.children]))
 
     def place_of(self, variable: Variable) -> int:
-        """The node of a variable."""
+        """Return the node of a variable."""
         return self.places[self.index[variable.name]]
 
 
 class Reading:
-    """The nodes of a graph where some facts are assumed, each evaluated when it is first asked for."""
+    """The nodes of a graph under some facts, each evaluated on first use."""
 
     def __init__(self, graph: Graph, facts: Facts) -> None:
         self.facts = facts
@@ -61,11 +62,11 @@ class Reading:
         self._known = {place: Known(int(value), 0, place) for place, value in facts.items()}
 
     def touches(self, place: int) -> bool:
-        """The facts may matter to a node."""
+        """Tell whether the facts can matter to a node."""
         return self._graph.mask[place] & self._touched != 0
 
     def value(self, place: int) -> Known:
-        """What is known of a node."""
+        """Return the facts about a node."""
         graph = self._graph
         if not graph.mask[place] & self._touched:
             return graph.base[place]
@@ -77,7 +78,7 @@ class Reading:
         return known
 
     def assuming(self, place: int, value: int) -> Reading | None:
-        """The same, where a node has a value as well, with what follows at once; None where that cannot be."""
+        """Return the same reading with a further value of a node, and its direct consequences; None if impossible."""
         known = self.value(place).constant
         if known is not None:
             return self if known == value else None
@@ -97,7 +98,7 @@ class Reading:
         return more
 
     def branches(self, place: int) -> Iterator[tuple[Reading, int]]:
-        """The branches of a choice that are possible, with what is assumed on them."""
+        """Yield the possible branches of a choice, with the assumptions of each branch."""
         condition, *branches = self._graph.nodes[place].children
         for truth, branch in zip((True, False), branches, strict=True):
             assumed = self.assuming(condition, truth)
@@ -105,7 +106,7 @@ class Reading:
                 yield assumed, branch
 
     def possible(self, place: int) -> set[int] | None:
-        """Every value that a node can have; None where its form does not tell."""
+        """Return every value that a node can have; None if its form does not tell."""
         known = self.value(place)
         if known.constant is not None:
             return {known.constant}
@@ -120,7 +121,7 @@ class Reading:
 
 
 def union(masks: Iterable[int]) -> int:
-    """The union of sets of variables."""
+    """Return the union of sets of variables."""
     result = 0
     for mask in masks:
         result |= mask
@@ -128,7 +129,7 @@ def union(masks: Iterable[int]) -> int:
 
 
 def reads(children: Iterable[Known]) -> int:
-    """What several nodes read together."""
+    """Return the variables that several nodes read together."""
     return union(child.reads for child in children)
 
 
@@ -146,11 +147,12 @@ _FOLDS: Mapping[int, Callable[[Sequence[int]], int]] = {
     z3.Z3_OP_GE: lambda values: operator.ge(*values),
     z3.Z3_OP_GT: lambda values: operator.gt(*values),
 }
-"""Operators with their values for constants; any other is taken to depend on all that its operands read."""
+"""Operators with their values for constants. The value of any other operator is assumed to depend on everything that
+its operands read."""
 
 
 def _evaluate(node: Node, place: int, mask: int, children: Sequence[Known]) -> Known:
-    """What is known of a node, from what is known of its children; ``mask`` is all that it could read."""
+    """Return the facts about a node from the facts about its children; ``mask`` is everything that it could read."""
     kind = node.kind
     if not children:
         if kind == z3.Z3_OP_ANUM:
