@@ -78,7 +78,7 @@ class _File:
         except OSError as error:
             raise CheckpointError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
         if size != self.size or checksum != self.checksum:
-            raise CheckpointError(f"{self.path}: is damaged; delete the folder to start anew")
+            raise CheckpointError(f"{self.path}: is damaged; delete the folder to start again")
 
 
 @dataclass
@@ -202,7 +202,7 @@ class Checkpoint:
             for key, (count, *file) in content["components"].items():
                 self._halves[key] = _SavedHalves(_File(self.folder / key, *file), count)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise CheckpointError(f"{manifest}: is damaged; delete the folder to start anew") from error
+            raise CheckpointError(f"{manifest}: is damaged; delete the folder to start again") from error
 
     def _from_document(self, key: str, about: dict[str, Any]) -> _Saved:
         files = about.pop("files")

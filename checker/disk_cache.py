@@ -46,7 +46,7 @@ class DiskCache:
         try:
             with file.open("rb") as opened:
                 if not _is_own(os.fstat(opened.fileno())):
-                    LOG.info("%s: belongs to somebody else", file.name)
+                    LOG.info("%s: belongs to another user", file.name)
                     return None
                 content = opened.read()
         except FileNotFoundError:

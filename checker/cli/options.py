@@ -173,7 +173,7 @@ Profile = Annotated[
     typer.Option(
         metavar="NAME",
         help="The required properties: at-least-once, exactly-once, ordered or all (default: the profile in the file, "
-        "else the one that the settings suggest). --require names properties instead.",
+        "else at-least-once and the promises of the producer's settings). --require names properties instead.",
         autocompletion=complete_profile,
     ),
 ]

@@ -66,7 +66,7 @@ def read_document(path: Path) -> Any:
     try:
         return read_json(path)
     except ValueError as damaged:
-        raise RegionError(f"{damaged}; delete the work folder to start anew") from None
+        raise RegionError(f"{damaged}; delete the work folder to start again") from None
 
 
 class _Stopped(Exception):
@@ -95,7 +95,7 @@ class Commit:
         """Return the last commit in a folder. Raise :class:`RegionError` if there is none, or a damaged one."""
         document = read_document(folder / COMMIT)
         if document is None:
-            raise RegionError(f"{folder / COMMIT}: is gone; delete the work folder to start anew")
+            raise RegionError(f"{folder / COMMIT}: is missing; delete the work folder to start again")
         document["extent"] = Extent(**document["extent"])
         for name in ("segments", "pending", "first"):
             document[name] = [tuple(entry) for entry in document[name]]
@@ -180,7 +180,7 @@ def alone(plan: Plan, folder: Path) -> Iterator[None]:
     with (folder / LOCK).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if plan.current_run() != plan.run:
-            raise RegionError(f"{plan.folder}: another run goes on there")
+            raise RegionError(f"{plan.folder}: another run uses this folder")
         yield
 
 

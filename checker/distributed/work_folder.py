@@ -60,7 +60,7 @@ class WorkFolder:
         try:
             return read_json(path)
         except ValueError as damaged:
-            raise CheckpointError(f"{damaged}; delete the folder to start anew") from None
+            raise CheckpointError(f"{damaged}; delete the folder to start again") from None
 
 
 class ExplorationFolder:
@@ -117,7 +117,7 @@ class ExplorationFolder:
             return None
         states = _from_document(document)
         if states.combination != combination:
-            raise CheckpointError(f"{file}: is of other faults; delete the folder to start anew")
+            raise CheckpointError(f"{file}: belongs to other faults; delete the folder to start again")
         return states
 
     def forget_messages(self, before: int) -> None:

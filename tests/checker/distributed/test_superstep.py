@@ -262,7 +262,7 @@ def test_an_attempt_that_comes_too_late(tmp_path: Path) -> None:
         assert "began after a later one was done" in failed(do, plan, task)
     again = distributed(tmp_path, counters(4), question, {}, 0, partitions=PARTITIONS)
     for do, plan, task in runner.tasks:
-        assert failed(do, plan, task) == f"{tmp_path}: another run goes on there"
+        assert failed(do, plan, task) == f"{tmp_path}: another run uses this folder"
     assert again.states == found.states
     changed = {path.name for path, content in before.items() if path.read_bytes() != content}
     assert changed == {"current-run"}

@@ -155,7 +155,7 @@ def test_steps_that_go_on_for_ever_are_not_all_merged() -> None:
     system = TransitionSystem("to and fro", (X, NOTE), (STEP, TAKE, back))
     found = find_invisible_steps(system, SEEN)
     assert [one.name for one in found.merged] == ["take"]
-    assert [str(one) for one in found.obstacles][-1] == "back() could go on for ever with other merged steps"
+    assert [str(one) for one in found.obstacles][-1] == "back() could repeat forever with other merged steps"
     question = Question({"bad": SEEN[0]}, None, {})
     assert not changes_answers(system, question, 0)
 
