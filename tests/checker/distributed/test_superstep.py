@@ -275,7 +275,7 @@ def test_what_is_lost_between_supersteps_is_named(tmp_path: Path) -> None:
     sender, _ = order.inbox[0]
     place = plan.place(order.combination, task.partition).relative_to(plan.folder)
     message = plan.messages(task.superstep - 1, order.combination, sender).relative_to(plan.folder)
-    for lost, said in ((place / COMMIT, "is gone"), (place / ROWS_FILE, "shorter than"), (message, "No such file")):
+    for lost, said in ((place / COMMIT, "is missing"), (place / ROWS_FILE, "shorter than"), (message, "No such file")):
         folder = tmp_path / "damaged"
         shutil.copytree(before, folder)
         (folder / lost).unlink()
