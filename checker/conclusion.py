@@ -17,6 +17,7 @@ from checker.timing.promptness import promptly
 from checker.timing.timely import Timely
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
+from properties.known_defects.beside import known_defects
 from properties.property import Property
 from properties.verdict import Coverage, CutSet, Status, Trace, Verdict
 
@@ -76,6 +77,7 @@ class Conclusion:
             question_id,
             (*found.notes, *granted),
             lemmas,
+            known_defects(self.deployment, prop.name) if found.status is Status.HOLDS else (),
         )
 
     def cut_sets(self, prop: Property) -> tuple[CutSet, ...] | None:

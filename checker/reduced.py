@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from checker.kernel.canonical import Canonical
 from checker.questions import Group, Prepared
 from checker.reductions.choice import Reduction
-from checker.reductions.dead_variables import reset_dead_variables
-from checker.reductions.invisible_steps import find_invisible_steps, prioritise_invisible_steps
 from checker.reductions.ranking import rankings
 from checker.reductions.symmetry import NotSymmetric, prove_symmetry
 from checker.solver import Replayer
@@ -42,12 +40,7 @@ class Reduced:
 def reduce_group(prepared: Prepared, one: Group, reductions: Collection[Reduction]) -> Reduced:
     """Apply the chosen reductions, as far as they are applicable."""
     predicates = one.question.predicates
-    system, remarks, keeps_runs = one.system, list[str](), True
-    if Reduction.DEAD_VARIABLES in reductions:
-        system = reset_dead_variables(system, predicates)
-    if Reduction.INVISIBLE_STEPS in reductions:
-        steps = find_invisible_steps(system, predicates)
-        system, keeps_runs = prioritise_invisible_steps(system, predicates, steps), not steps.merged
+    system, remarks = one.system, list[str]()
     ranked: tuple[Ranked, ...] = ()
     if Reduction.RANKED_EPOCHS in reductions:
         found = rankings(system, predicates, prepared.constants)
@@ -61,4 +54,4 @@ def reduce_group(prepared: Prepared, one: Group, reductions: Collection[Reductio
             except NotSymmetric as reason:
                 remarks.append(f"{symmetry.name} are not interchangeable: {reason}")
     canonical = Canonical(ranked, permutations) if ranked or permutations else None
-    return Reduced(one, system, canonical, keeps_runs and not permutations, tuple(remarks))
+    return Reduced(one, system, canonical, not permutations, tuple(remarks))

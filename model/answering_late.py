@@ -1,6 +1,7 @@
-"""A leader sends what a follower fetched so late that its log is another one by then (semantics 6.1, KAFKA-18723).
+"""Answers to followers' fetches that a leader sends late (semantics 6.1, KAFKA-18723).
 
-It looks how much there is when it handles the fetch, and reads the file itself as it sends it.
+A leader determines how many records it has when it handles the fetch, but reads its file only as it sends the answer.
+In between it can stop leading, truncate its log and fetch other records.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from model.wording import entry_name
 
 
 def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:
-    """The leader learns how far a follower is, and what it has for it stays on its way (6.1 R1, R2)."""
+    """Let the leader learn the follower's log end, while its answer with records stays on its way (6.1 R1, R2)."""
     end, until = follower.log.end.term, late.until[follower.number]
     effect = Effect()
     effect[leader.fetched[follower.number]] = end + 1
@@ -30,21 +31,21 @@ def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: 
     return Action(
         "hold_back",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} fetches at offset {before[follower.log.end.name]} from {leader.name}, which has records "
             f"up to offset {after[until.name] - 1} for it, and is slow to send them"
         ),
-        "6.1 R1 R2",
-        Fault.LATE_ANSWER,
+        semantics="6.1 R1 R2",
+        fault=Fault.LATE_ANSWER,
     )
 
 
 def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:
-    """The follower appends what stands in that place of the file by now, of whatever epoch (6.1, KAFKA-18723)."""
+    """Let the follower append what stands at that offset of the leader's file now, of any epoch (6.1, KAFKA-18723)."""
     end, until = follower.log.end.term, late.until[follower.number]
     effect = Effect()
     follower.log.append(effect, copied(pipeline, leader, end))
@@ -61,38 +62,42 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
     return Action(
         "receive_late",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(
             follower.up.is_set,
             leader.up.is_set,
             follower.leader.term == leader.number,
             until.term > end,
             leader.log.end.term > end,
         ),
-        effect.updates,
-        sentence,
-        "6.1",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1",
     )
 
 
 def lose(late: LateAnswers, follower: Replica) -> Action:
-    """The connection breaks, or times out, and the follower fetches again."""
+    """Let the connection break or time out; the follower will fetch again."""
     until = late.until[follower.number]
     return Action(
         "lose_late_answer",
         follower.name,
-        "brokers",
-        {"broker": follower.number},
-        until.term > 0,
-        {until: z3.IntVal(0)},
-        lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
-        "6.1",
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=until.term > 0,
+        updates={until: z3.IntVal(0)},
+        sentence=lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
+        semantics="6.1",
     )
 
 
 def broken_off(pipeline: Pipeline, action: Action) -> Action:
-    """Nothing comes to a follower that has another leader, or epoch, or was down, nor from a leader that was."""
+    """Make an action drop late answers that can no longer arrive; return the action.
+
+    An answer is dropped when its follower stops, or gets another leader or leader epoch, and when its leader starts or
+    stops.
+    """
     if pipeline.late_answers is None:
         return action
     updates = dict(action.updates)
@@ -108,7 +113,7 @@ def broken_off(pipeline: Pipeline, action: Action) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Answers that are late, where something comes of that."""
+    """Yield the actions of late answers, where the deployment can have such answers and they can change something."""
     late = pipeline.late_answers
     if late is None:
         return

@@ -1,4 +1,4 @@
-"""The producer application: which records it sends again, and when it has nothing left to send (semantics 3.1)."""
+"""The producer application: the records that it sends again, and the end of its work (semantics 3.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model.transactions.sending import sent_again, transaction_of
 
 
 def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
-    """The application will send the record of this batch again (semantics 3.1, P12 P13)."""
+    """Tell whether the application will send the record of ``previous`` again (semantics 3.1, P12 P13)."""
     deployment = pipeline.deployment
     if pipeline.transactions is not None:
         return sent_again(pipeline, transaction_of(pipeline, previous))
@@ -30,7 +30,11 @@ def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
 
 
 def failed_now(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The send failed, and the application that knows it still runs, or tells the one that is started after it."""
+    """Tell whether the send failed and the application knows of the failure.
+
+    Where the application can be stopped on purpose, or has a position in an input, it knows of failures since its own
+    start only, unless ``on_restart`` is to send again.
+    """
     told = pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.possible_faults
     if told or pipeline.deployment.on_restart is OnRestart.RESEND:
         return batch.is_(Fate.FAILED)
@@ -38,28 +42,29 @@ def failed_now(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def halts(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The failed send at which an application stops sending: one that is started again does not know of it."""
+    """Tell whether an application that halts at failed sends halts at this one; a restarted one does not know of it."""
     return z3.And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
 
 
 def due_after_start(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
-    """An application that was started again will send the record of this batch, which one before it had sent (P12)."""
+    """Tell whether the restarted application will send this record, which an earlier start had sent (P12)."""
     if pipeline.upstream is not None:
         return is_behind_position(pipeline, previous)
     return previous.is_(Fate.FORGOTTEN)
 
 
 def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
-    """Once every batch is over nothing reads the client's numbers, nor what brokers forgot: the action resets them.
+    """Make an action reset sequence numbers, epochs and what brokers forgot once every batch is over; return it.
 
-    States that differ only in such numbers are one state then (dead-variable reset).
+    Nothing reads these variables from then on, so states that differ only in them become one state (dead-variable
+    reset).
     """
     producer = pipeline.producer
     if pipeline.transactions is not None:
-        # Its coordinator and the markers in logs go on from these numbers.
+        # The coordinator and the markers in logs go on from these numbers.
         return action
     if pipeline.upstream is not None:
-        # Whatever is over may be sent again once the application is started again.
+        # A batch that is over can be sent again after the next start of the application.
         return action
     if not any(_may_complete(action.updates[b.fate]) for b in producer.batches if b.fate in action.updates):
         return action
@@ -93,7 +98,7 @@ _COMPLETED = (Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
 
 
 def _may_complete(fate: z3.ArithRef) -> bool:
-    """Some branch of the term completes the batch."""
+    """Tell whether some branch of the term completes the batch."""
     if z3.is_int_value(fate):
         return fate.as_long() in _COMPLETED
     if z3.is_app_of(fate, z3.Z3_OP_ITE):
@@ -102,7 +107,7 @@ def _may_complete(fate: z3.ArithRef) -> bool:
 
 
 def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef]) -> z3.BoolRef:
-    """The client will do nothing more about this batch, given every batch's fate."""
+    """Tell whether the client does nothing more about this batch, given the ``fates`` of all batches."""
     is_completed = z3.Or(*(fates[batch.number] == int(fate) for fate in _COMPLETED))
     if batch.attempt == 0:
         return is_completed
@@ -110,7 +115,7 @@ def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef])
     sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error.sends_again else []
     sent_again += [Fate.FORGOTTEN] if pipeline.deployment.on_restart is OnRestart.RESEND else []
     is_final = [fate for fate in _COMPLETED if fate not in sent_again]
-    # A send that was never made counts as over for good only where the one before it ended the matter, or was not made.
+    # A send that was never made is over only where the send before it needs no further one, or was never made either.
     not_needed = z3.Or(*(previous == int(fate) for fate in is_final))
     if batch.attempt > 1:
         not_needed = z3.Or(not_needed, previous == int(Fate.UNSENT))

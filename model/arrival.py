@@ -1,4 +1,4 @@
-"""What a produce request meets at a broker: its turn on the connection, a leader, an ISR (semantics 1.1, 3.2, 3.5)."""
+"""Conditions for a produce request at a broker: its turn on the connection, a leader, an ISR (1.1, 3.2, 3.5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model.state import Batch, Fate, Pipeline, Replica
 
 @shared
 def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
-    """The request is next on its connection at a broker that runs, and that has answered all before it (1.1)."""
+    """Tell whether the request is the next that a running broker handles: all before it are answered (1.1)."""
     before = [ahead.is_set for ahead in batch.ahead.values()]
     if pipeline.deployment.acks is Acks.ALL:
         before += [
@@ -29,7 +29,10 @@ def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
 
 
 def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterator[z3.BoolRef]:
-    """A request whose send has failed is still ahead on the connection, or waits for the ISR (clients 2.1 to 3.5)."""
+    """Yield the condition that ``other``, whose send has failed, still blocks the connection (clients 2.1 to 3.5).
+
+    Its request is unread, or waits for the ISR.
+    """
     if other.late is not None:
         unread = other.delayed.term == broker.number
         waits = z3.Or(unread, z3.Not(replicated(pipeline, other, broker)))
@@ -38,27 +41,30 @@ def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterato
 
 @shared
 def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The request is at a broker that takes itself for the leader."""
+    """Tell whether the request is at a broker that considers itself the leader."""
     return z3.And(is_at(pipeline, batch, leader), leader.presumes_leadership)
 
 
 @shared
 def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
-    """What the leader makes of the numbers in the request; None without idempotence."""
+    """Return the leader's check of the producer epoch and sequence number in the request; None without idempotence."""
     if batch.sequence is None:
         return None
     return check_sequence(pipeline, leader, batch, *numbers_sent(pipeline, batch))
 
 
 def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """With acks=all the ISR must reach ``min.insync.replicas`` before anything is written (semantics 3.2)."""
+    """Tell whether the leader accepts writes: with acks=all its ISR must reach ``min.insync.replicas`` first (3.2)."""
     if pipeline.deployment.acks is Acks.ALL:
         return pipeline.enough_in_sync(leader)
     return z3.BoolVal(True)
 
 
 def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
-    """What the leader takes for a copy may be another record with the same numbers (semantics 3.4, 4.1 to 4.3)."""
+    """Tell whether the leader treats the entry of ``slot`` as a copy of the batch.
+
+    The entry can be another record with the same producer epoch and sequence number (semantics 3.4, 4.1 to 4.3).
+    """
     itself = slot["batch"].term == batch.number
     if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
         return itself
@@ -73,7 +79,7 @@ def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> 
 
 @shared
 def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader's high watermark passed every copy of the batch in its log, and there is one."""
+    """Tell whether the leader's log has the batch, and its high watermark is past every copy of it."""
     below = leader.log.every(
         lambda offset, slot: z3.Implies(_is_copy(pipeline, batch, slot), leader.high_watermark.term > offset)
     )
@@ -81,7 +87,7 @@ def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 
 
 def offset_of(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.ArithRef:
-    """The offset that the leader answers with: where it has the batch, or what it takes for it."""
+    """Return the offset that the leader answers with: the last one of the batch, or of what it treats as the batch."""
     offset = z3.IntVal(0)
     for place, slot in enumerate(leader.log.slots):
         offset = z3.If(z3.And(leader.log.has(place), _is_copy(pipeline, batch, slot)), place, offset)
@@ -89,11 +95,11 @@ def offset_of(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.ArithRef:
 
 
 def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The record is appended there, and its request not answered."""
+    """Tell whether the record is appended at this broker and its request is not answered yet."""
     return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
 
 
 def answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """No answer to an earlier request is on its way over the same connection: answers do not overtake each other."""
+    """Tell whether no other appended batch waits at the leader for its answer: answers keep the order of requests."""
     others = [other for other in pipeline.producer.batches if other is not batch]
     return z3.Not(z3.Or(*(waits_at(other, leader) for other in others)))

@@ -1,4 +1,4 @@
-"""A broker's life: it dies, comes back, loses the controller, and applies the controller's decisions (1.1, 5, 6)."""
+"""The life of a broker: it dies, restarts, loses the controller, and applies the controller's decisions (1.1, 5, 6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from model.wording import broker_name, records_dropped
 
 
 def die(replica: Replica) -> Effect:
-    """What every end of a broker has in common: process memory is gone."""
+    """Return the effect that every end of a broker has: its process memory is gone."""
     effect = Effect()
     effect[replica.up] = False
     effect[replica.slow] = False
@@ -36,24 +36,24 @@ def die(replica: Replica) -> Effect:
 
 
 def kill(pipeline: Pipeline, replica: Replica) -> Action:
-    """The process dies and its connections are closed; the page cache, and so the log, survives (semantics 5, L7)."""
+    """Kill the process: its connections close; the page cache, and so the log, survives (semantics 5, L7)."""
     effect = die(replica)
     disconnect(pipeline, effect, replica)
     return Action(
         "kill",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        replica.up.is_set,
-        effect.updates,
-        lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
-        "1.1, 5 L7",
-        Fault.KILL,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=replica.up.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
+        semantics="1.1, 5 L7",
+        fault=Fault.KILL,
     )
 
 
 def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
-    """A follower that is ahead of its leader stops the whole broker (semantics 6.6, KAFKA-7414)."""
+    """Halt the whole broker of a follower that is ahead of its leader (semantics 6.6, KAFKA-7414)."""
     return replace(
         kill(pipeline, replica),
         name="halt",
@@ -68,7 +68,7 @@ def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
 
 
 def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
-    """The machine loses power; of the log any prefix survives that is no shorter than what was forced to disk (L8)."""
+    """Let the machine lose power; ``kept`` entries of the log survive, at least what was forced to disk (5 L8)."""
     effect = die(replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, kept)
@@ -80,18 +80,18 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
     return Action(
         "lose_power",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "kept": kept},
-        z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
-        effect.updates,
-        sentence,
-        "1.1, 5 L8 L9",
-        Fault.POWER_LOSS,
+        lane="brokers",
+        arguments={"broker": replica.number, "kept": kept},
+        guard=z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="1.1, 5 L8 L9",
+        fault=Fault.POWER_LOSS,
     )
 
 
 def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
-    """The broker dies and comes back with an empty disk (semantics 1.1, 6.7)."""
+    """Let the broker die and come back with an empty disk (semantics 1.1, 6.7)."""
     effect = die(replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, 0)
@@ -100,25 +100,25 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "lose_disk",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        replica.up.is_set,
-        effect.updates,
-        lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
-        "1.1, 6.7",
-        Fault.DISK_LOSS,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=replica.up.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
+        semantics="1.1, 6.7",
+        fault=Fault.DISK_LOSS,
     )
 
 
 def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """From 3.5 on a replica's fetches before its restart no longer count for the ISR (KIP-903, semantics 6.2)."""
+    """Reset what leaders know of the replica's fetches before its restart, as from 3.5 on (KIP-903, semantics 6.2)."""
     if not pipeline.deployment.old_fetches_count:
         for leader in pipeline.followers_of(replica):
             effect[leader.fetched[replica.number]] = 0
 
 
 def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.ArithRef) -> None:
-    """A replica that is to follow a leader has not asked it yet; or it drops at once what it may not keep (8)."""
+    """Prepare a replica to follow: it has to ask where the logs diverge, or truncates to its high watermark (8)."""
     if replica.reconciled is not None:
         effect[replica.reconciled] = False
     if pipeline.deployment.truncation is Truncation.HIGH_WATERMARK:
@@ -128,9 +128,10 @@ def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.Ari
 
 
 def with_checkpoint(pipeline: Pipeline, replica: Replica, end: Action) -> Iterator[Action]:
-    """A broker that ends leaves behind the high watermark that it wrote down last (semantics 5, L5 L7).
+    """Yield the action ``end`` once for each high watermark that the broker can have written down last (5, L5 L7).
 
-    Where that decides something, it is any one that it has known; where not, the one that it knew will do.
+    The checkpointed value can be any that the broker has known, where the value decides something. Elsewhere ``end``
+    keeps the known high watermark.
     """
     if not pipeline.deployment.truncation.high_watermark_decides:
         yield end
@@ -157,7 +158,7 @@ def _with_checkpoint_in_words(replica: Replica, ends: Sentence) -> Sentence:
 
 
 def restart(pipeline: Pipeline, replica: Replica) -> Action:
-    """A fenced broker starts, replays the metadata and is unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
+    """Let a fenced broker start, replay the metadata and be unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
     controller = pipeline.controller
     effect = Effect()
     effect[replica.up] = True
@@ -182,29 +183,29 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "restart",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             z3.Not(replica.up.is_set),
             z3.Not(controller.unfenced[replica.number].is_set),
             welcome_has_room(pipeline, replica, among),
         ),
-        effect.updates,
-        sentence,
-        "5 L9, 6.3 E3 E7, 6.4",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="5 L9, 6.3 E3 E7, 6.4",
     )
 
 
 def _dropped(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
-    """What a replica dropped because it follows a leader now, if it did."""
+    """Return the words for the records that a replica drops because it starts to follow; empty if it drops none."""
     dropped = records_dropped(pipeline, before, after, replica)
     return f", truncates to its high watermark and drops {dropped}" if dropped else ""
 
 
 def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:
-    """Who leads because a broker is back, if somebody does, and as what.
+    """Return the words for the leader that is elected because a broker is back; empty if there is no election.
 
-    ``was_away``: it was down, and so is not eligible any more (semantics 6.3).
+    ``was_away``: the broker was down, and so is no eligible leader replica any more (semantics 6.3).
     """
     controller = pipeline.controller
     leader = after[controller.leader.name]
@@ -219,7 +220,7 @@ def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: Sta
 
 
 def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
-    """A new incarnation registers before the old one was fenced and keeps ISR seat and leadership (6.4, 3.3-3.9)."""
+    """Let a new incarnation register before the old one is fenced, and keep ISR seat and leadership (6.4, 3.3-3.9)."""
     effect = Effect()
     effect[replica.up] = True
     restore_numbers(pipeline, effect, replica)
@@ -227,15 +228,15 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "restart_before_fenced",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
             + numbers_in_words(replica, before, after)
         ),
-        "6.4",
+        semantics="6.4",
     )
 
 
@@ -255,14 +256,17 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
 
 
 def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
-    """A follower is told that nobody leads, which changes nothing for it; before 2.0.1, or of the leader it has (8)."""
+    """Tell whether a follower's role stays unchanged by the decision (semantics 8).
+
+    The decision names no leader, or, before 2.0.1, the leader that the follower already has.
+    """
     follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
     same = z3.BoolVal(False) if pipeline.deployment.mends_of_2_0_1 else leader == replica.leader.term
     return z3.And(follows, z3.Or(same, leader == 0))
 
 
 def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
-    """A follower that keeps its leader fetches on, whatever it missed (8, KAFKA-7164)."""
+    """Undo the changes to a follower that keeps its leader and fetches on, whatever epochs it missed (KAFKA-7164)."""
     cut = (replica.flushed, replica.high_watermark, replica.restored, replica.log_start, *replica.log.variables)
     dropping = (replica.reconciled, *cut)
     for variable in (replica.leader, *dropping):
@@ -271,7 +275,7 @@ def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None
 
 
 def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
-    """A broker applies the controller's newest decision and leads or follows from then on (semantics 6.5, 7)."""
+    """Let a broker apply the controller's newest decision, and lead or follow from then on (semantics 6.5, 7)."""
     controller = pipeline.controller
     effect = Effect()
     _apply_newest_decision(pipeline, effect, replica)
@@ -304,56 +308,58 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "apply_metadata",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             replica.up.is_set,
             z3.Not(replica.cut_off.is_set),
             replica.epoch.term != controller.epoch.term,
         ),
-        effect.updates,
-        sentence,
-        "6.5, 7",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.5, 7",
     )
 
 
 def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
-    """A broker loses the controller but goes on with what it knows (semantics 9)."""
+    """Let a broker lose the controller and go on with what it knows (semantics 9)."""
     effect = Effect()
     effect[replica.cut_off] = True
     return Action(
         "cut_off",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set),
-        effect.updates,
-        lambda before, after: f"{replica.name} is cut off from the controller",
-        "9",
-        Fault.CUT_OFF,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} is cut off from the controller",
+        semantics="9",
+        fault=Fault.CUT_OFF,
     )
 
 
 def reconnect(pipeline: Pipeline, replica: Replica) -> Action:
-    """A broker that was cut off reaches the controller again before it was fenced."""
+    """Let a broker that was cut off reach the controller again before the controller fenced it."""
     effect = Effect()
     effect[replica.cut_off] = False
     return Action(
         "reconnect",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
-        effect.updates,
-        lambda before, after: f"{replica.name} reaches the controller again",
-        "9",
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} reaches the controller again",
+        semantics="9",
     )
 
 
 def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
-    """A broker that was cut off and fenced catches up with the metadata and is unfenced (semantics 6.3, E7).
+    """Let a broker that was cut off and fenced catch up with the metadata and be unfenced (semantics 6.3, E7).
 
-    Until it has caught up it cannot be told from one that is still cut off.
+    Until the broker has caught up, its behaviour is that of a broker which is still cut off.
     """
     controller, among = pipeline.controller, current(pipeline)
     effect = Effect()
@@ -368,22 +374,22 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "rejoin",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             replica.up.is_set,
             replica.cut_off.is_set,
             z3.Not(controller.unfenced[replica.number].is_set),
             welcome_has_room(pipeline, replica, among),
         ),
-        effect.updates,
-        sentence,
-        "6.3 E2 E7, 9",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.3 E2 E7, 9",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything that happens to a broker."""
+    """Yield the actions of every broker."""
     for replica in pipeline.replicas:
         yield from with_checkpoint(pipeline, replica, kill(pipeline, replica))
         for kept in range(replica.log.capacity + 1):

@@ -1,8 +1,8 @@
 """The consumer of the group that has the partition: poll, process, commit, crash (semantics 12).
 
-Nobody but the consumer sees its processing and its commits before it restarts. So records processed in the poll thread
-are finished in the step that polls them, with a crash in the middle as a step of its own; and how far the last commit
-got, and which records workers had finished, is decided when the consumer restarts (docs/semantics.md).
+Nobody but the consumer sees its processing and its commits before it restarts. So the step that polls records also
+finishes those that the poll thread processes; a crash in the middle is a step of its own. The restart decides how far
+the last commit got and which records workers had finished (docs/semantics.md).
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ HOW_STORED = {
     Sink.IN_MEMORY: ", keeping the result in memory",
     Sink.SNAPSHOTS: ", keeping the result in memory",
 }
-"""What goes with processing, in words, where results are not written at once and apart from offsets."""
+"""The words that follow the processing of records, for sinks that do not write results at once and apart from
+offsets."""
 
 PROCESSED_OFTEN = 2
-"""Processing is counted up to here: more than once is what a property asks."""
+"""The highest count of processings of a record: properties ask only whether there were more than one."""
 
 
 @shared
 def agreed_prefix(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """Where the leader's log ends for an epoch: a position beyond it was truncated away (semantics 8, KIP-320).
+    """Return the end of the leader's log for the position's epoch: a position beyond it was truncated (8, KIP-320).
 
-    A consumer that does not look at epochs finds out only beyond the end of the log.
+    For a consumer that does not compare leader epochs the offset is the end of the leader's log.
     """
     if not pipeline.deployment.consumer_checks_epochs:
         return leader.log.end.term
@@ -47,7 +48,7 @@ def agreed_prefix(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithR
 
 
 def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """Where a consumer goes on whose position was truncated away: where the logs part, or by its policy (8, D5)."""
+    """Return the offset at which a consumer goes on after a truncation: where logs diverge, or by policy (8, D5)."""
     if pipeline.deployment.consumer_checks_epochs:
         return agreed_prefix(pipeline, leader, position_epoch)
     if pipeline.deployment.offset_reset is not OffsetReset.EARLIEST:
@@ -57,7 +58,7 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
 
 @shared
 def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """The position as the consumer will find it on this leader."""
+    """Return the position that the consumer has once it has checked the given one against this leader's log."""
     if pipeline.deployment.consumer_waits_beyond_end:
         return position
     agreed = agreed_prefix(pipeline, leader, position_epoch)
@@ -65,7 +66,10 @@ def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, positi
 
 
 def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The consumer fetches from a leader that is no older than what it has seen, where it can tell (semantics 8)."""
+    """Tell whether the consumer fetches from this leader, whose epoch must be no older than those it has seen (8).
+
+    A consumer that does not compare epochs fetches from any broker that considers itself the leader.
+    """
     consumer = pipeline.consumer
     conditions = [consumer.running.is_set, leader.presumes_leadership]
     if pipeline.deployment.consumer_knows_epochs:
@@ -77,12 +81,12 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 @shared
 def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
-    """poll() can return so many records of this leader (semantics 12, C1)."""
+    """Tell whether poll() can return ``count`` records of this leader (semantics 12, C1)."""
     return is_fetched(pipeline, leader, can_all_be_read(pipeline, leader, pipeline.consumer.position.term, count))
 
 
 def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.BoolRef:
-    """What can be read of this leader at the consumer's position is fetched: the position is good for its log."""
+    """Tell whether the consumer fetches what is ``readable``: its position agrees with the leader's log."""
     consumer = pipeline.consumer
     position = consumer.position.term
     conditions = [reaches(pipeline, leader), readable]
@@ -94,12 +98,12 @@ def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.
 
 
 def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
-    """The record at an offset of the leader's log."""
+    """Return the number of the record at an offset of the leader's log."""
     return pipeline.record_of(leader.log.at(offset, "batch"))
 
 
 def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
+    """Tell whether nobody has processed the record, and no worker, evicted member or retry topic still has it."""
     consumer = pipeline.consumer
     with_a_worker = z3.Or(
         *(held.term == record + 1 for held in (*consumer.queued, *consumer.late, *consumer.forwarded))
@@ -110,10 +114,10 @@ def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
 def process(
     pipeline: Pipeline, effect: Effect, record: z3.ArithRef, offset: z3.ArithRef | int, *, moves_on: bool = True
 ) -> None:
-    """Process one record from this offset: count it, and notice when it leaves the order of sending.
+    """Process one record from this offset: count it, and note whether it leaves the order of sending.
 
-    Going back to an earlier offset after a restart is a repetition, not disorder. What a member does that was thrown
-    out is compared with what the group does, and is not what that goes on from (not ``moves_on``).
+    A return to an earlier offset after a restart is a repetition, not disorder. ``moves_on`` is False for the work of
+    an evicted member: that work is compared with the group's progress, and does not change the progress.
     """
     consumer = pipeline.consumer
     for number, processed in enumerate(consumer.processed):
@@ -121,7 +125,7 @@ def process(
         later = z3.Or(*(effect[other] > 0 for other in consumer.processed[number + 1 :]))
         first_after_later = z3.And(effect[processed] == 0, later)
         if pipeline.compacted is not None and number < len(pipeline.compacted.passed):
-            # It went past where this had stood, and finds it where the cleaner has not been yet: it goes back.
+            # The group went past the hole of this record, and now reads it where no cleaner removed it: a repetition.
             first_after_later = z3.And(first_after_later, z3.Not(pipeline.compacted.passed[number].is_set))
         out_of_order = z3.And(this, z3.Or(effect[consumer.latest] > number + 1, first_after_later))
         effect.set_when(out_of_order, consumer.disorder, 1)
@@ -132,14 +136,14 @@ def process(
 
 
 def process_next(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
-    """Process the next so many records, one after the other."""
+    """Process the next ``count`` records, one after the other."""
     for index in range(count):
         offset = pipeline.consumer.position.term + index
         process(pipeline, effect, record_at(pipeline, leader, offset), offset)
 
 
 def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
-    """The position moves on when records are returned, before they are processed (semantics 12, C1)."""
+    """Move the position past ``count`` records, which poll() returns before they are processed (semantics 12, C1)."""
     consumer = pipeline.consumer
     last = consumer.position.term + (count - 1)
     if consumer.commit_lost is not None:
@@ -150,19 +154,19 @@ def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> 
 
 
 def commit_position(pipeline: Pipeline, effect: Effect) -> None:
-    """All that was returned by now is committed (semantics 12, C2 C4)."""
+    """Commit everything that poll() has returned (semantics 12, C2 C4)."""
     consumer = pipeline.consumer
     commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
 
 
 def commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
-    """The group's committed offset, with the leader epoch of the record before it (semantics 12, C8)."""
+    """Set the group's committed offset, with the leader epoch of the record before it (semantics 12, C8)."""
     effect[pipeline.consumer.committed] = offset
     effect[pipeline.consumer.committed_epoch] = epoch
 
 
 def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count: int, done: int) -> None:
-    """What is committed of ``count`` records when a consumer that processed ``done`` of them gets no further (12.1)."""
+    """Commit what a consumer commits of ``count`` records if it stops after it processed ``done`` of them (12.1)."""
     deployment, consumer = pipeline.deployment, pipeline.consumer
     if deployment.sink is Sink.TRANSACTIONAL:
         if done > 0:
@@ -180,7 +184,7 @@ def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count:
 
 
 def stop(effect: Effect, pipeline: Pipeline, *, ends: bool = True) -> None:
-    """The process is gone, and with it all that it remembered; or it lives on without the partition (not ``ends``)."""
+    """Stop the consumer: its process and memory are gone; without ``ends`` the process only loses its partition."""
     consumer = pipeline.consumer
     effect[consumer.running] = False
     if ends:
@@ -197,7 +201,7 @@ def stop(effect: Effect, pipeline: Pipeline, *, ends: bool = True) -> None:
 
 
 def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
-    """The next so many records that the consumer polls."""
+    """Return the words for the next ``count`` records that the consumer polls."""
     batches = pipeline.producer.batches
     first = state[pipeline.consumer.position.name]
     slots = leader.log.slots[first : first + count]
@@ -205,7 +209,7 @@ def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: i
 
 
 def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
-    """poll() returns ``count`` records and the poll thread processes them (semantics 12, C1)."""
+    """Let poll() return ``count`` records, which the poll thread processes (semantics 12, C1)."""
     deployment = pipeline.deployment
     effect = Effect()
     process_next(pipeline, effect, leader, count)
@@ -219,20 +223,20 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "poll",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name} "
             f"and processes {'it' if count == 1 else 'them'}{how}"
         ),
-        "12 C1, 12.1",
+        semantics="12 C1, 12.1",
     )
 
 
 def pass_over(pipeline: Pipeline, leader: Replica) -> Action:
-    """The position moves over a marker, or with read_committed over an aborted record (semantics 11.2)."""
+    """Let the position move over a marker, or with read_committed over an aborted record (semantics 11.2)."""
     consumer = pipeline.consumer
     effect = Effect()
     advance(pipeline, effect, leader, 1)
@@ -245,24 +249,24 @@ def pass_over(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "pass_over",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        is_fetched(pipeline, leader, passed),
-        effect.updates,
-        sentence,
-        "11.2",
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=is_fetched(pipeline, leader, passed),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.2",
     )
 
 
 def parts_done(deployment: Deployment, count: int) -> range:
-    """How many of ``count`` records may be done when the consumer gets no further: a transaction leaves none."""
+    """Return the numbers of records, of ``count``, that a stop can leave processed: 0 with results in a transaction."""
     return range(1 if deployment.sink is Sink.KAFKA else count)
 
 
 def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The consumer crashes after it processed ``done`` of the ``count`` records that poll() returned (12.1).
+    """Crash the consumer after it processed ``done`` of the ``count`` records that poll() returned (12.1).
 
-    A client that commits what it delivered may have committed all of them by then (semantics 4).
+    A client that commits what it delivered can have committed all of them by then (semantics 4).
     """
     effect = Effect()
     process_next(pipeline, effect, leader, done)
@@ -272,21 +276,21 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     return Action(
         "crash_while_processing",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
             f" and crashes with {done} of {count} processed"
         ),
-        "12.1",
-        Fault.CONSUMER_CRASH,
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 
 def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
-    """poll() returns a record and the poll thread hands it to a worker (semantics 12, C1)."""
+    """Let poll() return a record, which the poll thread hands to a worker (semantics 12, C1)."""
     consumer = pipeline.consumer
     effect = Effect()
     record = record_at(pipeline, leader, consumer.position.term)
@@ -298,20 +302,20 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "hand_off",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        pollable(pipeline, leader, 1),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=pollable(pipeline, leader, 1),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, 1)} from {leader.name}"
             f" and hands it to a worker"
         ),
-        "12 C1",
+        semantics="12 C1",
     )
 
 
 def finish(pipeline: Pipeline, effect: Effect, place: int, queued: Variable, when: z3.BoolRef) -> None:
-    """A worker is done with what it has from an offset, if it has anything: going back is no disorder."""
+    """Process, if ``when`` holds, the record that a worker has from offset ``place``, if any; never as disorder."""
     for record, count in enumerate(pipeline.consumer.processed):
         done = z3.And(when, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
         effect.set_when(done, count, effect[count] + 1)
@@ -319,7 +323,7 @@ def finish(pipeline: Pipeline, effect: Effect, place: int, queued: Variable, whe
 
 
 def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
-    """The position goes back to an offset of this leader; what workers have from there on they have all the same."""
+    """Return the effect of a position that goes back to an offset; workers finish what they have from there on."""
     consumer = pipeline.consumer
     effect = Effect()
     for place, queued in enumerate(consumer.queued):
@@ -334,46 +338,49 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
 
 
 def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
-    """Offset out of range: the position is beyond the leader's log, and nothing tells where the two part (8, 10 D5)."""
+    """Reset a position that is out of range, beyond the leader's log, if epochs are not compared (8, 10 D5)."""
     consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
     effect = _go_to(pipeline, leader, goes_back_to(pipeline, leader, consumer.position_epoch.term))
     return Action(
         "reset_beyond_end",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), consumer.position.term > leader.log.end.term),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), consumer.position.term > leader.log.end.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, beyond the end of its log, "
             f"and goes on at the {policy.value} offset {after[consumer.position.name]}"
         ),
-        "8, 10 D5",
+        semantics="8, 10 D5",
     )
 
 
 def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
-    """The log was truncated below the position: with a reset policy the consumer silently goes back (8, KIP-320)."""
+    """Take a consumer with a reset policy silently back to where its log and the leader's diverge (8, KIP-320).
+
+    The leader's log was truncated below the position.
+    """
     consumer = pipeline.consumer
     agreed = agreed_prefix(pipeline, leader, consumer.position_epoch.term)
     effect = _go_to(pipeline, leader, agreed)
     return Action(
         "seek_to_divergence",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), agreed < consumer.position.term),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), agreed < consumer.position.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer finds the log of {leader.name} truncated and goes back to offset"
             f" {after[consumer.position.name]}"
         ),
-        "8",
+        semantics="8",
     )
 
 
 def crash(pipeline: Pipeline) -> Action:
-    """The consumer crashes between two polls (semantics 12.1)."""
+    """Crash the consumer between two polls (semantics 12.1)."""
     consumer = pipeline.consumer
     effect = Effect()
     stop(effect, pipeline)
@@ -388,18 +395,18 @@ def crash(pipeline: Pipeline) -> Action:
     return Action(
         "crash_consumer",
         "consumer",
-        "consumer",
-        {},
-        consumer.running.is_set,
-        effect.updates,
-        sentence,
-        "12.1",
-        Fault.CONSUMER_CRASH,
+        lane="consumer",
+        arguments={},
+        guard=consumer.running.is_set,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything that a consumer does while it runs."""
+    """Yield the actions of a running consumer."""
     deployment = pipeline.deployment
     most = min(deployment.max_poll_records, deployment.bounds.log)
     for leader in pipeline.replicas:

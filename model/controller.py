@@ -14,37 +14,40 @@ from model.wording import elected, membership
 
 
 def eligible(pipeline: Pipeline, number: int) -> z3.BoolRef:
-    """In the ISR and unfenced: may be elected cleanly (semantics 6.3)."""
+    """Tell whether a broker is in the ISR and unfenced, and so can be elected cleanly (semantics 6.3)."""
     controller = pipeline.controller
     return z3.And(controller.isr[number].is_set, controller.unfenced[number].is_set)
 
 
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
-    """The bound on leader epochs leaves room for another election."""
+    """Tell whether the bound on leader epochs leaves room for another election."""
     return pipeline.controller.epoch.term < pipeline.deployment.bounds.epochs
 
 
 def unfenced(pipeline: Pipeline) -> dict[int, z3.BoolRef]:
-    """The brokers that the controller hears of."""
+    """Return, by broker number, the condition that the controller has not fenced the broker."""
     return {number: flag.is_set for number, flag in pipeline.controller.unfenced.items()}
 
 
 def elect_clean(pipeline: Pipeline, number: int) -> z3.ArithRef:
-    """Who leads once ``number`` is fenced: the first eligible replica in assignment order, 0 if none (E1, E2, E8)."""
+    """Return the leader once ``number`` is fenced: the first eligible replica in assignment order, or 0 (E1 E2 E8)."""
     return chosen(pipeline, without(pipeline, number), unfenced(pipeline) | {number: z3.BoolVal(False)})
 
 
 def _chosen_with(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.ArithRef:
-    """Without ELR nobody but the broker itself can be: any other member would lead already."""
+    """Return the leader that the unfencing of ``replica`` can elect, 0 if none.
+
+    Without ELR that is the broker itself: any other member of the ISR would lead already.
+    """
     if not among.elr:
         return z3.If(among.isr[replica.number], z3.IntVal(replica.number), z3.IntVal(0))
     return chosen(pipeline, among, unfenced(pipeline) | {replica.number: z3.BoolVal(True)})
 
 
 def welcome(pipeline: Pipeline, effect: Effect, replica: Replica, among: Membership) -> None:
-    """Unfence a broker; a leaderless partition gets a leader now if anybody can be elected (semantics 6.3, E2, E3, E7).
+    """Unfence a broker; a partition without a leader gets one if a replica can be elected (semantics 6.3, E2, E3, E7).
 
-    ``among``: who is in the ISR, and eligible besides, by then.
+    ``among``: the ISR and the eligible leader replicas by then.
     """
     controller = pipeline.controller
     effect[controller.unfenced[replica.number]] = True
@@ -53,13 +56,13 @@ def welcome(pipeline: Pipeline, effect: Effect, replica: Replica, among: Members
 
 
 def welcome_has_room(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.BoolRef:
-    """Unfencing the broker needs no leader epoch beyond the bound."""
+    """Tell whether unfencing the broker needs no leader epoch beyond the bound."""
     elects = z3.And(pipeline.controller.leader.term == 0, _chosen_with(pipeline, replica, among) != 0)
     return z3.Or(z3.Not(elects), epoch_left(pipeline))
 
 
 def take_out(pipeline: Pipeline, replica: Replica) -> Effect:
-    """The controller counts on a broker no more: out of the ISR, and another leader if it led (I5, E1, E2, E6, E8)."""
+    """Return the effect of taking a broker out of the ISR; another replica leads if it led (I5, E1, E2, E6, E8)."""
     controller, number = pipeline.controller, replica.number
     effect = Effect()
     effect[controller.unfenced[number]] = False
@@ -69,13 +72,13 @@ def take_out(pipeline: Pipeline, replica: Replica) -> Effect:
 
 
 def take_out_has_room(pipeline: Pipeline, replica: Replica) -> z3.BoolRef:
-    """Taking the broker out needs no leader epoch beyond the bound."""
+    """Tell whether taking the broker out needs no leader epoch beyond the bound."""
     leads = pipeline.controller.leader.term == replica.number
     return z3.Or(z3.Not(leads), epoch_left(pipeline))
 
 
 def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
-    """Who leads instead of a broker that was taken out, if that led."""
+    """Return the words for the new leader if the broker that was taken out led; else an empty string."""
     leader = pipeline.controller.leader.name
     if before[leader] != replica.number:
         return ""
@@ -83,7 +86,7 @@ def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, afte
 
 
 def fence(pipeline: Pipeline, replica: Replica) -> Action:
-    """The session of a dead or cut-off broker ends (semantics 6.2 I5, 6.3 E1 E2 E8)."""
+    """Let the session of a dead or cut-off broker end (semantics 6.2 I5, 6.3 E1 E2 E8)."""
 
     def sentence(before: State, after: State) -> str:
         text = f"the controller fences {replica.name}{sentence_on_leader(pipeline, replica, before, after)}"
@@ -92,21 +95,21 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "fence",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             pipeline.controller.unfenced[replica.number].is_set,
             z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set),
             take_out_has_room(pipeline, replica),
         ),
-        take_out(pipeline, replica).updates,
-        sentence,
-        "6.2 I5, 6.3 E1 E2 E8, 6.4",
+        updates=take_out(pipeline, replica).updates,
+        sentence=sentence,
+        semantics="6.2 I5, 6.3 E1 E2 E8, 6.4",
     )
 
 
 def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
-    """No leader and nobody to elect cleanly: a replica outside the ISR leads, and what it has is the truth (E4)."""
+    """Elect an unfenced replica if there is neither a leader nor an eligible replica; its log is the truth (E4)."""
     controller = pipeline.controller
     effect = Effect()
     elect(pipeline, effect, replica.number, z3.BoolVal(True))
@@ -118,46 +121,46 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "elect_unclean",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             controller.leader.term == 0,
             chosen(pipeline, current(pipeline), unfenced(pipeline)) == 0,
             controller.unfenced[replica.number].is_set,
             *(() if controller.reassignment is None else (controller.reassignment.assigned(replica.number),)),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        lambda before, after: f"the controller elects {replica.name} uncleanly; ISR {{{replica.number}}}",
-        "6.3 E4",
+        updates=effect.updates,
+        sentence=lambda before, after: f"the controller elects {replica.name} uncleanly; ISR {{{replica.number}}}",
+        semantics="6.3 E4",
     )
 
 
 def move_leader(pipeline: Pipeline, replica: Replica) -> Action:
-    """A planned move to another eligible replica, without waiting for it to have the whole log (E5)."""
+    """Move leadership, as planned, to another eligible replica, which need not have the whole log (E5)."""
     controller = pipeline.controller
     effect = Effect()
     elect(pipeline, effect, replica.number, z3.BoolVal(True))
     return Action(
         "move_leader",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             controller.leader.term != 0,
             controller.leader.term != replica.number,
             eligible(pipeline, replica.number),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        lambda before, after: f"the controller moves leadership to {replica.name} (planned)",
-        "6.3 E5",
-        Fault.LEADER_MOVE,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the controller moves leadership to {replica.name} (planned)",
+        semantics="6.3 E5",
+        fault=Fault.LEADER_MOVE,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything the controller decides by itself."""
+    """Yield the controller's own decisions."""
     for replica in pipeline.replicas:
         yield fence(pipeline, replica)
         yield move_leader(pipeline, replica)

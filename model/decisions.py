@@ -1,4 +1,4 @@
-"""What the controller has decided of the partition (semantics 6.3)."""
+"""The controller's decisions about the partition (semantics 6.3)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from model.reassignment import Reassignment
 
 @dataclass(frozen=True)
 class Controller:
-    """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced.
+    """The controller's decisions (semantics 6.3): leader (0 = none), leader epoch, ISR and unfenced brokers.
 
-    ``elr``: the eligible leader replicas, and ``last_known_leader``: who led a partition that has no leader now (0 = it
-    has one); empty and None where the brokers keep none. ``reassignment``: None where no replica is moved.
+    ``elr``: the eligible leader replicas. ``last_known_leader``: the last leader of a partition that has no leader now
+    (0 = the partition has one). They are empty and None where the brokers keep none. ``reassignment``: None where no
+    replica is moved.
     """
 
     leader: Variable

@@ -1,4 +1,4 @@
-"""How each part of the pipeline's state is shown in a trace."""
+"""The display of each part of the pipeline's state in a trace."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _STATUSES = {
 
 
 def displays(pipeline: Pipeline) -> tuple[Display, ...]:
-    """Everything a reader may want to see, in the order it is shown."""
+    """Return the displays of all parts of the state, in the order in which a trace shows them."""
     batches = pipeline.producer.batches
     transactions = () if pipeline.transactions is None else tuple(_of_producer(pipeline.transactions))
     upstream = () if pipeline.upstream is None else (_number("position of the input", pipeline.upstream.position),)
@@ -75,14 +75,14 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
     def render(state: State) -> str:
         words = _FATES[Fate(state[batch.fate.name])]
         if state[batch.fate.name] == Fate.FAILED and pipeline.deployment.on_send_error is OnSendError.IGNORE:
-            words = "failed, and nobody looks"
+            words = "failed, ignored by the application"
         target = state[batch.target.name]
         if state[batch.fate.name] == Fate.SENT:
             words += f" {broker_name(target)}"
         if state[batch.fate.name] == Fate.UNANSWERED:
             words += f" on a dead connection to {broker_name(target)}"
         if state[batch.fate.name] == Fate.FAILED and batch.doubtful is not None:
-            words += ", may be stored" if state[batch.doubtful.name] else ", taken for not stored"
+            words += ", may be stored" if state[batch.doubtful.name] else ", reported as not stored"
         if state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name]:
             words += ", to be retried"
         if state[batch.delayed.name]:
@@ -94,7 +94,7 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
 
 
 def _numbers(batch: Batch) -> Iterator[Display]:
-    """The numbers of a record whose client keeps them, and may send them in a later epoch."""
+    """Yield the display of a record's sequence number, for clients that keep it and can send it in a later epoch."""
     sequence, given, sent = batch.sequence, batch.numbered_in, batch.sent_epoch
     if sequence is None or given is None or sent is None:
         return
@@ -194,7 +194,7 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     for offset, queued in enumerate(consumer.queued):
         yield _with_a_worker(f"handed off from offset {offset}", queued)
     for offset, late in enumerate(consumer.late):
-        yield _with_a_worker(f"still with the member thrown out, from offset {offset}", late)
+        yield _with_a_worker(f"still with the evicted member, from offset {offset}", late)
     for offset, forwarded in enumerate(consumer.forwarded):
         yield _with_a_worker(f"on its way to the retry topic, from offset {offset}", forwarded)
     yield Display(

@@ -1,6 +1,6 @@
-"""How librdkafka's idempotent producer gets over failures: it waits until nothing is in flight (semantics 4.1).
+"""The recovery of librdkafka's idempotent producer: it waits until nothing is in flight (semantics 4.1).
 
-Its sequence numbers follow from the order of sending, so that a record keeps its own in all retries of an epoch.
+Its sequence numbers follow the order of sending, so a record keeps its number in all retries of an epoch.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from model.state import Batch, Fate, Pipeline, Replica
 
 
 def has_stopped(pipeline: Pipeline) -> z3.BoolRef:
-    """A fatal error was raised: the producer sends nothing any more."""
+    """Tell whether a fatal error was raised: the producer sends nothing any more."""
     fatal = pipeline.producer.fatal
     return z3.BoolVal(False) if fatal is None else fatal.is_set
 
 
 def has_drained(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """Nothing keeps the client from sending: no new epoch is due, and nothing in flight that it has to wait for.
+    """Tell whether nothing keeps the client from sending: no fatal error, epoch bump due, or batch to wait for.
 
-    It waits for all that is in flight before it retries, and for what is in flight to another leader.
+    The client waits for everything in flight before it retries, and for what is in flight to another leader.
     """
     producer = pipeline.producer
     assert producer.draining is not None
@@ -38,13 +38,13 @@ def _is_something_in_flight(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def bump_due(pipeline: Pipeline) -> z3.BoolRef:
-    """A new epoch is wanted, and nothing is in flight any more."""
+    """Tell whether an epoch bump is wanted and nothing is in flight any more."""
     wanted = z3.And(pipeline.producer.unresolved.is_set, z3.Not(has_stopped(pipeline)))
     return z3.And(wanted, z3.Not(_is_something_in_flight(pipeline)))
 
 
 def bump_when_drained(pipeline: Pipeline) -> Action:
-    """Nothing is in flight any more: a new epoch, in which the first record to send gets the number 0 (4.1)."""
+    """Bump the producer epoch once nothing is in flight; the next record sent gets the number 0 (4.1)."""
     producer = pipeline.producer
     effect = Effect()
     effect[producer.epoch] = producer.epoch.term + 1
@@ -61,44 +61,44 @@ def bump_when_drained(pipeline: Pipeline) -> Action:
     return Action(
         "bump_when_drained",
         "producer",
-        "producer",
-        {},
-        z3.And(bump_due(pipeline), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
-        "4.1",
+        lane="producer",
+        arguments={},
+        guard=z3.And(bump_due(pipeline), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
+        semantics="4.1",
     )
 
 
 def forget_topic(pipeline: Pipeline) -> Action:
-    """The topic is gone from the metadata for a moment: what is queued fails, and the numbers begin again (4.1).
+    """Let the metadata lack the topic for a moment: queued records fail, and the numbers begin again (4.1).
 
-    The producer keeps its id and epoch, so that brokers take new records for old ones.
+    The producer keeps its id and epoch, so that brokers treat new records as old ones.
     """
     producer = pipeline.producer
     effect = Effect()
     for batch in producer.batches:
-        # The gap that this leaves among the numbers is forgotten with them.
+        # The client forgets its numbers, and so the gap that the failed batches leave.
         complete(pipeline, effect, batch, Fate.FAILED, batch.is_(Fate.BUFFERED), out_of_retries=True)
     effect[producer.next_sequence] = 0
     return Action(
         "forget_topic",
         "producer",
-        "producer",
-        {},
-        z3.And(producer.next_sequence.term > 0, z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(producer.next_sequence.term > 0, z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "a broker that has just started says that the topic does not exist: the producer fails what it has queued, "
             "and when the topic is there again it numbers from 0, in the same epoch"
         ),
-        "4.1",
-        Fault.UNKNOWN_TOPIC,
+        semantics="4.1",
+        fault=Fault.UNKNOWN_TOPIC,
     )
 
 
 def stop_for_good(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
-    """A fatal error: what is queued fails; what is in flight may still be answered (semantics 4.1)."""
+    """Raise a fatal error: queued records fail; requests in flight can still be answered (semantics 4.1)."""
     assert pipeline.producer.fatal is not None
     for batch in pipeline.producer.batches:
         complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, batch.is_(Fate.BUFFERED)))
@@ -106,7 +106,7 @@ def stop_for_good(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
 
 
 def acknowledge_what_came_before(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """A later record succeeded: the client takes what it was about to retry for delivered as well (semantics 4.1)."""
+    """Acknowledge earlier records that wait for a retry: the client treats them as delivered with a later one (4.1)."""
     assert batch.sequence is not None
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:

@@ -1,4 +1,4 @@
-"""Lengths of time: a setting in milliseconds, a range that is assumed of the environment, and sums of these."""
+"""Lengths of time: a setting in milliseconds, an assumed range of the environment, and sums of these."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from fractions import Fraction
 from math import ceil, floor, inf
 
 JITTER = Fraction(1, 5)
-"""How far a client's backoff or time to connect is off its setting, either way; backoffs of retries from 3.7 on only
-(KIP-580)."""
+"""The random part of a client's backoff or time to connect, as a fraction of the setting, up or down; for backoffs
+of retries from 3.7 on only (KIP-580)."""
 
 CLIENT_LOOKS = 2
-"""A client looks for requests that take longer than request.timeout.ms after it waited for answers as long (P5)."""
+"""The number of request.timeout.ms within which a client notices a request that takes too long: it can wait for
+answers for one before it looks (P5)."""
 
 LONGEST = 2**53
-"""What is said to take longer, in ms, never happens (285,000 years; the largest of a Java long is 292 million)."""
+"""The number of ms from which on a length of time means never (285,000 years; the largest of a Java long is 292
+million years)."""
 
 UNITS: Mapping[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-"""What a length of time is read and told in, the shortest first, in ms."""
+"""The units in which lengths of time are read and shown, the shortest first, each in ms."""
 
 
 def in_units(milliseconds: int) -> str:
-    """``2 d 17 min 2.1 s``, ``300 ms``: exact, for people."""
+    """Return a number of ms in exact words for people: ``2 d 17 min 2.1 s``, ``300 ms``."""
     if milliseconds < 1_000:
         return f"{milliseconds} ms"
     found = []
@@ -37,9 +39,9 @@ def in_units(milliseconds: int) -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A length of time that has a name: ``least`` to ``most`` milliseconds, both the same where it is a setting.
+    """A named length of time: ``least`` to ``most`` milliseconds, which are equal for a setting.
 
-    ``most`` is None where nothing limits it.
+    ``most`` is None where nothing limits the quantity.
     """
 
     name: str
@@ -52,30 +54,31 @@ class Quantity:
 
     @property
     def is_fixed(self) -> bool:
-        """There is only one value."""
+        """The property of having only one value."""
         return self.least == self.most
 
 
 ADDS_AGAIN = Quantity("the client's pause before it adds a partition to its transaction again", 500, 500)
-"""With a client that drains, whatever its backoffs are (semantics 4.1)."""
+"""The pause, in ms, of a client that drains before it adds a partition to its transaction again, whatever its
+backoffs are (4.1)."""
 
 SCAN = Quantity("the second between two looks of the client at what timed out", 1_000, 1_000)
-"""How often librdkafka looks at requests in flight, and at messages that are queued (semantics 4.1)."""
+"""The time, in ms, between two checks of librdkafka for timeouts of requests in flight and of queued messages (4.1)."""
 
 
 @dataclass(frozen=True)
 class Duration:
     """A sum of quantities, each with a factor.
 
-    It stands for a range: each use of it in a run may come to another value within. Bounds are whole milliseconds,
-    rounded outwards, so that no run that is possible is lost.
+    The sum stands for a range: each use in a run can have another value of the range. Bounds are whole milliseconds,
+    rounded outwards, so that no possible run is lost.
     """
 
     parts: tuple[tuple[Fraction, Quantity], ...]
 
     @staticmethod
     def of(quantity: Quantity, factor: Fraction | int = 1) -> Duration:
-        """A quantity, or a multiple of it."""
+        """Return the duration of a quantity, or of a multiple of it."""
         return Duration(((Fraction(factor), quantity),))
 
     def __add__(self, other: Duration) -> Duration:
@@ -88,12 +91,12 @@ class Duration:
         return self + Duration(tuple((-factor, quantity) for factor, quantity in other.parts))
 
     def with_value(self, name: str, value: int) -> Duration:
-        """The same where the quantity of this name, if it is among the parts, is so many ms."""
+        """Return the same duration with the part of this name, if there is one, set to ``value`` ms."""
         changed = Quantity(name, value, value)
         return Duration(tuple((f, changed if quantity.name == name else quantity) for f, quantity in self.parts))
 
     def at_least(self) -> int:
-        """The shortest it can be, in ms; never below 0."""
+        """Return the shortest length, in ms; never below 0."""
         total = Fraction(0)
         for factor, quantity in self.parts:
             value = quantity.least if factor > 0 else quantity.most
@@ -104,11 +107,11 @@ class Duration:
 
     @property
     def is_never(self) -> bool:
-        """It is a setting that means so, or longer."""
+        """The property of a sum with a part that means never."""
         return any(factor > 0 and quantity.least >= LONGEST for factor, quantity in self.parts)
 
     def at_most(self) -> int | None:
-        """The longest it can be, in ms; None where nothing limits it."""
+        """Return the longest length, in ms; None where nothing limits it."""
         total = Fraction(0)
         for factor, quantity in self.parts:
             value = quantity.most if factor > 0 else quantity.least
@@ -119,16 +122,17 @@ class Duration:
 
 
 STOPS_WITHIN = Quantity("a broker's patience when it is stopped", 300_000, 300_000)
-"""So long a broker that is to stop waits for the controller; then it stops all the same (``BrokerServer.shutdown``)."""
+"""The longest time, in ms, that a stopping broker waits for the controller before it stops anyway
+(``BrokerServer.shutdown``)."""
 
 
 def longest(quantity: Quantity) -> float:
-    """The most of a range, in ms; infinity where nothing limits it."""
+    """Return the most of a range, in ms; infinity where nothing limits it."""
     return inf if quantity.most is None else quantity.most
 
 
 def _merged(parts: list[tuple[Fraction, Quantity]]) -> Iterator[tuple[Fraction, Quantity]]:
-    """Each quantity once; a range twice where one use adds and another takes away, as the two need not be equal."""
+    """Merge equal quantities; a range that is added and subtracted stays twice, as its two uses need not be equal."""
     factors: dict[tuple[Quantity, bool], Fraction] = {}
     for factor, quantity in parts:
         key = quantity, quantity.is_fixed or factor > 0

@@ -1,7 +1,7 @@
-"""Who leads: membership of the ISR and of the eligible leader replicas (ELR), and the choice among them (6.2, 6.3).
+"""Leader elections: membership of the ISR and the eligible leader replicas (ELR), and the choice among them (6.2, 6.3).
 
-With ELR (KIP-966) the ISR may be empty: whoever left it when it had fewer than ``min.insync.replicas`` members stays
-eligible, because the high watermark did not move from then on.
+With ELR (KIP-966) the ISR can be empty. A replica that leaves an ISR of fewer than ``min.insync.replicas`` members
+stays eligible, because the high watermark does not move from then on.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from model.language import Effect
 from model.state import Pipeline, Replica
 
 Members = Mapping[int, z3.BoolRef]
-"""By broker number, whether it is a member."""
+"""The condition of membership, by broker number."""
 
 
 @dataclass(frozen=True)
 class Membership:
-    """Who is in the ISR and who is eligible besides (nobody where there is no ELR)."""
+    """The members of the ISR and the eligible leader replicas (none where there is no ELR)."""
 
     isr: Members
     elr: Members
 
 
 def current(pipeline: Pipeline) -> Membership:
-    """What the controller has recorded."""
+    """Return the membership that the controller has recorded."""
     controller = pipeline.controller
     return Membership(
         {number: member.is_set for number, member in controller.isr.items()},
@@ -36,7 +36,10 @@ def current(pipeline: Pipeline) -> Membership:
 
 
 def with_isr(pipeline: Pipeline, isr: Members) -> Membership:
-    """After a change of the ISR: below ``min.insync.replicas`` those who leave stay eligible, else nobody is (6.3)."""
+    """Return the membership after a change of the ISR: below ``min.insync.replicas`` who leaves stays eligible (6.3).
+
+    With enough members no other replica is eligible.
+    """
     before = current(pipeline)
     if not before.elr:
         return Membership(isr, {})
@@ -49,7 +52,7 @@ def with_isr(pipeline: Pipeline, isr: Members) -> Membership:
 
 
 def without(pipeline: Pipeline, number: int) -> Membership:
-    """After a broker was fenced: out of the ISR, unless that would be empty, which only ELR allows (6.2, I5)."""
+    """Return the membership after a broker was fenced: it leaves the ISR; only with ELR can that become empty (I5)."""
     isr = dict(current(pipeline).isr)
     stays = z3.BoolVal(False)
     if not pipeline.controller.elr:
@@ -59,9 +62,9 @@ def without(pipeline: Pipeline, number: int) -> Membership:
 
 
 def after_stop(pipeline: Pipeline, replica: Replica) -> Membership:
-    """After a broker registered: one that did not stop in an orderly way is not eligible any more (6.3, 6.4).
+    """Return the membership after a broker registered: without an orderly stop it is not eligible any more (6.3, 6.4).
 
-    It registers once it was fenced, so that it is not in the ISR, or its only member where there is no ELR.
+    The broker registers after it was fenced. So it is not in the ISR, or is its only member where there is no ELR.
     """
     found = current(pipeline)
     if not found.elr:
@@ -72,9 +75,9 @@ def after_stop(pipeline: Pipeline, replica: Replica) -> Membership:
 
 
 def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef:
-    """The leader: the first that is alive, in assignment order, of the ISR, or of the ELR if the ISR is empty (E1, E2).
+    """Return the leader: the first ``alive`` in assignment order, of the ISR, or of the ELR if that is empty (E1, E2).
 
-    If both are empty, the last known leader (E3), even where unclean election is off. 0: none of these (E8).
+    If both are empty, the last known leader leads (E3), even where unclean election is off. 0: there is none (E8).
     """
     empty = z3.Not(z3.Or(*among.isr.values()))
     leader = z3.IntVal(0)
@@ -92,9 +95,9 @@ def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef
 
 
 def _places(pipeline: Pipeline) -> list[tuple[int, tuple[z3.BoolRef, ...]]]:
-    """Brokers in assignment order, each with the conditions under which it has that place.
+    """Return the brokers in assignment order, each with the conditions under which it has that place.
 
-    A broker that a replica is moved to has the place of the one before, which is the last from then on (6.8, M1).
+    A broker that a replica is moved to takes the place of the old broker, which then has the last place (6.8, M1).
     """
     reassignment = pipeline.controller.reassignment
     if reassignment is None:
@@ -115,9 +118,9 @@ def elect(pipeline: Pipeline, effect: Effect, leader: z3.ArithRef | int, when: z
 
 
 def record(pipeline: Pipeline, effect: Effect, membership: Membership, leader: z3.ArithRef, when: z3.BoolRef) -> None:
-    """Record who is in and who is eligible, with the leader that was chosen ``when`` there is an election.
+    """Record the ISR and the eligible replicas, and the chosen leader if ``when`` says that there is an election.
 
-    Who leads is in the ISR from then on, and not one of the others that are eligible.
+    The leader is in the ISR from then on, and is no longer one of the other eligible replicas.
     """
     controller = pipeline.controller
     elect(pipeline, effect, leader, when)

@@ -1,7 +1,7 @@
-"""What becomes of this partition when the same producer fails at another one (semantics 3.4, 4.1, 4.2).
+"""The effect on this partition when the same producer fails at another partition (semantics 3.4, 4.1, 4.2).
 
-A producer has one id and one epoch for all its partitions. What it cannot get over at one of them takes it to a new
-epoch, or to a new id, and so ends the sequence numbers of the others as well.
+A producer has one id and one epoch for all its partitions. A failure at one of them can take the producer to a new
+epoch or a new id, and so ends the sequence numbers of the other partitions as well.
 """
 
 from __future__ import annotations
@@ -19,18 +19,21 @@ from model.producer_ids import take_new_id
 from model.state import Batch, Fate, Pipeline
 
 NUMBERS_BEGIN_AGAIN = 1
-"""The epoch has gone on: this partition follows when nothing that it has numbered is in flight."""
+"""The value of ``moved_on`` that says: the producer's epoch has gone on, and this partition follows when none of its
+numbered batches is in flight."""
 
 LAST_ONE_SUCCEEDED = 2
-"""The same, and of what was numbered before the last to be over was acknowledged (clients 2.5 to 2.7.0)."""
+"""The value of ``moved_on`` that says in addition: the last numbered batch to end was acknowledged (clients 2.5 to
+2.7.0)."""
 
 
 def fail_elsewhere(pipeline: Pipeline) -> Action:
-    """A record of another partition fails for good, or is out of order there: a new epoch, for all partitions (3.4).
+    """Fail a record of another partition permanently, or as out of order: all partitions get a new epoch (3.4).
 
-    Java's client leaves alone what is in flight here. sarama's begins at 0 again with what it numbers next. librdkafka
-    waits until nothing is in flight, and then numbers anew what waits to be retried, stored or not. franz-go goes on in
-    the new epoch, and begins at 0 with the next first record of the row. Clients before 2.5 take a new producer id.
+    Java's client leaves alone what is in flight here. sarama's begins at 0 again with the next record that it numbers.
+    librdkafka waits until nothing is in flight, and then renumbers what waits to be retried, stored or not. franz-go
+    goes on in the new epoch, and begins at 0 with the next first record of the row. Clients before 2.5 take a new
+    producer id.
     """
     producer, deployment = pipeline.producer, pipeline.deployment
     effect = Effect()
@@ -60,13 +63,13 @@ def fail_elsewhere(pipeline: Pipeline) -> Action:
     return Action(
         "fail_elsewhere",
         "producer",
-        "producer",
-        {},
-        z3.And(_has_something_to_send(pipeline), goes_on),
-        effect.updates,
-        lambda before, after: f"a record of another partition fails: the producer, the same for both, {then}",
-        "3.4, 4.1 to 4.3",
-        Fault.FAILURE_ELSEWHERE,
+        lane="producer",
+        arguments={},
+        guard=z3.And(_has_something_to_send(pipeline), goes_on),
+        updates=effect.updates,
+        sentence=lambda before, after: f"a record of another partition fails: the producer, the same for both, {then}",
+        semantics="3.4, 4.1 to 4.3",
+        fault=Fault.FAILURE_ELSEWHERE,
     )
 
 
@@ -75,27 +78,27 @@ def _has_something_to_send(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def stop_elsewhere(pipeline: Pipeline) -> Action:
-    """The next record due of another partition is out of order: a client that drains stops for good (4.1, 4.3)."""
+    """Refuse another partition's next record due as out of order: a client that drains stops permanently (4.1, 4.3)."""
     effect = Effect()
     stop_for_good(pipeline, effect, z3.BoolVal(True))
     return Action(
         "stop_elsewhere",
         "producer",
-        "producer",
-        {},
-        z3.And(_has_something_to_send(pipeline), z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        lambda before, after: (
-            "another partition's next record is refused as out of order: the producer, the same for both, stops for "
-            "good (a fatal error)"
+        lane="producer",
+        arguments={},
+        guard=z3.And(_has_something_to_send(pipeline), z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            "another partition's next record is refused as out of order: the producer, the same for both, stops "
+            "permanently (a fatal error)"
         ),
-        "4.1, 4.3",
-        Fault.FAILURE_ELSEWHERE,
+        semantics="4.1, 4.3",
+        fault=Fault.FAILURE_ELSEWHERE,
     )
 
 
 def follow_due(pipeline: Pipeline) -> z3.BoolRef:
-    """The epoch has gone on, and nothing is in flight that has a number of the one before."""
+    """Tell whether the producer's epoch has gone on and nothing in flight has a number of the epoch before."""
     moved_on = pipeline.producer.moved_on
     assert moved_on is not None
     return z3.And(moved_on.term > 0, z3.Not(_is_something_numbered(pipeline)))
@@ -111,9 +114,9 @@ def _is_something_numbered(pipeline: Pipeline, but: Batch | None = None) -> z3.B
 
 
 def follow(pipeline: Pipeline) -> Action:
-    """The partition goes on in the producer's epoch: its numbers begin at 0 again, or do not (semantics 3.4).
+    """Let this partition go on in the producer's new epoch, with numbers from 0 or its old ones (semantics 3.4).
 
-    Clients 2.5 to 2.7.0 keep to the old ones unless something in flight was acknowledged last (KAFKA-12152).
+    Clients 2.5 to 2.7.0 keep the old numbers unless the last batch in flight was acknowledged (KAFKA-12152).
     """
     producer, deployment = pipeline.producer, pipeline.deployment
     moved_on = producer.moved_on
@@ -125,18 +128,18 @@ def follow(pipeline: Pipeline) -> Action:
     effect.set_when(again, producer.next_sequence, 0)
     effect.set_when(again, producer.last_acknowledged, -1)
     if deployment.sender.keeps_numbers and deployment.producer_id is ProducerId.KNOWN:
-        # The first number of a producer that the partition knows is none that an epoch begins with.
+        # The partition knows the producer, so its first number here is not the first of an epoch.
         first = z3.And(producer.session.term == 0, producer.epoch.term == 0, producer.next_sequence.term == 0)
         effect.set_when(z3.And(z3.Not(again), first), producer.next_sequence, 1)
         effect.set_when(z3.And(z3.Not(again), first), producer.last_acknowledged, 0)
     return Action(
         "follow_epoch",
         "producer",
-        "producer",
-        {},
-        z3.And(follow_due(pipeline), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(follow_due(pipeline), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer goes on with this partition in its new epoch, "
             + (
                 "from sequence number 0"
@@ -144,12 +147,12 @@ def follow(pipeline: Pipeline) -> Action:
                 else "but under its old sequence numbers (KAFKA-12152)"
             )
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 
 def note_success(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """A success of the last that is in flight under the old epoch makes clients 2.5 to 2.7.0 begin at 0 (3.4)."""
+    """Note a success of the last batch under the old epoch, which makes clients 2.5 to 2.7.0 begin at 0 (3.4)."""
     moved_on = pipeline.producer.moved_on
     if moved_on is not None and pipeline.deployment.sender.keeps_numbers:
         last = z3.And(moved_on.term > 0, z3.Not(_is_something_numbered(pipeline, batch)))
@@ -157,7 +160,7 @@ def note_success(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What comes of another partition's failure, where one is asked about."""
+    """Yield the actions of failures at another partition, where the deployment names that fault."""
     if not pipeline.deployment.fails_elsewhere:
         return
     deployment = pipeline.deployment

@@ -1,7 +1,7 @@
-"""Records whose processing fails, and what the application makes of it (semantics 12, C4; 12.1).
+"""Records whose processing fails, and the application's reaction (semantics 12, C4; 12.1).
 
-An application that lets the failure end its process is one that crashes (:mod:`model.consumer`). One that stays at the
-record, pausing its partition or processing it again at once, is one that polls it later.
+An application whose process ends with the failure is one that crashes (:mod:`model.consumer`). An application that
+stays at the record, by pausing its partition or processing it again at once, is one that polls the record later.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from model.restarting import hold
 from model.state import Pipeline, Replica
 
 _GO_ON = (OnProcessingError.SKIP, OnProcessingError.FORWARD, OnProcessingError.FORWARD_UNCONFIRMED)
-"""What does not keep the application from going on at once."""
+"""The reactions after which the application goes on at once."""
 
 
 def go_on(pipeline: Pipeline, leader: Replica) -> Action:
-    """Processing fails, and the application goes on: it skips the record, or has written it to another topic (12.1).
+    """Fail to process a record, and go on: the application skips it, or writes it to another topic (12.1).
 
-    What another topic has acknowledged is processed from there; here it counts as processed. Where nobody waits for
-    that, it is on its way there.
+    A record that the other topic has acknowledged will be processed from there; here it counts as processed. Where
+    nobody waits for the acknowledgement, the record is on its way there.
     """
     consumer = pipeline.consumer
     forwards = pipeline.deployment.on_processing_error is OnProcessingError.FORWARD
@@ -56,28 +56,28 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "fail_and_go_on",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        pollable(pipeline, leader, 1),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=pollable(pipeline, leader, 1),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, 1)} from {leader.name}, "
             f"fails to process it and {how}"
         ),
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
 def _commits_when_closed(deployment: Deployment) -> bool:
-    """A group is told where its member was: not where the sink keeps that, nor where nobody ever commits."""
+    """Tell whether a closing consumer commits: not where the sink keeps the offset, or nobody ever commits."""
     return not deployment.sink.keeps_offsets and deployment.commit is not Commit.NEVER
 
 
 def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """Processing fails, and the consumer is closed: what poll() returned is committed, processed or not (12, C4).
+    """Fail to process a record, and close the consumer, which commits all that poll() returned (12, C4).
 
-    close() does so by itself with auto-commit, and a ``finally`` block that commits does it without.
+    close() does so by itself with auto-commit, and so does a ``finally`` block that commits.
     """
     deployment = pipeline.deployment
     commits = _commits_when_closed(deployment)
@@ -94,23 +94,23 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     return Action(
         "fail_and_close",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, "
             f"fails with {done} of {count} processed and {how}"
         ),
-        "12 C4, 12.1",
-        Fault.FAILED_PROCESSING,
+        semantics="12 C4, 12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
 def close_with_workers(pipeline: Pipeline) -> Action:
-    """A worker fails, and the consumer is closed: all that poll() returned is committed, processed or not (12, C4).
+    """Let a worker fail, and close the consumer, which commits all that poll() returned, processed or not (12, C4).
 
-    What the other workers had finished by then is decided when a consumer starts again.
+    The next start decides what the other workers had finished by then.
     """
     consumer, commits = pipeline.consumer, _commits_when_closed(pipeline.deployment)
     effect = Effect()
@@ -126,38 +126,38 @@ def close_with_workers(pipeline: Pipeline) -> Action:
     return Action(
         "fail_and_close",
         "consumer",
-        "consumer",
-        {},
-        z3.And(consumer.running.is_set, z3.Or(*(queued.term > 0 for queued in consumer.queued))),
-        effect.updates,
-        sentence,
-        "12 C4, 12.1",
-        Fault.FAILED_PROCESSING,
+        lane="consumer",
+        arguments={},
+        guard=z3.And(consumer.running.is_set, z3.Or(*(queued.term > 0 for queued in consumer.queued))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C4, 12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
 def abort_and_go_on(pipeline: Pipeline, leader: Replica, count: int) -> Action:
-    """The transaction with the results is aborted, and the consumer polls on: its position stays ahead (11.3)."""
+    """Abort the transaction with the results, and poll on from the position, which stays ahead (11.3)."""
     effect = Effect()
     advance(pipeline, effect, leader, count)
     return Action(
         "abort_and_go_on",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, aborts the "
             "transaction with what comes of it, and polls on"
         ),
-        "11.3",
-        Fault.FAILED_PROCESSING,
+        semantics="11.3",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
 def confirm(pipeline: Pipeline, offset: int) -> Action:
-    """The other topic has the record, and will have it processed (12.1)."""
+    """Let the other topic acknowledge the record, which will be processed from there (12.1)."""
     forwarded = pipeline.consumer.forwarded[offset]
     effect = Effect()
     process(pipeline, effect, forwarded.term - 1, offset, moves_on=False)
@@ -165,35 +165,37 @@ def confirm(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "confirm_forward",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        forwarded.term > 0,
-        effect.updates,
-        lambda before, after: f"the retry topic acknowledges record {before[forwarded.name]}, which is processed there",
-        "12.1",
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=forwarded.term > 0,
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the retry topic acknowledges record {before[forwarded.name]}, which is processed there"
+        ),
+        semantics="12.1",
     )
 
 
 def lose_forwarded(pipeline: Pipeline, offset: int) -> Action:
-    """The other topic does not take the record, and nobody looks (12.1)."""
+    """Let writing the record to the other topic fail, which the application does not check (12.1)."""
     forwarded = pipeline.consumer.forwarded[offset]
     return Action(
         "lose_forward",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        forwarded.term > 0,
-        {forwarded: z3.IntVal(0)},
-        lambda before, after: (
-            f"writing record {before[forwarded.name]} to the retry topic fails, and the consumer does not look"
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=forwarded.term > 0,
+        updates={forwarded: z3.IntVal(0)},
+        sentence=lambda before, after: (
+            f"writing record {before[forwarded.name]} to the retry topic fails, and the consumer does not check"
         ),
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
 def fail_in_worker(pipeline: Pipeline, offset: int) -> Action:
-    """A worker fails: the consumer goes back to its record, and no more to one before it that failed as well (12.1)."""
+    """Let a worker fail: the consumer goes back to its record, and no longer to an earlier one that failed (12.1)."""
 
     def sentence(before: State, after: State) -> str:
         return f"{_fails(pipeline, before, offset)}{_gives_up_earlier(pipeline, before, offset)}"
@@ -201,18 +203,18 @@ def fail_in_worker(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "fail_in_worker",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        _may_fail(pipeline, offset),
-        _go_back(pipeline, offset).updates,
-        sentence,
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=_may_fail(pipeline, offset),
+        updates=_go_back(pipeline, offset).updates,
+        sentence=sentence,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
 def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
-    """A worker fails when others are done with what is behind: poll() returns that again as well (12.1)."""
+    """Let a worker fail after others finished later records, which poll() returns again as well (12.1)."""
     consumer, effect = pipeline.consumer, _go_back(pipeline, offset)
     later = list(enumerate(consumer.queued))[offset + 1 :]
     for place, queued in later:
@@ -226,13 +228,13 @@ def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "fail_before_finished",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        z3.And(_may_fail(pipeline, offset), z3.Or(*(queued.term > 0 for _, queued in later))),
-        effect.updates,
-        sentence,
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=z3.And(_may_fail(pipeline, offset), z3.Or(*(queued.term > 0 for _, queued in later))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -263,11 +265,11 @@ def _gives_up_earlier(pipeline: Pipeline, before: State, offset: int) -> str:
     waits = before[consumer.failed.name]
     if not 0 < waits <= offset:
         return ""
-    return f", and to record {before[consumer.queued[waits - 1].name]}, which failed before, no more"
+    return f", and no longer to record {before[consumer.queued[waits - 1].name]}, which failed before"
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way in which processing fails and the process does not die of it."""
+    """Yield the actions in which processing fails and the process survives."""
     deployment = pipeline.deployment
     most = min(deployment.max_poll_records, deployment.bounds.log)
     closes = deployment.on_processing_error is OnProcessingError.CLOSE

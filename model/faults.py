@@ -1,4 +1,4 @@
-"""The kinds of fault, by name (semantics 1.1). Each is its own kind with its own budget."""
+"""The kinds of fault, by name (semantics 1.1); each has its own budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """What can go wrong. A kill keeps the page cache, a power loss does not: they are never the same thing."""
+    """The kinds of fault. A kill keeps the page cache and a power loss does not, so they are two kinds."""
 
     KILL = "kill"
     POWER_LOSS = "power-loss"
@@ -46,7 +46,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.CUT_OFF: "a broker cannot reach the controller, but still serves clients and followers",
     Fault.SLOW_FOLLOWER: "a follower stops fetching for a while and may fall out of the ISR",
     Fault.FORGED_FETCH: "a client sends a fetch in the name of a follower, and the leader believes it",
-    Fault.LATE_ANSWER: "a leader sends what a follower fetched so late that its own log is another one by then",
+    Fault.LATE_ANSWER: "a leader sends what a follower fetched so late that its own log has changed by then",
     Fault.LOST_REQUEST: "a produce request never reaches the broker",
     Fault.LOST_RESPONSE: "a produce response never reaches the producer",
     Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
@@ -58,13 +58,13 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.EVICTION: "a consumer polls too late, or is silent for too long: another takes over while it goes on",
     Fault.REBALANCE: "the group gives the partition to another consumer in order: a deployment, or more members",
     Fault.LOST_COMMIT: "an asynchronous commit fails, or the retry of an older one overtakes it",
-    Fault.LOST_OFFSETS: "the brokers lose what a group has committed: the topic of offsets is not kept well enough",
+    Fault.LOST_OFFSETS: "the brokers lose the committed offsets of a group: the offsets topic is not kept well enough",
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
-    Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
+    Fault.REFUSED_RECORD: "a leader refuses a record permanently: too large, invalid, or not authorised",
     Fault.SPLIT_BATCH: "a leader refuses a batch of several records as too large, and the producer splits it",
     Fault.UNKNOWN_TOPIC: "a broker that has just started says that the topic does not exist: the producer believes it",
-    Fault.FAILURE_ELSEWHERE: "a record of another partition of the same idempotent producer fails there for good",
+    Fault.FAILURE_ELSEWHERE: "a record of another partition of the same idempotent producer fails there permanently",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
     Fault.TRANSACTION_TIMEOUT: "a transaction is open for longer than transaction.timeout.ms, and is aborted",
     Fault.LOST_TRANSACTION_STATE: "the coordinator of transactions forgets: __transaction_state lost something",
@@ -93,37 +93,37 @@ ONLY_BY_NAME = frozenset(
         Fault.LOST_TRANSACTION_STATE,
     }
 )
-"""Kinds that no deployment has unless it names them."""
+"""The kinds that a deployment has only if it names them."""
 
 ENDS_PRODUCER = frozenset({Fault.PRODUCER_CRASH, Fault.PRODUCER_STOP})
-"""Faults after which the producer application is another process, with another producer id."""
+"""The faults after which the producer application is another process, with another producer id."""
 
 OF_APPLICATIONS = ENDS_PRODUCER | {Fault.CONSUMER_CRASH}
-"""Faults that end a process of the application; every broker runs on."""
+"""The faults that end a process of the application; every broker runs on."""
 
 ONCE = frozenset({Fault.REASSIGNMENT})
-"""Kinds that happen once in a run at most: there is one broker that a replica can be moved to."""
+"""The kinds that happen at most once in a run: a replica can be moved to one broker only."""
 
 REPLACES_MEMBER = frozenset({Fault.EVICTION, Fault.REBALANCE})
-"""Faults after which another member of the group has the partition, and the one before still runs."""
+"""The faults after which another member of the group has the partition, while the one before still runs."""
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
-"""Kind -> a kind whose runs include all of its runs: a power loss may lose nothing, and then it is a kill."""
+"""Kind -> a kind whose runs include all of its runs: a power loss can lose nothing, and then equals a kill."""
 
 FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
-"""Faults after which a broker's connections are dead, and nobody closes them."""
+"""The faults after which a broker's connections are dead and nobody closes them."""
 
 LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
-"""Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""
+"""The faults of one request and its connection that the client notices when request.timeout.ms runs out."""
 
 BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE}
-"""Faults after which clients have to connect again."""
+"""The faults after which clients have to connect again."""
 
 MOVES_LEADER = frozenset({Fault.LEADER_MOVE, Fault.REASSIGNMENT})
-"""Faults after which another broker may lead, and the one before runs on."""
+"""The faults after which another broker can lead, while the one before runs on."""
 
 DELAYS_READING = BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF}
-"""Faults after which a consumer has to find out which broker to read from."""
+"""The faults after which a consumer has to find out which broker to read from."""
 
 OF_BROKERS = BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
-"""Faults after which a broker may be away, or another one lead some partition."""
+"""The faults after which a broker can be away, or another broker can lead some partition."""

@@ -1,4 +1,4 @@
-"""How a follower copies its leader, and drops what the leader does not have, by release (semantics 6.1, 8)."""
+"""Followers: how they copy the leader's log, and drop what the leader does not have, by release (semantics 6.1, 8)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from model.wording import entry_name, records_dropped
 
 
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
-    """What a leader knows of producers from before the modelled log a follower copies with that log (semantics 3.5)."""
+    """Copy to the follower what the leader knows of producers from before the modelled log (semantics 3.5)."""
     if follower.knows_producer is not None and leader.knows_producer is not None:
         has_it = leader.knows_producer.term
         if leader.log_start is not None:
-            # The log begins behind what came before the run: what the follower knows of that it knew already.
+            # The log starts after the records from before the run, so the follower learns nothing of their producer.
             has_it = z3.If(leader.log_start.term > 0, follower.knows_producer.term, has_it)
         effect[follower.knows_producer] = has_it
 
 
 def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
-    """The longest prefix of both logs with the same leader epochs (semantics 8)."""
+    """Return the length of the longest prefix of both logs with the same leader epochs (semantics 8)."""
     length = z3.IntVal(0)
     agrees = z3.BoolVal(True)
     for offset in range(one.log.capacity):
@@ -39,9 +39,9 @@ def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
 
 
 def agreed_prefix(follower: Replica, leader: Replica) -> z3.ArithRef:
-    """The longest prefix that a leader takes for one of its own log, by its last epoch alone (semantics 8, KIP-595).
+    """Return the length of the longest prefix that a leader counts as its own, by the last epoch alone (8, KIP-595).
 
-    It is the common one, unless the follower has records of an epoch on top of a log that already differed.
+    That is the common prefix, unless the follower has records of an epoch on top of a log that already differed.
     """
     length = z3.IntVal(0)
     for offset, slot in enumerate(follower.log.slots):
@@ -52,7 +52,7 @@ def agreed_prefix(follower: Replica, leader: Replica) -> z3.ArithRef:
 
 
 def _end_of(replica: Replica, epoch: z3.ArithRef) -> z3.ArithRef:
-    """Where an epoch ends in a log, or the ones before it."""
+    """Return the offset at which an epoch, or the ones before it, ends in a log."""
     return replica.log.count(lambda _, slot: slot["epoch"].term <= epoch)
 
 
@@ -61,10 +61,11 @@ def _has_epoch(replica: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
 
 
 def end_of_last_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3.ArithRef:
-    """Where the follower's log ends, asked of the leader by the follower's last epoch alone (semantics 8, KIP-101).
+    """Return the follower's log end after it asked the leader where its own last epoch ends (semantics 8, KIP-101).
 
-    The leader answers with the start of its next epoch. Before 2.0.1 one that does not know the epoch, and has no later
-    one, or none before it, has no answer; then the follower drops what is above its high watermark.
+    The leader answers with the start of its next epoch. Before 2.0.1 a leader has no answer if it does not know the
+    epoch and has no later epoch, or none before it. Then the follower drops what is above its high watermark.
+    ``mended``: release 2.0.1 or later.
     """
     end = follower.log.end.term
     mine = follower.log.at(end - 1, "epoch")
@@ -76,13 +77,14 @@ def end_of_last_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3
 
 
 def end_asked_epoch_by_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3.ArithRef:
-    """Where the follower's log ends once it has asked for its last epoch, and for the next before (8, KIP-279).
+    """Return the follower's log end after it asked the leader for its last epoch, and for earlier ones (8, KIP-279).
 
-    It is done as soon as the leader names an epoch that it has as well, and compares nothing below: where it fetched
-    records of an epoch on top of a log that already differed, that stays. Before 2.0.1 (KAFKA-7415) a leader has no
-    answer for an epoch that is newer than all records that it has, or older: then the follower drops what is above its
-    high watermark, or nothing more if it has dropped something already. And a follower that has no epoch as old as the
-    one that the leader names goes by the leader's offset alone.
+    The follower stops as soon as the leader names an epoch that the follower has as well, and compares nothing below.
+    So what differs below stays where the follower fetched records of an epoch on top of a log that already differed.
+
+    Before 2.0.1 (not ``mended``; KAFKA-7415) a leader has no answer for an epoch that is newer than all its records, or
+    older. Then the follower drops what is above its high watermark, or nothing more if it has dropped something
+    already. And a follower that has no epoch as old as the one that the leader names uses the leader's offset alone.
     """
 
     def unanswered(epoch: z3.ArithRef) -> z3.BoolRef:
@@ -112,7 +114,7 @@ def _least(one: z3.ArithRef, other: z3.ArithRef) -> z3.ArithRef:
 
 
 def _chosen(among: Sequence[z3.ArithRef], index: z3.ArithRef) -> z3.ArithRef:
-    """The term at an index, the last one beyond."""
+    """Return the term at an index, or the last term for an index beyond."""
     chosen = among[-1]
     for at, term in enumerate(among[:-1]):
         chosen = z3.If(index == at, term, chosen)
@@ -120,7 +122,7 @@ def _chosen(among: Sequence[z3.ArithRef], index: z3.ArithRef) -> z3.ArithRef:
 
 
 def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.ArithRef:
-    """What a follower keeps that asks its leader, by release (semantics 8)."""
+    """Return the length of the prefix that a follower keeps when it asks its leader, by release (semantics 8)."""
     how, mended = pipeline.deployment.truncation, pipeline.deployment.mends_of_2_0_1
     if how is Truncation.LAST_EPOCH:
         return end_of_last_epoch(follower, leader, mended=mended)
@@ -130,9 +132,9 @@ def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) ->
 
 
 def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
-    """The follower sends its fetches to this broker, which answers them as the leader (semantics 6.1, R1).
+    """Tell whether the follower sends its fetches to this broker, which answers them as the leader (semantics 6.1, R1).
 
-    Before 2.1 nobody looks whether both mean the same leader epoch.
+    Before 2.1 neither compares the leader epochs of the two.
     """
     follows = follower.follows(leader)
     if pipeline.deployment.truncation is not Truncation.FENCED:
@@ -144,7 +146,7 @@ def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.B
 
 
 def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
-    """The follower takes its log for a prefix of the leader's, from whose end it can fetch on."""
+    """Tell whether the follower treats its log as a prefix of the leader's, and can fetch from its log end."""
     if pipeline.deployment.truncation is Truncation.FENCED:
         return follower.log.end.term == _end_of_agreement(pipeline, follower, leader)
     fits = follower.log.end.term <= leader.log.end.term
@@ -152,11 +154,11 @@ def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3
 
 
 def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str, z3.ArithRef]:
-    """What a follower gets of the leader's log at an offset.
+    """Return the fields of the entry that a follower gets from the leader's log at an offset.
 
-    Of a record that was removed nobody learns its sequence number, unless it is the producer's last: then the cleaner
-    has left an empty batch (semantics 10, D3). A marker that was removed it never sees, and of one that stands it knows
-    as much as if it were new (D6).
+    A follower does not learn the sequence number of a removed record, unless that is the producer's last: then the
+    cleaner has left an empty batch (semantics 10, D3). A follower never sees a removed marker, and treats a marker that
+    stands as new (D6).
     """
     entry = {name: leader.log.at(offset, name) for name in leader.log.slots[0]}
     if pipeline.compacted is not None and "sequence" in entry:
@@ -167,13 +169,13 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
         dropped = entry[MARKER] >= int(Marker.DROPPED)
         entry[MARKER] = z3.If(dropped, int(Marker.UNSEEN), int(Marker.STANDS))
     if leader.log_start is not None:
-        # A follower begins where its leader's log does, and gets nothing of what was before.
+        # A follower starts at its leader's log start offset, and gets nothing from below.
         entry[FORGOTTEN] = z3.If(leader.log_start.term > offset, z3.IntVal(1), z3.IntVal(0))
     return entry
 
 
 def is_hole(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> bool:
-    """What stood at the offset the cleaner had removed before the replica copied it."""
+    """Tell whether the cleaner had removed the entry at the offset before the replica copied it."""
     slot = replica.log.slots[offset]
     if pipeline.deployment.drops_markers and state[slot[MARKER].name] == Marker.UNSEEN:
         return True
@@ -183,7 +185,7 @@ def is_hole(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> 
 def _is_followed(
     pipeline: Pipeline, leader: Replica, offset: z3.ArithRef, entry: Mapping[str, z3.ArithRef]
 ) -> z3.BoolRef:
-    """The producer has a batch further on in the log, or a marker of a newer epoch, in which it has none (10, D3)."""
+    """Tell whether the log has a later batch of the producer, or a marker of a newer epoch without a batch (10, D3)."""
     transactions = pipeline.transactions
     if transactions is not None:
         return leader.log.some(
@@ -202,9 +204,10 @@ def _is_followed(
 
 
 def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
-    """A follower fetches: the leader learns how far it is, it gets the next record and the high watermark (R1-R3).
+    """Let a follower fetch: the leader learns its log end, it gets the next record and the high watermark (6.1 R1-R3).
 
-    Where it matters what followers know of that, they hear what it was before they asked.
+    Where the follower's knowledge of the high watermark decides something, the follower hears the value from before its
+    fetch.
     """
     end = follower.log.end.term
     effect = Effect()
@@ -233,19 +236,20 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "fetch",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
-        effect.updates,
-        sentence,
-        "6.1 R1-R3",
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1 R1-R3",
     )
 
 
 def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
-    """A leader learns how far a follower is before that has the answer, which may be enough for the ISR (I2).
+    """Let the leader learn a follower's log end before that has the answer, which can suffice for the ISR (6.2 I2).
 
-    From 2.1 on a replica in the ISR has all that it must have, whatever is on its way: asking and hearing are one step.
+    From 2.1 on a replica in the ISR has everything that it must have, whatever is on its way: request and response are
+    one step.
     """
     end = follower.log.end.term
     effect = Effect()
@@ -254,26 +258,26 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "ask",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(
             fetches_from(pipeline, follower, leader),
             has_reconciled(pipeline, follower, leader),
             leader.log.end.term > end,
             leader.fetched[follower.number].term != end + 1,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} asks {leader.name} for offset {before[follower.log.end.name]}; the answer is on its way"
         ),
-        "6.1 R1 R2",
+        semantics="6.1 R1 R2",
     )
 
 
 def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
-    """A follower drops what its leader does not have before it fetches, as far as it can tell (semantics 8).
+    """Let a follower drop, before it fetches, what its leader does not have and epochs reveal (semantics 8).
 
-    From 2.1 on it finds out whenever they differ; before that it asks once in each epoch.
+    From 2.1 on the follower notices whenever the logs differ. Before, it asks once in each leader epoch.
     """
     to = _end_of_agreement(pipeline, follower, leader)
     effect = Effect()
@@ -293,48 +297,48 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "truncate",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), due),
-        effect.updates,
-        sentence,
-        "8",
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), due),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="8",
     )
 
 
 def is_ahead(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
-    """The follower fetches beyond the end of its leader's log (semantics 6.6, KAFKA-7414)."""
+    """Tell whether the follower fetches beyond the end of its leader's log (semantics 6.6, KAFKA-7414)."""
     asks = z3.BoolVal(True) if follower.reconciled is None else follower.reconciled.is_set
     return z3.And(fetches_from(pipeline, follower, leader), asks, follower.log.end.term > leader.log.end.term)
 
 
 def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
-    """Offset out of range: a follower that is ahead drops what its leader does not have, by offsets alone (6.6)."""
+    """Let a follower that is ahead (offset out of range) truncate to its leader's log end, by offsets alone (6.6 8)."""
     effect = Effect()
     keep_prefix(effect, follower, leader.log.end.term)
 
     return Action(
         "go_back",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        is_ahead(pipeline, follower, leader),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=is_ahead(pipeline, follower, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} is ahead of {leader.name}, goes back to its end and drops "
             f"{records_dropped(pipeline, before, after, follower)}"
         ),
-        "6.6, 8",
+        semantics="6.6, 8",
     )
 
 
 def halts_when_ahead(pipeline: Pipeline) -> bool:
-    """Before 2.0.1 a broker rather stops than drops records where unclean election is off (6.6, KAFKA-7414)."""
+    """Tell whether a broker halts rather than drop records: before 2.0.1, unclean election off (6.6, KAFKA-7414)."""
     return not pipeline.deployment.mends_of_2_0_1 and not pipeline.deployment.unclean_leader_election
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What followers do to have what their leader has."""
+    """Yield the actions by which followers copy their leaders' logs."""
     truncation = pipeline.deployment.truncation
     for leader in pipeline.replicas:
         for follower in pipeline.followers_of(leader):

@@ -13,7 +13,7 @@ from model.state import Pipeline, Replica
 
 
 def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
-    """The leader believes that a follower has its whole log, because somebody says so in its name (6.1 R1 R2)."""
+    """Let a client fetch at the leader's end in a follower's name: the leader believes that it has all (6.1 R1 R2)."""
     effect = Effect()
     end = leader.log.end.term
     effect[leader.fetched[follower.number]] = end + 1
@@ -21,21 +21,21 @@ def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
     return Action(
         "forge_fetch",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"a client fetches at offset {before[leader.log.end.name]} in the name of {follower.name}, and "
             f"{leader.name} believes it"
         ),
-        "6.1 R1 R2",
-        Fault.FORGED_FETCH,
+        semantics="6.1 R1 R2",
+        fault=Fault.FORGED_FETCH,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """A fetch in the name of each follower, where brokers do not ask whether its sender may."""
+    """Yield a fetch in the name of each follower, where brokers do not check whether the sender is authorized."""
     if pipeline.deployment.believes_any_fetch:
         for leader in pipeline.replicas:
             for follower in pipeline.followers_of(leader):

@@ -1,4 +1,4 @@
-"""What a run leaves behind that clocks ask for, and nothing else (docs/semantics.md, "Time")."""
+"""Facts about a run that only clocks read (docs/semantics.md, "Time")."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from model.language import Action, Variable, flag
 
 @dataclass(frozen=True)
 class History:
-    """What is remembered for clocks alone: no action depends on it. Empty, or None, where nothing can come of it.
+    """The variables that only clocks read; no action depends on them. Each is empty, or None, where it cannot matter.
 
-    ``fell_silent``, by broker: it died, and nobody closed its connections. ``unnoticed``: neither has the producer
-    noticed since. ``lost_requests``: the connection of some request broke, and with acks=0 nobody waits for its answer.
-    The group has no consumer because it threw out the one it had (``thrown_out``), or moved the partition in order
-    (``handed_over``). ``consumer_was_out``: the group was without its consumer, ``brokers_were_out``: some broker was
-    away, cut off, or no longer led; both where that decides whether a record is read in time.
+    ``fell_silent``, by broker: the broker died, and nobody closed its connections. ``unnoticed``, by broker: in
+    addition, the producer has not noticed since. ``lost_requests``: the connection of some request broke, and with
+    acks=0 nobody waits for its answer. ``thrown_out``: the group has no consumer because it evicted the one it had.
+    ``handed_over``: the group has none because it moved the partition in order. ``consumer_was_out``: the group was
+    without its consumer. ``brokers_were_out``: some broker was away, cut off, or no longer led. The last two exist
+    where they decide whether a record is read in time.
     """
 
     fell_silent: dict[int, Variable]
@@ -44,7 +45,7 @@ class History:
 
 
 def declare_history(deployment: Deployment) -> History:
-    """What is remembered of a run of this deployment, at its start."""
+    """Return the history variables of a deployment, in their initial state."""
     possible = deployment.possible_faults
     numbers = range(1, deployment.brokers + 1) if FALLS_SILENT & possible else ()
     nobody_waits = deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
@@ -60,7 +61,7 @@ def declare_history(deployment: Deployment) -> History:
 
 
 def remember_outages(deployment: Deployment, history: History, action: Action) -> Action:
-    """A fault that may keep the consumer from reading is remembered, where that decides what is read in time."""
+    """Make a fault that can delay reading set its history variable, where that decides something; return the action."""
     closes = deployment.on_processing_error is OnProcessingError.CLOSE
     of_consumer = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
     happened = []

@@ -1,4 +1,4 @@
-"""Brokers forget a producer that has written nothing for producer.id.expiration.ms, and its numbers (semantics 3.5)."""
+"""Brokers that forget a producer, and its numbers, which wrote nothing for producer.id.expiration.ms (3.5)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from model.wording import record_name
 
 
 def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
-    """The last record of its producer that the broker has is old enough: it forgets the producer (semantics 3.5).
+    """Let a broker forget a producer whose last record it has is older than producer.id.expiration.ms (semantics 3.5).
 
-    ``batch`` is that record. What comes of the producer then is taken for the first of it.
+    ``batch`` is that record. The broker treats the producer's next record as its first.
     """
     of_producer = pipeline.producer.shares_id
     known = [
@@ -43,26 +43,26 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
     return Action(
         "forget_producer",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "batch": batch.number},
-        z3.And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number, "batch": batch.number},
+        guard=z3.And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} forgets the producer, of which it has nothing newer than {record_name(batch)}: "
             "producer.id.expiration.ms is over"
         ),
-        "3.5",
+        semantics="3.5",
     )
 
 
 def numbers_will_be_asked_for(pipeline: Pipeline) -> z3.BoolRef:
-    """Numbers will be asked about: something is to be sent, or on its way."""
+    """Tell whether a broker will still check numbers: a record is to be sent, or on its way."""
     left = [z3.Or(b.is_(Fate.UNSENT), b.incomplete, b.delayed.term != 0) for b in pipeline.producer.batches]
     return z3.Or(*left)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every broker that forgets the producer, where a record may be retried for so long."""
+    """Yield, for every broker, the action that it forgets the producer, where a record can be retried for that long."""
     if pipeline.deployment.producer_ids_expire:
         for replica, batch in product(pipeline.replicas, pipeline.producer.batches):
             yield forget(pipeline, replica, batch)

@@ -1,4 +1,4 @@
-"""What a client before 2.5 makes of a refused sequence, and of brokers before 2.5 that do not know it (3.4, 3.5)."""
+"""Refused sequence numbers with clients before 2.5, or brokers before 2.5 that do not know the producer (3.4, 3.5)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def _refused(pipeline: Pipeline, batch: Batch, leader: Replica, why: z3.BoolRef 
 
 
 def _retries_out_of_order(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A gap before a batch that is not the next one due, or that has another number by now, may close (3.4)."""
+    """Tell whether the client retries a batch refused as out of order: the gap before the batch can still close (3.4).
+
+    That is so if the batch is not the next one due, or has another number by now.
+    """
     if one_by_one(pipeline):
         return z3.BoolVal(False)
     renumbered, producer = numbering_of(batch).renumbered, pipeline.producer
@@ -45,7 +48,7 @@ def _retries_out_of_order(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def out_of_order_ends_id(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The refusal means lost data to the client, which takes another producer id (semantics 3.4)."""
+    """Tell whether the refusal means lost data to the client, which takes another producer id (semantics 3.4)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     refused = _refused(pipeline, batch, leader, check.out_of_order)
@@ -54,7 +57,7 @@ def out_of_order_ends_id(pipeline: Pipeline, batch: Batch, leader: Replica) -> z
 
 
 def refuse_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap in the sequence: the client retries, or the send fails, and it takes a new producer id (3.4, 3.5)."""
+    """Refuse a batch after a gap: the client retries, or fails the send and takes a new producer id (3.4, 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     ends, retries = out_of_order_ends_id(pipeline, batch, leader), _retries_out_of_order(pipeline, batch)
@@ -69,9 +72,10 @@ def refuse_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
 
 
 def _may_start_again(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The leader's log starts behind all of this id that was acknowledged: that may be why it does not know it (3.4).
+    """Tell whether all records acknowledged with this producer id are below the leader's log start offset.
 
-    Where no broker forgets for what it deletes, nothing was ever acknowledged then.
+    Then the client concludes that the broker can have forgotten the producer for that reason (3.4). Where no broker
+    forgets what it deletes, the condition is that nothing was acknowledged with this id.
     """
     acknowledged_to = pipeline.producer.acknowledged_to
     if acknowledged_to is not None and leader.log_start is not None:
@@ -95,7 +99,7 @@ def _retries_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
 
 
 def unknown_ends_id(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The broker has lost the producer, and what it acknowledged: the client takes another producer id (3.4).
+    """Tell whether the broker has lost the producer and what it acknowledged: the client takes another id (3.4).
 
     A client of 0.11 does not know the error, and does nothing about it.
     """
@@ -108,7 +112,7 @@ def unknown_ends_id(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Boo
 
 
 def refuse_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The broker does not know the producer id: the client starts again at 0, or the send fails (3.4, 3.5)."""
+    """Refuse a batch of an unknown producer id: the client starts again at 0, or the send fails (3.4, 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     retries = _retries_unknown(pipeline, batch, leader)
@@ -134,7 +138,11 @@ def _refusal(
     conditions: tuple[z3.BoolRef, z3.BoolRef, z3.BoolRef],
     effect: Effect,
 ) -> Action:
-    """The batch is retried, or its send fails, which ends the producer id unless that has ended before."""
+    """Build a refusal: the batch is retried, or its send fails, which ends the producer id unless that ended before.
+
+    ``named``: the action's name and the error. ``conditions``: the broker refuses, the client retries, the producer id
+    ends.
+    """
     name, error = named
     refused, retries, ends = conditions
     fail_attempt(pipeline, effect, batch, retries)
@@ -150,24 +158,24 @@ def _refusal(
     return Action(
         name,
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(refused, z3.Or(z3.Not(ends), epoch_left(pipeline))),
-        effect.updates,
-        sentence,
-        "3.4, 3.5",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(refused, z3.Or(z3.Not(ends), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.4, 3.5",
     )
 
 
 def bump_for_unknown_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """A broker before 2.5 does not know the producer of a client from 2.5 on, which bumps its epoch (3.4)."""
+    """Tell whether a client from 2.5 on bumps its epoch as a broker before 2.5 does not know the producer (3.4)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     return z3.And(_refused(pipeline, batch, leader, check.unknown), z3.Not(is_renumbered(pipeline, batch)))
 
 
 def reject_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The broker does not know the producer id: a client from 2.5 on bumps its epoch and retries (3.4, 3.5)."""
+    """Refuse a batch of an unknown producer id: a client from 2.5 on bumps its epoch and retries (3.4, 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     bumps, producer = bump_for_unknown_due(pipeline, batch, leader), pipeline.producer
@@ -177,20 +185,20 @@ def reject_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "reject_unknown",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused(pipeline, batch, leader, check.unknown), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused(pipeline, batch, leader, check.unknown), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: UNKNOWN_PRODUCER_ID"
             + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
         ),
-        "3.4, 3.5",
+        semantics="3.4, 3.5",
     )
 
 
 def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
-    """A number was given up on, nothing the client counts on is left, and a number is missing (3.4)."""
+    """Tell whether the client gave up on a number, tracks nothing any more, and a number is missing (3.4)."""
     return z3.And(_drained(pipeline), z3.Not(_continues(pipeline)))
 
 
@@ -205,7 +213,7 @@ def _continues(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def resolve_with_new_id(pipeline: Pipeline) -> Action:
-    """Nothing the client counts on is left: it goes on if no number is missing, else with a new producer id (3.4)."""
+    """Resolve the sequence once nothing is tracked: go on if no number is missing, else take a new id (3.4)."""
     producer = pipeline.producer
     continues = _continues(pipeline)
     effect = Effect()
@@ -214,27 +222,27 @@ def resolve_with_new_id(pipeline: Pipeline) -> Action:
     return Action(
         "resolve_with_new_id",
         "producer",
-        "producer",
-        {},
-        z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
-            "the producer takes a new producer id, for nobody knows whether the sequence it gave up on is used"
+        lane="producer",
+        arguments={},
+        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            "the producer takes a new producer id, as it cannot know whether the sequence it gave up on is used"
             if after[producer.epoch.name] > before[producer.epoch.name]
             else "the producer finds that no sequence is missing"
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 
 def some_do_not_know(pipeline: Pipeline) -> bool:
-    """Brokers tell a producer that they do not know it (1.0 to 2.4)."""
+    """Tell whether brokers answer UNKNOWN_PRODUCER_ID to a producer that they do not know (1.0 to 2.4)."""
     sequencing = pipeline.deployment.sequencing
     return sequencing is not None and sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID
 
 
 def new_ids_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
-    """The client would take another producer id."""
+    """Yield the conditions under which the client would take another producer id."""
     yield resolution_due(pipeline)
     for batch in pipeline.producer.batches:
         yield z3.And(batch.is_(Fate.BUFFERED), ends_id_when_given_up(pipeline, batch))
@@ -245,7 +253,7 @@ def new_ids_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What comes of refused sequences with a client or brokers before 2.5."""
+    """Yield the actions of refused sequence numbers with a client or brokers before 2.5."""
     if pipeline.deployment.takes_new_ids and not one_by_one(pipeline):
         yield resolve_with_new_id(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):

@@ -1,4 +1,4 @@
-"""Idempotent producing: sequence numbers at the client, the duplicate check at the broker (semantics 3.4, 3.5)."""
+"""The idempotent producer: sequence numbers at the client, the duplicate check at the broker (semantics 3.4, 3.5)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from model.transactions.markers import has_seen
 def check_sequence(
     pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
 ) -> SequenceCheck:
-    """Hold a batch's producer epoch and sequence against what the leader's log says of its producer id.
+    """Check a batch's producer epoch and sequence number against what the leader's log says of its producer id.
 
-    Every session has a producer id of its own, but for a producer with transactions, which keeps its id and gets a new
-    epoch. An epoch never has more than the five batches in a log that a broker remembers. Of a producer id that it does
-    not know a broker accepts any sequence, unless it was told better (semantics 11.5).
+    Every session has its own producer id, except that a producer with transactions keeps its id and gets a new epoch.
+    An epoch never has more batches in a log than the five that a broker remembers. A broker accepts any sequence number
+    of a producer id that it does not know, unless its release requires 0 (semantics 11.5).
     """
     transactions, rules = pipeline.transactions, pipeline.deployment.transactional
     if pipeline.deployment.sequencing is not None:
@@ -51,11 +51,11 @@ def check_sequence(
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         numbered = ours
         if transactions is not None:
-            # A marker numbers nothing: in the epoch of what is before it the numbers go on, in a newer one from 0.
+            # A marker has no number: in the epoch of the entries before it the numbers go on, in a newer one from 0.
             same_epoch = slot["producer_epoch"].term == last_epoch
             numbered = z3.And(ours, z3.Not(z3.And(transactions.is_marker(slot["batch"].term), same_epoch)))
         if pipeline.compacted is not None:
-            # Of a record of which the cleaner had left nothing when the broker copied the log it knows nothing.
+            # The broker does not know a record that the cleaner had removed before the broker copied the log.
             left = slot["sequence"].term >= 0
             if transactions is None:
                 ours = numbered = z3.And(ours, left)
@@ -95,9 +95,11 @@ def _check_unknown(
     sequence: z3.ArithRef,
     found: tuple[z3.BoolRef, z3.BoolRef, z3.BoolRef, z3.BoolRef, z3.BoolRef],
 ) -> SequenceCheck:
-    """Brokers before 2.5 take no other number than 0 of a producer that they do not know (semantics 3.5).
+    """Check as brokers before 2.5 do: of a producer that they do not know they accept the number 0 only (3.5).
 
-    The numbers of a producer that the partition knows go on from those before the run: they are not the first ones.
+    The numbers of a producer that the partition knows continue those from before the run, so they are not the first
+    ones. ``found``: the conditions that the producer is unknown, and that the batch is fenced, a duplicate, the next
+    one, or the first of a new epoch.
     """
     unknown, fenced, duplicate, follows, restarts = found
     is_first = sequence == 0 if leader.knows_producer is None else z3.And(sequence == 0, epoch > 0)
@@ -108,7 +110,7 @@ def _check_unknown(
 
 
 def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """No incomplete batch has a lower sequence: only then may a retried batch be sent (semantics 3.4)."""
+    """Tell whether no incomplete batch has a lower sequence number: only then can a retry be sent (semantics 3.4)."""
     assert batch.sequence is not None
     if batch.numbering is not None:
         return is_next_in_queue(pipeline, batch)
@@ -121,7 +123,7 @@ def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def can_be_numbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The batch has its sequence, or there is one left within an epoch; there always is (each batch takes one)."""
+    """Tell whether the batch has its sequence number or one is left; always true, as each batch takes one."""
     if batch.sequence is None:
         return z3.BoolVal(True)
     next_sequence = pipeline.producer.next_sequence
@@ -129,7 +131,7 @@ def can_be_numbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """A batch gets its sequence once, when it is first sent (semantics 3.1, P2)."""
+    """Give a batch its sequence number at its first transmission, and note the request's numbers (3.1, P2)."""
     if batch.sequence is None or batch.sent_epoch is None or batch.sent_sequence is None:
         return
     if pipeline.deployment.numbers_ahead:
@@ -147,7 +149,7 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 
 def give_number(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """A client that numbers ahead gives the batch the next number of its epoch (semantics 4.2)."""
+    """Give the batch the next number of its epoch, for a client that numbers ahead (semantics 4.2)."""
     assert batch.sequence is not None and batch.numbered_in is not None and batch.sent_epoch is not None
     producer = pipeline.producer
     effect.set_when(when, batch.sequence, producer.next_sequence.term)
@@ -157,14 +159,14 @@ def give_number(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolR
 
 
 def keep_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """From its first attempt on the batch keeps its number and the epoch of what it was put into (semantics 4.2)."""
+    """Fix the batch's number and the epoch of its batch, which stay from the first attempt on (semantics 4.2)."""
     assert batch.sequence is not None and batch.sent_sequence is not None
     give_number(pipeline, effect, batch, z3.And(when, batch.sequence.term < 0))
     effect.set_when(when, batch.sent_sequence, effect[batch.sequence])
 
 
 def forget_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """The batch is over: nothing reads its numbers any more."""
+    """Reset the numbers of a batch that is over: nothing reads them any more."""
     kept = () if batch.numbered_in is None else (batch.numbered_in, batch.sent_epoch, batch.sent_sequence)
     for number in (batch.sequence, *kept):
         if number is not None:
@@ -172,13 +174,13 @@ def forget_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
 
 
 def numbers_sent(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef, z3.ArithRef]:
-    """Producer epoch and sequence in the batch's request: what it was transmitted with (semantics 3.4)."""
+    """Return the producer epoch and the sequence number in the batch's request (semantics 3.4)."""
     assert batch.sent_epoch is not None and batch.sent_sequence is not None
     return batch.sent_epoch.term, batch.sent_sequence.term
 
 
 def is_renumbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The batch got other numbers while its request was on its way (semantics 3.4)."""
+    """Tell whether the batch got other numbers while its request was on its way (semantics 3.4)."""
     assert batch.sequence is not None
     epoch, sequence = numbers_sent(pipeline, batch)
     return z3.Or(epoch != pipeline.producer.epoch.term, sequence != batch.sequence.term)
@@ -187,7 +189,7 @@ def is_renumbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 def number_from_zero(
     pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None
 ) -> z3.ArithRef:
-    """What is in flight is renumbered from 0, except for what just failed; gives how many they are (3.4)."""
+    """Renumber what is in flight from 0, except for the ``failed`` batch; return how many batches that are (3.4)."""
     producer = pipeline.producer
     numbered = [
         (batch, batch.sequence, z3.And(batch.incomplete, batch.sequence.term >= 0))
@@ -205,7 +207,7 @@ def number_from_zero(
 
 
 def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None) -> None:
-    """A new producer epoch; what is in flight is renumbered from 0, except for what just failed (semantics 3.4)."""
+    """Bump the producer epoch, and renumber what is in flight from 0, except for the ``failed`` batch (3.4)."""
     producer = pipeline.producer
     total = number_from_zero(pipeline, effect, when, failed=failed)
     effect.set_when(when, producer.epoch, producer.epoch.term + 1)
@@ -217,11 +219,12 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
 
 
 def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, out_of_retries: bool) -> None:
-    """A batch failed: if its time ran out after a retry nobody knows whether its number is used (semantics 3.4).
+    """Note the gap among the sequence numbers that a failed batch can leave (semantics 3.4).
 
-    Of one that ran out of retries Java's client takes it to be used. A client that drains gets over a gap with a new
-    epoch: at once, or once the broker refuses what comes after a record that ran out of retries (semantics 4.1). One
-    that numbers ahead bumps its epoch for each (semantics 4.2).
+    If the batch's time ran out after a retry, nobody knows whether its number is used. Java's client takes the number
+    of a batch that ran ``out_of_retries`` to be used. A client that drains gets over a gap with a new epoch: at once,
+    or once the broker refuses what follows a record that ran out of retries (semantics 4.1). A client that numbers
+    ahead bumps its epoch for each gap (semantics 4.2).
     """
     unresolved = pipeline.producer.unresolved
     if batch.numbering is not None:
@@ -245,13 +248,13 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
 
 
 def leaves_number_to_next(pipeline: Pipeline) -> bool:
-    """With transactions of 0.11 the next record gets the number of one that failed, whatever became of it (11.7)."""
+    """Tell whether the next record gets a failed one's number, stored or not: transactions of 0.11 (11.7)."""
     older = pipeline.deployment.older_transactions
     return older is not None and older.in_doubt is InDoubt.NEXT_RECORD
 
 
 def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef | None = None) -> None:
-    """In a transaction a record that was refused gives its number back: those after it move up (11.1)."""
+    """Give the number of a refused record back, in a transaction: the numbers of later records move up (11.1)."""
     if leaves_number_to_next(pipeline):
         return
     producer = pipeline.producer
@@ -265,7 +268,7 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
 
 
 def use_up_attempts(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """With a client that numbers ahead what waits behind a batch that failed loses an attempt too (semantics 4.2)."""
+    """Take one attempt from what waits behind the failed batch, for a client that numbers ahead (semantics 4.2)."""
     if not pipeline.deployment.numbers_ahead:
         return
     for other in pipeline.producer.batches:
@@ -276,20 +279,20 @@ def use_up_attempts(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.B
 
 
 def will_be_retried(pipeline: Pipeline, batch: Batch, state: State) -> bool:
-    """An attempt failed, and there will be another one."""
+    """Tell whether the batch, whose attempt failed, has another attempt left in this state."""
     if not pipeline.deployment.numbers_ahead:
         return state[batch.fate.name] == Fate.BUFFERED
     return state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name] <= pipeline.deployment.retries
 
 
 def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
-    """Before it retries, a client that drains waits until nothing is in flight (semantics 4.1)."""
+    """Make a client that drains wait until nothing is in flight before it retries (semantics 4.1)."""
     if pipeline.producer.draining is not None:
         effect.set_when(when, pipeline.producer.draining, 1)
 
 
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
-    """The bound on producer epochs leaves room for another."""
+    """Tell whether the bound on producer epochs leaves room for another."""
     if pipeline.transactions is not None:
         return pipeline.transactions.epoch.term < pipeline.transactions.epoch.high
     return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1

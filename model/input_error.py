@@ -1,12 +1,12 @@
-"""What every error about input has in common."""
+"""The base class of all errors about input."""
 
 from __future__ import annotations
 
 
 class InputError(Exception):
-    """What the user gave is wrong: ``str()`` is one line that says what, and what to do.
+    """An error in the user's input: ``str()`` is one line that names the error and the remedy.
 
-    ``others``: what else is wrong, found in the same reading; a line each.
+    ``others``: further errors found in the same reading, a line each.
     """
 
     others: tuple[InputError, ...] = ()

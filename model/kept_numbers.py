@@ -1,7 +1,7 @@
-"""What a client before 2.5 keeps of a batch besides its sequence number (semantics 3.4).
+"""The state that a client before 2.5 keeps of a batch besides its sequence number (semantics 3.4).
 
-Such a client never changes its producer epoch. What the model counts as producer epochs, at the client, in requests and
-in logs, are its producer ids within one start of the application.
+Such a client never changes its producer epoch. Where other clients have producer epochs, at the client, in requests and
+in logs, the model counts the producer ids within one start of the application.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from model.deployment.sequencing import Recovery, Unknown
 from model.language import Variable, flag
 
 FORGOTTEN = "forgotten"
-"""The field of a slot that says that its broker has forgotten the numbers that it holds (semantics 3.5)."""
+"""The name of the slot field that says: the broker has forgotten the numbers in this slot (semantics 3.5)."""
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """Of one batch: where its number is from, and whether it may still change.
+    """The origin of one batch's number, and whether the number has changed.
 
-    ``producer_id`` counts the producer ids before the one that numbered it. ``renumbered``: its number has changed
-    since its request was sent; None where that is never asked.
+    ``producer_id`` counts the producer ids before the one that the number belongs to. ``renumbered``: the number has
+    changed since the request was sent; None where nothing reads that.
     """
 
     producer_id: Variable
@@ -35,7 +35,7 @@ class Numbering:
 
 
 def declare_numbering(deployment: Deployment, batch: str) -> Numbering | None:
-    """The variables of a batch of this name; None where failures do not make the client ask for another producer id."""
+    """Return a batch's variables; None where failures do not make the client ask for another producer id."""
     sequencing = deployment.sequencing
     if sequencing is None or not sequencing.takes_new_ids:
         return None
@@ -47,10 +47,11 @@ def declare_numbering(deployment: Deployment, batch: str) -> Numbering | None:
 
 
 def declare_late(deployment: Deployment, batch: str) -> Variable | None:
-    """The broker that has still to answer a request whose send was given up on; one past the last if none will.
+    """Return the variable for the broker that has still to answer a request whose send was given up on.
 
-    None where nothing comes of such an answer: a client that bumps its epoch for an error renumbers by that what it has
-    in flight besides, or waits to send again (semantics 3.4).
+    0: no answer is awaited. One past the last broker: the connection is lost. None where such an answer changes
+    nothing. A client that bumps its epoch for an error renumbers what else it has in flight or waits to send again;
+    with nothing else, the answer has no effect (semantics 3.4).
     """
     alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.max_in_flight == 1
     if not deployment.sender.late_errors_count or (alone and not deployment.takes_new_ids):
@@ -59,7 +60,7 @@ def declare_late(deployment: Deployment, batch: str) -> Variable | None:
 
 
 def declare_heard(deployment: Deployment) -> Variable | None:
-    """Whether a record was acknowledged since the client got its producer id; None where that is never asked."""
+    """Return the flag that a record was acknowledged under the current producer id; None where nothing reads that."""
     older, sequencing = deployment.older_transactions, deployment.sequencing
     if older is not None:
         asks = older.unknown is Unknown.UNKNOWN_PRODUCER_ID and older.in_doubt is not InDoubt.NEXT_RECORD
@@ -67,15 +68,15 @@ def declare_heard(deployment: Deployment) -> Variable | None:
     if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID:
         return None
     if deployment.brokers_forget_deleted:
-        return None  # it asks how far that was
+        return None  # the client asks for ``acknowledged_to`` instead
     return flag("heard") if sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID else None
 
 
 def declare_acknowledged_to(deployment: Deployment) -> Variable | None:
-    """One more than the offset of the last record that was acknowledged since the client got its producer id.
+    """Return the variable for the end offset of the last record acknowledged under the current producer id.
 
-    A client that is told that a broker does not know it compares that with where the broker's log starts (semantics
-    3.4); None where none does, or no broker forgets for what it deletes.
+    A client that gets UNKNOWN_PRODUCER_ID compares this with the broker's log start offset (semantics 3.4). None where
+    no client compares, or no broker forgets what it deletes.
     """
     sequencing = deployment.sequencing
     if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID or not deployment.brokers_forget_deleted:

@@ -1,4 +1,4 @@
-"""Answers to fetches of followers that are still to be sent, after their leader has looked what there is (6.1)."""
+"""Answers to followers' fetches that are still to be sent, after their leader determined their length (6.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.language import Variable
 
 @dataclass(frozen=True)
 class LateAnswers:
-    """``until``: per follower, how long its leader's log was when that answered; 0 where no answer is late."""
+    """``until``: by follower, the leader's log end when it handled the fetch; 0 where no answer is late."""
 
     until: dict[int, Variable]
 
@@ -20,7 +20,7 @@ class LateAnswers:
 
 
 def declare_late_answers(deployment: Deployment) -> LateAnswers | None:
-    """No answer is late at the start; None where none can be, or nothing comes of it."""
+    """Return the variables of late answers, at the start none; None where no answer can be late and matter."""
     if not deployment.answers_may_be_late:
         return None
     numbers = range(1, deployment.brokers + 1)

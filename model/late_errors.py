@@ -1,8 +1,9 @@
-"""What a client from 2.1 to 3.5 does with answers that come after delivery.timeout.ms (semantics 3.4, KAFKA-14397).
+"""Answers that reach a client from 2.1 to 3.5 after delivery.timeout.ms (semantics 3.4, KAFKA-14397).
 
 The send has failed by then, and its number is in doubt. An error counts nevertheless, as if the record were not
-written. To 2.4 the numbers after it move up, and the next record may get one that is used; from 2.5 on the producer
-bumps its epoch at once, and a record that is written and waits to be sent again gets a number that no broker knows.
+written. Up to 2.4 the numbers after it move up, and the next record can get a number that is used. From 2.5 on the
+producer bumps its epoch at once, and a record that is written and waits to be sent again gets a number that no broker
+knows.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def _late(batch: Batch) -> Variable:
 
 
 def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The connection is gone, or its broker will not get the record to the ISR within the request's timeout."""
+    """Tell whether the answer will be an error.
+
+    The connection is gone, or the broker will not get the record to the ISR within the request's timeout.
+    """
     late = _late(batch)
     due = [late.term == late.high]
     for broker in pipeline.replicas:
@@ -46,9 +50,10 @@ def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 def _give_up(
     pipeline: Pipeline, batch: Batch, name: str, arguments: Mapping[str, int], error: str, when: z3.BoolRef
 ) -> Action:
-    """An error comes when delivery.timeout.ms is over, before the client looks: it takes the number for free (3.4).
+    """Fail a send by an error that comes when delivery.timeout.ms is over, before the client looks (3.4).
 
-    It retries nothing then, and has no doubts about the number, though the record may be written (KAFKA-14397).
+    The client does not retry, and counts the number as unused without doubt, though the record can be written
+    (KAFKA-14397).
     """
     effect = Effect()
     within = pipeline.transactions is not None
@@ -62,13 +67,22 @@ def _give_up(
     def sentence(before: State, after: State) -> str:
         freed = after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
         words = f"{error} for {record_name(batch)} comes when delivery.timeout.ms is over: the send fails"
-        return words + (", and the producer takes the sequence number for free" if freed else "")
+        return words + (", and the producer counts the sequence number as unused" if freed else "")
 
-    return Action(name, "producer", "producer", arguments, when, effect.updates, sentence, "3.1 P8, 3.4")
+    return Action(
+        name,
+        "producer",
+        lane="producer",
+        arguments=arguments,
+        guard=when,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P8, 3.4",
+    )
 
 
 def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
-    """The connection breaks, or the leader refuses the record, when the time is over (semantics 3.4)."""
+    """Let the connection break, or the leader refuse the record, when delivery.timeout.ms is over (semantics 3.4)."""
     fails = [batch.is_(Fate.UNANSWERED)]
     for leader in pipeline.replicas:
         refused = z3.And(is_at(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader)))
@@ -81,20 +95,20 @@ def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
 
 
 def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader, or the client, has waited for the ISR for as long as a request may take (semantics 3.2, 3.4)."""
+    """Let the request time out at the leader or client, which waits for the ISR (semantics 3.2, 3.4)."""
     waits = z3.Or(held_up(pipeline, batch, leader), queues_at(pipeline, batch, leader))
     arguments = {"batch": batch.number, "leader": leader.number}
     return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits)
 
 
 def _kept(batch: Batch) -> Iterator[Variable]:
-    """What the numbers of the request go by until it is answered."""
+    """Yield the variables that keep the numbers of the request until it is answered."""
     numbered_by = None if batch.numbering is None else batch.numbering.producer_id
     yield from (one for one in (numbered_by, batch.sent_epoch, batch.sent_sequence) if one is not None)
 
 
 def _over(effect: Effect, batch: Batch) -> None:
-    """Whatever the answer was: nothing of the batch's number matters any more."""
+    """Reset the batch's numbers, which do not matter any more once the late answer has come, whatever it is."""
     assert batch.sequence is not None
     effect[_late(batch)] = 0
     effect[batch.sequence] = -1
@@ -107,11 +121,11 @@ def _said_of_numbers(pipeline: Pipeline, before: State, after: State) -> str:
     if after[producer.epoch.name] > before[producer.epoch.name]:
         return "; the producer takes a new producer id" if pipeline.deployment.takes_new_ids else "; it bumps its epoch"
     freed = after[producer.next_sequence.name] < before[producer.next_sequence.name]
-    return ": it takes the sequence number for free" if freed else ""
+    return ": it counts the sequence number as unused" if freed else ""
 
 
 def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
-    """An error, or the end of the connection, after the send has failed: other numbers for what was after it (3.4)."""
+    """Let an error, or the end of the connection, after the failed send change the numbers of later records (3.4)."""
     effect = Effect()
     due = _error_is_due(pipeline, batch)
     if pipeline.deployment.takes_new_ids:
@@ -126,20 +140,20 @@ def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "hear_late_error",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        due,
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=due,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"an error comes late for {record_name(batch)}, which the producer has given up on"
             + _said_of_numbers(pipeline, before, after)
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 
 def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The acknowledgement comes after the send has failed: the client knows that the number is used (3.4)."""
+    """Let an acknowledgement after the failed send tell the client that the number is used (3.4)."""
     producer = pipeline.producer
     assert batch.sequence is not None
     effect = Effect()
@@ -155,17 +169,19 @@ def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     return Action(
         "hear_late_success",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
-        effect.updates,
-        lambda before, after: f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on",
-        "3.4",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on"
+        ),
+        semantics="3.4",
     )
 
 
 def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The request reaches its leader at last, which finds a gap before it or does not know the producer."""
+    """Tell whether the request reaches its leader, which finds a gap before it or does not know the producer."""
     assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
     check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
     refused = z3.Or(check.out_of_order, check.fenced) if not pipeline.deployment.takes_new_ids else check.out_of_order
@@ -176,7 +192,7 @@ def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
 
 
 def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A sequence is refused whose send has failed: the client takes that for lost data all the same (3.4)."""
+    """Refuse a sequence number after its send has failed, which the client treats as lost data all the same (3.4)."""
     effect = Effect()
     current = is_of_current_id(pipeline, batch)
     if pipeline.deployment.takes_new_ids:
@@ -189,22 +205,22 @@ def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     return Action(
         "hear_late_refusal",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
             + _said_of_numbers(pipeline, before, after)
         ),
-        "3.4, 3.5",
+        semantics="3.4, 3.5",
     )
 
 
 def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """The send fails in flight: the request goes on, and the batch keeps its number until that is answered.
+    """Keep the number of a batch whose send fails in flight until its request is answered.
 
-    After the last retry nothing comes of the answer.
+    After the last retry the answer has no effect.
     """
     if batch.late is None:
         return
@@ -218,19 +234,19 @@ def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
 
 
 def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
-    """The producer is another one: nobody waits for what the one before was to hear."""
+    """Reset what a former producer waited for: the new producer hears no answer to it."""
     for batch in pipeline.producer.batches:
         if batch.late is not None:
             _over(effect, batch)
 
 
 def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
-    """An answer is out to a request whose send has failed: with one request in flight the partition stays muted."""
+    """Tell whether an answer to a failed send is still to come: with one request in flight the partition is muted."""
     return z3.Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
 
 
 def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
-    """A late answer would make the client bump its epoch, or take another producer id."""
+    """Yield the conditions under which a late answer would make the client bump its epoch, or take another id."""
     waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
     for batch, leader in product(waiting, pipeline.replicas):
         yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
@@ -239,7 +255,7 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every late answer that matters."""
+    """Yield the actions of late answers that can change something."""
     older = pipeline.deployment.older_transactions
     frees = older is not None and older.errors_free_numbers
     for batch in pipeline.producer.batches:

@@ -1,4 +1,4 @@
-"""What a slot of a replica's log holds: which batch, of which leader epoch, and what a broker asks of it besides."""
+"""The fields of a slot of a replica's log: the batch, its leader epoch, and what else a broker reads of the entry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.kept_numbers import FORGOTTEN
 
 
 def fields_of_log(deployment: Deployment, entries: int) -> dict[str, tuple[int, int]]:
-    """The fields of a slot, each with its lowest and highest value; ``entries`` are the batches and markers."""
+    """Return a slot's fields, each with its lowest and highest value; ``entries`` counts the batches and markers."""
     fields = {"batch": (0, entries - 1), "epoch": (0, deployment.bounds.epochs)}
     if deployment.idempotence:
         batches = deployment.bounds.records * deployment.bounds.sends

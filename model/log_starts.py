@@ -1,6 +1,6 @@
-"""Where each broker's own log starts, and what a broker before 2.5 forgets with what it deletes (semantics 3.5, 10 D1).
+"""Log start offsets of single brokers, and the producers that one before 2.5 forgets with its records (3.5, 10 D1).
 
-Each deletes old records by itself. A follower takes over where its leader's log starts with what it fetches.
+Each broker deletes old records by itself. With what it fetches, a follower takes over its leader's log start offset.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from model.wording import record_name
 
 
 def start_for_readers(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """The first offset that a consumer can read of this leader: it may have deleted more than leaders before it."""
+    """Return the first offset that a consumer can read of this leader; former leaders can have deleted less."""
     assert pipeline.log_start is not None
     start = pipeline.log_start.term
     if leader.log_start is None:
@@ -29,10 +29,10 @@ def start_for_readers(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 
 
 def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3.ArithRef) -> None:
-    """The broker's log starts at ``start`` from now on, or further on (``Log.maybeIncrementLogStartOffset``).
+    """Raise the broker's log start offset to ``start``, if that is higher (``Log.maybeIncrementLogStartOffset``).
 
-    Up to 2.3 it forgets each producer whose last record it had is before that (``ProducerStateManager.truncateHead``),
-    and nothing of one that has a record left.
+    Up to 2.3 the broker then forgets each producer whose last record is below ``start``
+    (``ProducerStateManager.truncateHead``), and nothing of a producer that has a record left.
     """
     if replica.log_start is None:
         return
@@ -51,7 +51,7 @@ def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3
 
 
 def _of_one_producer(pipeline: Pipeline, effect: Effect, one: Slot, other: Slot) -> z3.BoolRef:
-    """What stands in the two slots was sent under the same producer id."""
+    """Tell whether the entries of the two slots were sent under the same producer id."""
     batches = pipeline.producer.batches
     same = z3.Or(
         *(
@@ -65,7 +65,7 @@ def _of_one_producer(pipeline: Pipeline, effect: Effect, one: Slot, other: Slot)
 
 
 def take_over_start(pipeline: Pipeline, effect: Effect, follower: Replica, leader: Replica) -> None:
-    """With what it fetches a follower hears where its leader's log starts (semantics 6.1, R3)."""
+    """Take over the leader's log start offset, which a follower learns with what it fetches (semantics 6.1, R3)."""
     if leader.log_start is None:
         return
     end, start = effect[follower.log.end], leader.log_start.term
@@ -73,9 +73,10 @@ def take_over_start(pipeline: Pipeline, effect: Effect, follower: Replica, leade
 
 
 def forget_deleted(effect: Effect, replica: Replica) -> None:
-    """A broker that starts knows no producer by what was before the start of its log (semantics 3.5).
+    """Make a broker that starts forget the producers of what is below its log start offset (semantics 3.5).
 
-    Snapshots from before it are deleted (``ProducerStateManager.truncateAndReload``), and from that offset on it reads.
+    It deletes snapshots from before that offset (``ProducerStateManager.truncateAndReload``), and reads the log from
+    there.
     """
     if replica.log_start is None:
         return
@@ -86,14 +87,14 @@ def forget_deleted(effect: Effect, replica: Replica) -> None:
 
 
 def forgets_in_words(replica: Replica, before: State, after: State) -> str:
-    """That a step made the broker forget numbers of what it has in its log, where it did."""
+    """Return the words for a step in which the broker forgot numbers of entries in its log; empty if it did not."""
     known = [slot[FORGOTTEN] for slot in replica.log.slots] if replica.log_start is not None else []
     forgets = any(after[one.name] > before[one.name] for one in known)
     return ", and knows nothing of its producer any more" if forgets else ""
 
 
 def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
-    """A broker whose log nobody reads deletes its first record as well, when it is old enough (semantics 10, D1)."""
+    """Let a broker that no consumer reads delete its first record when that is old enough (semantics 10, D1)."""
     log_start = replica.log_start
     assert log_start is not None and pipeline.log_start is not None
     effect = Effect()
@@ -102,9 +103,9 @@ def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: B
     return Action(
         "expire_by_itself",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "offset": offset, "batch": batch.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(
             replica.up.is_set,
             log_start.term == offset,
             replica.high_watermark.term > offset,
@@ -112,17 +113,17 @@ def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: B
             z3.Not(for_readers),
             numbers_will_be_asked_for(pipeline),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} deletes its {record_name(batch)} at offset {offset}, which is older than retention.ms"
             + forgets_in_words(replica, before, after)
         ),
-        "3.5, 10 D1",
+        semantics="3.5, 10 D1",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every broker that deletes by itself, where it matters what it still has."""
+    """Yield, for every broker, its own deletions, where its remaining records matter."""
     for replica, batch in product(pipeline.replicas, pipeline.producer.batches):
         if replica.log_start is not None:
             for offset in range(replica.log.capacity):

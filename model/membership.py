@@ -1,7 +1,7 @@
-"""The group gives the partition to another member: in order, or while the one before is still at work (semantics 12).
+"""Handovers in the group: another member gets the partition, in order or while the one before is at work (12).
 
-The one before finishes what it had all the same: its commits are refused (C9), or make no difference (part B of
-docs/semantics.md). Another one starts from the committed offset, as after a crash.
+The former member finishes its records all the same. Its commits are refused (C9), or make no difference (part B of
+docs/semantics.md). The next member starts from the committed offset, as after a crash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from model.state import Pipeline, Replica
 
 
 def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:
-    """The process lives on without its partition; what its workers have they keep."""
+    """Let the process live on without its partition; its workers keep their records."""
     stop(effect, pipeline, ends=False)
     if pipeline.consumer.replaced is not None:
         effect[pipeline.consumer.replaced] = True
@@ -42,7 +42,10 @@ def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Effect:
-    """The member has processed ``done`` of ``count`` records when the group has another one; it keeps the others."""
+    """Return the effect of a member that loses the partition with ``done`` of ``count`` records processed.
+
+    The member keeps the other records.
+    """
     position = pipeline.consumer.position.term
     effect = Effect()
     process_next(pipeline, effect, leader, done)
@@ -53,40 +56,40 @@ def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int
 
 
 def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The member processed ``done`` of ``count`` records, and does not poll, or is silent, for too long (12, C10)."""
+    """Evict a member, with ``done`` of ``count`` records processed, for no poll or heartbeat in time (12, C10)."""
     effect = _while_processing(pipeline, leader, count, done)
     _is_thrown_out(pipeline, effect)
     committed = ", commits" if pipeline.deployment.commits_first else ""
     return Action(
         "throw_out_while_processing",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
-            f" and has processed {done} of {count} when its group throws it out, for it was silent for too long"
+            f" and has processed {done} of {count} when its group evicts it, as it was silent for too long"
         ),
-        "12 C10",
-        Fault.EVICTION,
+        semantics="12 C10",
+        fault=Fault.EVICTION,
     )
 
 
 def throw_out(pipeline: Pipeline) -> Action:
-    """The member is silent for longer than its session, and its workers go on (semantics 12, C10)."""
+    """Evict a member that is silent for longer than its session; its workers go on (semantics 12, C10)."""
     effect = Effect()
     _is_thrown_out(pipeline, effect)
     return Action(
         "throw_out",
         "consumer",
-        "consumer",
-        {},
-        pipeline.consumer.running.is_set,
-        effect.updates,
-        lambda before, after: "the group throws the consumer out, which was silent for too long, and still runs",
-        "12 C10",
-        Fault.EVICTION,
+        lane="consumer",
+        arguments={},
+        guard=pipeline.consumer.running.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: "the group evicts the consumer, which was silent for too long and still runs",
+        semantics="12 C10",
+        fault=Fault.EVICTION,
     )
 
 
@@ -97,31 +100,31 @@ def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The client lets go while the application has processed ``done`` of ``count`` records (semantics 12, C12)."""
+    """Let the client give up the partition when ``done`` of ``count`` records are processed (semantics 12, C12)."""
     effect = _while_processing(pipeline, leader, count, done)
     _hands_over(pipeline, effect)
     committed = ", commits" if pipeline.deployment.commits_first else ""
     return Action(
         "hand_over_while_processing",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
             f" and has processed {done} of {count} when the group rebalances, and its client hands the partition over"
         ),
-        "12 C12",
-        Fault.REBALANCE,
+        semantics="12 C12",
+        fault=Fault.REBALANCE,
     )
 
 
 def hand_over(pipeline: Pipeline) -> Action:
-    """A rebalance in order: the client commits what it would by itself, and another member goes on (12, C3 C11).
+    """Rebalance in order: the client commits what it commits by itself, and another member goes on (12, C3 C11).
 
-    Between two polls an application that commits after processing has committed already. Where that need not be so of
-    what was returned last (``behind``), it is decided when the next member starts.
+    Between two polls an application that commits after processing has committed already. Where the records returned
+    last can be uncommitted (``behind``), the next member's start decides.
     """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
@@ -143,25 +146,25 @@ def hand_over(pipeline: Pipeline) -> Action:
     return Action(
         "hand_over",
         "consumer",
-        "consumer",
-        {},
-        consumer.running.is_set,
-        effect.updates,
-        sentence,
-        "12 C3 C11",
-        Fault.REBALANCE,
+        lane="consumer",
+        arguments={},
+        guard=consumer.running.is_set,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C3 C11",
+        fault=Fault.REBALANCE,
     )
 
 
 def _the_one_before(pipeline: Pipeline) -> str:
     thrown_out = Fault.EVICTION in pipeline.deployment.possible_faults
-    return "the member that was thrown out" if thrown_out else "the member that had the partition before"
+    return "the evicted member" if thrown_out else "the member that had the partition before"
 
 
 def finish_late(pipeline: Pipeline, offset: int) -> Action:
-    """A member that another one replaced processes a record that it still had (semantics 12, C9 C10 C12).
+    """Let a member that another one replaced process a record that it still has (semantics 12, C9 C10 C12).
 
-    A poll thread takes them one after the other, workers in any order.
+    A poll thread takes its records one after the other, workers in any order.
     """
     consumer = pipeline.consumer
     late = consumer.late[offset]
@@ -169,7 +172,7 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     process(pipeline, effect, late.term - 1, offset, moves_on=False)
     effect[late] = 0
     if pipeline.deployment.late_results_count:
-        # The last one to commit wins: what the group has committed since goes back (semantics 12, C8).
+        # The last commit wins: the group's committed offset goes back (semantics 12, C8).
         effect.set_when(consumer.committed.term > offset + 1, consumer.committed, offset + 1)
     in_turn = z3.BoolVal(True)
     if pipeline.deployment.processing is Processing.POLL_THREAD:
@@ -177,35 +180,37 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "finish_late",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        z3.And(late.term > 0, in_turn),
-        effect.updates,
-        lambda before, after: f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had",
-        "12 C9 C10",
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=z3.And(late.term > 0, in_turn),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had"
+        ),
+        semantics="12 C9 C10",
     )
 
 
 def crash_late(pipeline: Pipeline) -> Action:
-    """The process of a member that another one replaced ends (semantics 12.1)."""
+    """Crash a member that another one replaced and that still has records (semantics 12.1)."""
     effect = Effect()
     for late in pipeline.consumer.late:
         effect[late] = 0
     return Action(
         "crash_late",
         "consumer",
-        "consumer",
-        {},
-        z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
-        effect.updates,
-        lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
-        "12.1",
-        Fault.CONSUMER_CRASH,
+        lane="consumer",
+        arguments={},
+        guard=z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 
 def lose_commit(pipeline: Pipeline) -> Action:
-    """A commit fails and is not sent again, or an older one is and overtakes it (semantics 12, C3 C7 C8)."""
+    """Let a commit fail and not be sent again, or be overtaken by the retry of an older one (12, C3 C7 C8)."""
     consumer = pipeline.consumer
     assert consumer.commit_lost is not None
     effect = Effect()
@@ -222,18 +227,18 @@ def lose_commit(pipeline: Pipeline) -> Action:
     return Action(
         "lose_commit",
         "consumer",
-        "consumer",
-        {},
-        z3.And(consumer.running.is_set, behind),
-        effect.updates,
-        sentence,
-        "12 C7 C8",
-        Fault.LOST_COMMIT,
+        lane="consumer",
+        arguments={},
+        guard=z3.And(consumer.running.is_set, behind),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C7 C8",
+        fault=Fault.LOST_COMMIT,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything that makes another member take over, and what the one before still does."""
+    """Yield the actions that make another member take over, and those that the former member still does."""
     deployment = pipeline.deployment
     if deployment.commit is Commit.NEVER:
         return

@@ -1,4 +1,4 @@
-"""What the network does to a produce request: lost, its response lost, or executed after its client gave up (1.1).
+"""Network faults of a produce request: request lost, response lost, or executed after its client gave up (1.1).
 
 A timeout or a disconnect at the client never cancels the request at the broker.
 """
@@ -26,7 +26,7 @@ from model.wording import record_name
 
 
 def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
-    """The request queues behind those on their way to the same broker: a connection keeps its order (1.1)."""
+    """Queue the request behind those on their way to the same broker: a connection keeps its order (1.1)."""
     for other in pipeline.producer.batches:
         if other is not batch:
             ahead = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
@@ -34,7 +34,7 @@ def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Re
 
 
 def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """The request is no longer on its way; what queued behind it moves up."""
+    """Take the request off its connection; the requests behind it move up."""
     for numbers in (batch.sent_epoch, batch.sent_sequence):
         if numbers is not None and batch.numbered_in is None:
             effect.set_when(when, numbers, numbers.initial)
@@ -47,9 +47,9 @@ def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 def complete(
     pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef, *, out_of_retries: bool = False
 ) -> None:
-    """Complete the batch's future; nothing of its way there matters any more (semantics 3.1, P3 P6-P8).
+    """Complete the batch's future with ``fate``, and reset its state in flight (semantics 3.1, P3 P6-P8).
 
-    What failed may leave a gap among the sequence numbers (semantics 3.4, 4.1); ``out_of_retries`` says why it did.
+    A failed batch can leave a gap among the sequence numbers (semantics 3.4, 4.1), which depends on ``out_of_retries``.
     """
     if fate is Fate.FAILED:
         leave_gap(pipeline, effect, batch, when, out_of_retries)
@@ -57,7 +57,7 @@ def complete(
 
 
 def end_send(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
-    """The batch is over, for a client that will send nothing after it, or has made up for the gap that it leaves."""
+    """Complete the batch for a client that sends nothing after it, or has closed the gap that the batch leaves."""
     leave_connection(pipeline, effect, batch, when)
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)
@@ -75,11 +75,12 @@ def fail_attempt(
     by_no_leader: bool = False,
     up_front: bool = False,
 ) -> None:
-    """A retriable error: back to the accumulator, or failed when no retry is left (semantics 3.1, P4 P5).
+    """Fail an attempt with a retriable error: back to the accumulator, or failed when no retry is left (3.1, P4 P5).
 
-    With acks=0 the future was completed when the request was written, whatever becomes of it (semantics 3.2).
-    ``by_no_leader``: a broker refused it that does not lead, which is no attempt for some clients (semantics 4.1).
-    ``up_front``: nothing of it was written. Nothing is retried that has its number of an earlier producer id (3.4).
+    With acks=0 the future was completed when the request was written, whatever becomes of the request (semantics 3.2).
+    ``by_no_leader``: a broker that does not lead refused the request, which is no attempt for some clients (semantics
+    4.1). ``up_front``: nothing of the request was written. A batch whose number is of an earlier producer id is not
+    retried (3.4).
     """
     deployment = pipeline.deployment
     if not (by_no_leader or up_front):
@@ -116,18 +117,19 @@ def fail_attempt(
 
 
 def doubt(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """The client does not know whether the attempt that is over was stored, and will never know (semantics 4.1).
+    """Note that the client does not know whether the ended attempt was stored, and never will (semantics 4.1).
 
-    A refusal by a broker that does not lead it takes for certain, although that may have been the leader (3.3).
+    Callers leave out a refusal by a broker that does not lead: the client counts the record as not stored then,
+    although that broker can be the leader that stored it (3.3).
     """
     if batch.doubtful is not None:
         effect.set_when(when, batch.doubtful, 1)
 
 
 def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """The request's connection is dead, and the client has yet to find out (semantics 3.1, P5).
+    """Note that the request's connection is dead and the client does not know yet (semantics 3.1, P5).
 
-    With acks=0 it never does: it waits for no answer.
+    With acks=0 the client never finds out: it waits for no answer.
     """
     if pipeline.deployment.acks is Acks.NONE:
         fail_attempt(pipeline, effect, batch, when)
@@ -137,12 +139,12 @@ def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 
 
 def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """The broker is gone, and its connections are closed: its requests fail, and it executes none (3.1, P5)."""
+    """Close the connections of a broker that is gone: its requests fail, and it executes none (3.1, P5)."""
     _end_connections(pipeline, effect, replica, fail_attempt)
 
 
 def fall_silent(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """The broker is gone, and nobody closes its connections: requests in flight to it wait for nothing (3.1, P5)."""
+    """Leave the connections of a broker that is gone open: requests in flight to it get no answer (3.1, P5)."""
     _end_connections(pipeline, effect, replica, leave_unanswered)
     for remembered in (pipeline.history.fell_silent, pipeline.history.unnoticed):
         if replica.number in remembered:
@@ -162,7 +164,7 @@ def _end_connections(
 
 
 def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
-    """The producer's connection to this broker is dead, and it does not know."""
+    """Tell whether the producer's connection to this broker is dead and the producer does not know."""
     return z3.Or(*(_is_unanswered_by(batch, broker) for batch in pipeline.producer.batches))
 
 
@@ -171,7 +173,7 @@ def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
 
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
-    """A broker that stops leading answers NOT_LEADER to what waits for the ISR (semantics 6.5)."""
+    """Answer NOT_LEADER to the requests that wait for the ISR at a broker that stops leading (semantics 6.5)."""
     if pipeline.deployment.acks is Acks.ALL:
         for batch in pipeline.producer.batches:
             waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
@@ -187,7 +189,7 @@ def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
 
 
 def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """The client gives up on a request that stays on its way to the broker, with the numbers it was sent with."""
+    """Abandon a request that stays on its way to the broker, with the numbers it was sent with."""
     effect.set_when(when, batch.delayed, batch.target.term)
     if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
         epoch, sequence = numbers_sent(pipeline, batch)
@@ -196,10 +198,10 @@ def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) 
 
 
 def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_executed: bool) -> None:
-    """The connection that carries ``batch``'s request breaks: nothing in flight on it is answered (semantics 3.1, P5).
+    """Break the connection that carries ``batch``'s request: nothing in flight on it is answered (semantics 3.1, P5).
 
-    What was ahead of the request may still be executed. So may the request itself and what was behind it, if
-    ``batch_is_executed``; otherwise they are lost. With acks=0 nobody waits for what is executed.
+    Requests ahead can still be executed. So can the request itself and those behind it, if ``batch_is_executed``;
+    otherwise they are lost. With acks=0 nobody waits for what is executed.
     """
     expects_answers = pipeline.deployment.acks is not Acks.NONE
     if pipeline.history.lost_requests is not None:
@@ -220,63 +222,63 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
 
 
 def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
-    """The connection breaks before the request reached the broker (semantics 3.1, P5)."""
+    """Break the connection before the request reaches the broker (semantics 3.1, P5)."""
     effect = Effect()
     break_connection(pipeline, effect, batch, batch_is_executed=False)
     return Action(
         "lose_request",
         "network",
-        "producer",
-        {"batch": batch.number},
-        batch.is_(Fate.SENT),
-        effect.updates,
-        lambda before, after: f"the request with {record_name(batch)} is lost, and its connection is dead",
-        "1.1, 3.1 P5",
-        Fault.LOST_REQUEST,
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.SENT),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the request with {record_name(batch)} is lost, and its connection is dead",
+        semantics="1.1, 3.1 P5",
+        fault=Fault.LOST_REQUEST,
     )
 
 
 def lose_response(pipeline: Pipeline, batch: Batch) -> Action:
-    """The record is appended, but the connection breaks before the producer hears of it (semantics 1.1)."""
+    """Break the connection after the record is appended, before the producer has the answer (semantics 1.1)."""
     effect = Effect()
     break_connection(pipeline, effect, batch, batch_is_executed=True)
     return Action(
         "lose_response",
         "network",
-        "producer",
-        {"batch": batch.number},
-        batch.is_(Fate.APPENDED),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.APPENDED),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the response for {record_name(batch)} is lost, and its connection is dead;"
             " the producer cannot know that it is appended"
         ),
-        "1.1, 3.1 P5",
-        Fault.LOST_RESPONSE,
+        semantics="1.1, 3.1 P5",
+        fault=Fault.LOST_RESPONSE,
     )
 
 
 def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
-    """The request waits at the broker for longer than its client waits for the answer (semantics 1.1)."""
+    """Delay the request at the broker for longer than its client waits for the answer (semantics 1.1)."""
     effect = Effect()
     break_connection(pipeline, effect, batch, batch_is_executed=True)
     return Action(
         "delay_request",
         "network",
-        "producer",
-        {"batch": batch.number},
-        batch.is_(Fate.SENT),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.SENT),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the request with {record_name(batch)} is held up, for longer than the producer waits for an answer"
         ),
-        "1.1",
-        Fault.DELAYED_REQUEST,
+        semantics="1.1",
+        fault=Fault.DELAYED_REQUEST,
     )
 
 
 def notice(pipeline: Pipeline, broker: Replica) -> Action:
-    """The client finds out that a connection is dead: everything in flight on it fails (semantics 3.1, P5)."""
+    """Let the client find that a connection is dead: everything in flight on it fails (semantics 3.1, P5)."""
     effect = Effect()
     for batch in pipeline.producer.batches:
         fail_attempt(pipeline, effect, batch, _is_unanswered_by(batch, broker))
@@ -295,17 +297,17 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
     return Action(
         "notice",
         "producer",
-        "producer",
-        {"broker": broker.number},
-        is_dead(pipeline, broker),
-        effect.updates,
-        sentence,
-        "3.1 P5",
+        lane="producer",
+        arguments={"broker": broker.number},
+        guard=is_dead(pipeline, broker),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P5",
     )
 
 
 def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
-    """An abandoned request is never executed, nor is what was sent behind it: the broker closed the connection."""
+    """Discard an abandoned request and those behind it: the broker closed the connection before it executed them."""
     effect = Effect()
     dropped = batch.delayed.term != 0
     if batch.late is not None:
@@ -319,17 +321,17 @@ def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "discard_delayed",
         "network",
-        "producer",
-        {"batch": batch.number},
-        dropped,
-        effect.updates,
-        lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
-        "1.1",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=dropped,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
+        semantics="1.1",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything the network does to produce requests."""
+    """Yield the network's actions on produce requests."""
     for batch in pipeline.producer.batches:
         yield lose_request(pipeline, batch)
         yield discard_delayed(pipeline, batch)

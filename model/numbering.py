@@ -1,8 +1,8 @@
-"""How sarama's idempotent producer numbers records: before it sends them, and for good (semantics 4.2).
+"""The numbers of sarama's idempotent producer: given before a record is sent, and kept permanently (semantics 4.2).
 
-A record gets its number on its way to the connection, and then waits there until the one before it is over. A record
-that fails takes the producer to a new epoch, in which the numbers begin again at 0; what waits keeps its number, and
-is put into a batch of the epoch that was when it was numbered, or of a later one.
+A record gets its number on its way to the connection, and then waits there until the record before it is over. A record
+that fails takes the producer to a new epoch, in which the numbers begin again at 0. A waiting record keeps its number,
+and is put into a batch of the epoch in which it was numbered, or of a later one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from model.wording import record_name
 
 
 def was_tried(batch: Batch) -> z3.BoolRef:
-    """The producer tried to send it: its batch is made, with an epoch and a number that stay."""
+    """Tell whether the producer has tried to send the record: its batch is made, and keeps its epoch and number."""
     assert batch.sent_sequence is not None
     return batch.sent_sequence.term >= 0
 
 
 def ran_out(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """It failed once more than there are retries."""
+    """Tell whether the record has failed once more often than there are retries."""
     return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.retries)
 
 
@@ -37,7 +37,7 @@ def _is_numbered(batch: Batch) -> z3.BoolRef:
 
 
 def _comes_before(other: Batch, batch: Batch) -> z3.BoolRef:
-    """Numbers are given out in the order of the queue, and so are epochs."""
+    """Tell whether ``other`` stands before ``batch`` in the queue: numbers and epochs are given out in its order."""
     assert other.sequence is not None and other.numbered_in is not None
     assert batch.sequence is not None and batch.numbered_in is not None
     same_epoch = other.numbered_in.term == batch.numbered_in.term
@@ -54,7 +54,7 @@ def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
 
 
 def _leads_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Nothing that was not tried yet stands before it."""
+    """Tell whether no record that was not tried yet stands before this one."""
     ahead = [
         z3.And(other.is_(Fate.BUFFERED), z3.Not(was_tried(other)), _comes_before(other, batch))
         for other in _others(pipeline, batch)
@@ -63,9 +63,10 @@ def _leads_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """It is tried next: a partition keeps to one record until that is over, and then goes on in the order of the queue.
+    """Tell whether the record is tried next.
 
-    One that ran out of retries is not tried any more.
+    A partition keeps to one record until that is over, and then goes on in the order of the queue. A record that ran
+    out of retries is not tried any more.
     """
     retried = [z3.And(other.is_(Fate.BUFFERED), was_tried(other)) for other in _others(pipeline, batch)]
     in_turn = z3.Or(was_tried(batch), z3.And(z3.Not(z3.Or(*retried)), _leads_queue(pipeline, batch)))
@@ -73,15 +74,15 @@ def is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def finds_no_leader(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """It is the next one that the client looks for a leader for: after a failure not only the one that is retried."""
+    """Tell whether the client next looks for a leader for this record; after a failure that is not only the retry."""
     again = z3.And(_leads_queue(pipeline, batch), batch.retries.term > 0, z3.Not(ran_out(pipeline, batch)))
     return z3.Or(is_due(pipeline, batch), again)
 
 
 def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
-    """The record gets its number on its way to the connection, whatever stands before it there (4.2).
+    """Give the record its number on its way to the connection, whatever stands before it there (4.2).
 
-    Where nothing else is under way it makes no difference when it does.
+    Where nothing else is under way the time of numbering makes no difference.
     """
     unnumbered = [
         z3.And(other.is_(Fate.BUFFERED), z3.Not(_is_numbered(other)))
@@ -95,20 +96,20 @@ def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "number_ahead",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(waits, others, z3.Not(z3.Or(*unnumbered))),
-        effect.updates,
-        lambda before, after: (
-            f"the producer numbers {record_name(batch)}, which has to wait:"
-            f" {before[pipeline.producer.next_sequence.name]} in its epoch {before[pipeline.producer.epoch.name]}"
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(waits, others, z3.Not(z3.Or(*unnumbered))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer gives {record_name(batch)}, which has to wait, the number"
+            f" {before[pipeline.producer.next_sequence.name]} of its epoch {before[pipeline.producer.epoch.name]}"
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
 def put_into_later_epoch(pipeline: Pipeline, batch: Batch) -> Action:
-    """The epoch went on since the record was numbered: it is put into a batch of the new one, under its old number."""
+    """Put a numbered record into a batch of the new epoch under its old number, as the epoch has gone on (4.2)."""
     assert batch.sent_epoch is not None and batch.sequence is not None
     epoch = pipeline.producer.epoch
     effect = Effect()
@@ -117,33 +118,33 @@ def put_into_later_epoch(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "put_into_later_epoch",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(waits, batch.sent_epoch.term < epoch.term),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(waits, batch.sent_epoch.term < epoch.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer puts {record_name(batch)} into a batch of its epoch {before[epoch.name]}, with the number"
             f" {before[batch.sequence.name] if batch.sequence is not None else 0} of an earlier one"
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
 def run_out(pipeline: Pipeline, batch: Batch) -> Action:
-    """No retry is left: the send fails, and the producer goes on to a new epoch (4.2)."""
+    """Fail the send of a record with no retry left; the producer goes on to a new epoch (4.2)."""
     effect = Effect()
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     return Action(
         "run_out",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(ran_out(pipeline, batch), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(ran_out(pipeline, batch), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer has no retry left for {record_name(batch)}: the send fails, and it bumps its epoch"
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
@@ -155,26 +156,26 @@ def _refused_for_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
 
 
 def refuse_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A number is missing before the record's, or its epoch does not begin with it: an error like others (4.2)."""
+    """Refuse a record after a missing number, or whose number is not the first of its epoch: the send fails (4.2)."""
     effect = Effect()
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     return Action(
         "refuse_gap",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; the send fails, and the "
             "producer bumps its epoch"
         ),
-        "3.5, 4.2",
+        semantics="3.5, 4.2",
     )
 
 
 def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
-    """A record with a number is about to fail."""
+    """Yield the conditions under which a numbered record is about to fail."""
     leaderless = pipeline.controller.leader.term == 0
     for batch in pipeline.producer.batches:
         waits = z3.And(batch.is_(Fate.BUFFERED), _is_numbered(batch))

@@ -1,4 +1,4 @@
-"""What becomes of a group's committed offsets if the brokers' topic of them loses something (semantics 11.4, 12)."""
+"""The group's committed offsets when the brokers' offsets topic loses something (semantics 11.4, 12)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from model.state import EXPIRED, Pipeline
 
 
 def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
-    """The group's partition of ``__consumer_offsets`` loses its end, or all that it had (semantics 11.4, 12 C8).
+    """Let the group's partition of ``__consumer_offsets`` lose its end, or everything (semantics 11.4, 12 C8).
 
-    Only a consumer that starts asks for what is committed, so that the loss is shown right before. ``kept``: what the
-    group had committed before the first record is still there. A later commit would repeat less, and skip no more.
+    Only a consumer that starts asks for committed offsets, so the loss is shown right before a start. ``kept``: what
+    the group had committed before the first record is still there. If a later commit survived, the group would repeat
+    less, and skip no more.
     """
     consumer = pipeline.consumer
     least, left = (0, 0) if kept else (-1, EXPIRED)
@@ -24,21 +25,21 @@ def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
     return Action(
         "lose_offsets",
         "brokers",
-        "brokers",
-        {"kept": int(kept)},
-        z3.And(z3.Not(consumer.running.is_set), consumer.committed.term > least),
-        {consumer.committed: z3.IntVal(left), consumer.committed_epoch: z3.IntVal(0)},
-        lambda before, after: (
+        lane="brokers",
+        arguments={"kept": int(kept)},
+        guard=z3.And(z3.Not(consumer.running.is_set), consumer.committed.term > least),
+        updates={consumer.committed: z3.IntVal(left), consumer.committed_epoch: z3.IntVal(0)},
+        sentence=lambda before, after: (
             f"the brokers lose {lost} of the group: its committed offset is "
             + (f"{after[consumer.committed.name]} again" if kept else "gone")
         ),
-        "11.4",
-        Fault.LOST_OFFSETS,
+        semantics="11.4",
+        fault=Fault.LOST_OFFSETS,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way to lose what a group committed, where that is asked about."""
+    """Yield the losses of committed offsets, where the deployment names that fault."""
     if pipeline.deployment.offsets_may_be_lost:
         if pipeline.deployment.group is Group.ESTABLISHED:
             yield lose_offsets(pipeline, kept=True)

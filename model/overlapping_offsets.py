@@ -1,8 +1,8 @@
-"""What becomes of offsets that two transactions in a row have pending at once (semantics 11.3, KAFKA-17507).
+"""Offsets that two transactions in a row have pending at once (semantics 11.3, KAFKA-17507).
 
-When the coordinator comes to apply those of the first, it finds those of the second in their place. If these are not in
-its log yet, it drops both; if they are, it applies them, whatever becomes of the second transaction. Once it is loaded
-anew it has what its log says, which is not shown.
+When the coordinator comes to apply the offsets of the first transaction, it finds those of the second in their place.
+If these are not in its log yet, it drops both. If they are, it applies them, whatever becomes of the second
+transaction. A coordinator that is loaded anew has what its log says, which is not modelled.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def _unapplied(pipeline: Pipeline) -> Unapplied:
 
 
 def _overlaps(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
-    """The member has committed a transaction, whose offsets may not be applied when it sends those of the next."""
+    """Tell whether the member has committed a transaction whose offsets can be unapplied when the next ones come."""
     has_committed = _unapplied(pipeline).offset.term >= pipeline.consumer.committed.low
     return z3.And(pollable(pipeline, leader, count), has_committed)
 
 
 def drop_offsets(pipeline: Pipeline, leader: Replica, count: int) -> Action:
-    """The second transaction commits, and the coordinator has dropped the offsets of both (semantics 11.3)."""
+    """Commit the second transaction, while the coordinator drops the offsets of both (semantics 11.3)."""
     unapplied = _unapplied(pipeline)
     effect = Effect()
     process_next(pipeline, effect, leader, count)
@@ -39,22 +39,22 @@ def drop_offsets(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "drop_offsets",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        _overlaps(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=_overlaps(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, processes "
             f"{'it' if count == 1 else 'them'} and commits results and offsets in a transaction; the offsets come to "
             "the group's coordinator before it has applied those of the transaction before: it drops both "
             f"(KAFKA-17507), and has {_words(after[pipeline.consumer.committed.name])} as committed"
         ),
-        "11.3",
+        semantics="11.3",
     )
 
 
 def apply_too_soon(pipeline: Pipeline, leader: Replica, count: int) -> Action:
-    """The coordinator applies offsets of a transaction that a crash then leaves to be aborted (semantics 11.3)."""
+    """Let the coordinator apply the offsets of a transaction that a crash then leaves to be aborted (11.3)."""
     last = pipeline.consumer.position.term + (count - 1)
     effect = Effect()
     commit(effect, pipeline, pipeline.consumer.position.term + count, leader.log.at(last, "epoch"))
@@ -62,17 +62,17 @@ def apply_too_soon(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "apply_too_soon",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        _overlaps(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=_overlaps(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, sends the "
-            "offsets, and crashes before it commits; the group's coordinator takes them for those of the transaction "
+            "offsets, and crashes before it commits; the group's coordinator treats them as those of the transaction "
             f"before (KAFKA-17507), and has {_words(after[pipeline.consumer.committed.name])} as committed"
         ),
-        "11.3",
-        Fault.CONSUMER_CRASH,
+        semantics="11.3",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 
@@ -81,7 +81,7 @@ def _words(committed: int) -> str:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What two transactions in a row can do to each other's offsets, with brokers that apply them late."""
+    """Yield the actions of overlapping offsets, with brokers that apply offsets late."""
     if pipeline.unapplied is None:
         return
     most = min(pipeline.deployment.max_poll_records, pipeline.deployment.bounds.log)

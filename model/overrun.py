@@ -1,7 +1,7 @@
-"""A read at the end of a log that runs into a record just being appended, above the high watermark (6.1, KAFKA-9835).
+"""Reads at a log's end that return a record above the high watermark during its append (6.1, KAFKA-9835).
 
-Brokers from 1.1 to 2.5.0 looked twice how long a file was. A read up to the high watermark that ends at the end of the
-log returns what is appended between the two looks as well.
+Brokers from 1.1 to 2.5.0 determined the length of a file twice. A read up to the high watermark that ends at the end of
+the log also returns what is appended between the two times.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from model.transactions.visibility import end_of_reading
 
 
 def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The consumer has read all that there is, and can have read the last of it in this moment.
+    """Tell whether the consumer has read the whole log, and can have read its last record at this moment.
 
-    When it did is seen by nobody else. One that has read nothing since its start waits at the end for the next record:
-    such a read returns nothing, and does not run into anything.
+    Nobody else sees the moment of that read. A consumer that has read nothing since its start waits at the end for the
+    next record: such a read returns nothing, and cannot overrun.
     """
     consumer = pipeline.consumer
     end = leader.log.end.term
@@ -37,7 +37,7 @@ def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 
 def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appending: Action) -> Action:
-    """The leader appends a record, and the consumer's read returns it, whatever becomes of it (6.1, KAFKA-9835)."""
+    """Let the leader append a record that the consumer's read returns, whatever becomes of it (6.1, KAFKA-9835)."""
     consumer = pipeline.consumer
     effect = Effect()
     for variable, value in appending.updates.items():
@@ -66,17 +66,17 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
     return Action(
         "read_while_appending",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number, "delayed": int(appending.name == "execute_delayed")},
-        z3.And(appending.guard, _has_just_read(pipeline, leader)),
-        effect.updates,
-        sentence,
-        "6.1 R4",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number, "delayed": int(appending.name == "execute_delayed")},
+        guard=z3.And(appending.guard, _has_just_read(pipeline, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1 R4",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every append that a read of the consumer may run into, with brokers that let it."""
+    """Yield every append that a consumer's read can run into, with brokers of the affected releases."""
     if not pipeline.deployment.reads_may_overrun:
         return
     for batch in pipeline.producer.batches:

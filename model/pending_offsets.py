@@ -1,8 +1,8 @@
-"""Offsets of a transaction that their group's coordinator has not applied when those of the next one come (11.3).
+"""Offsets of a transaction that the group's coordinator has not applied when those of the next one come (11.3).
 
-Brokers up to 3.9.0 answer that a marker is written before the coordinator of the group has applied what it commits
-(KAFKA-17507; not the coordinator of KIP-848). The next transaction of the same producer may send its offsets meanwhile.
-They are pending under the same producer id, and the coordinator deals with both at once.
+Brokers up to 3.9.0 answer that a marker is written before the group's coordinator has applied the offsets that it
+commits (KAFKA-17507; not the coordinator of KIP-848). The same producer can send the next transaction's offsets
+meanwhile. They are pending under the same producer id, and the coordinator handles both at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from model.deployment.deployment import Deployment
 from model.language import Effect, Variable
 
 NO_TRANSACTION = -3
-"""Stands for the offset before the member's last transaction, where it has had none."""
+"""The value for the offset before the member's last transaction, where it has had none."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Unapplied:
 
 
 def declare_unapplied(deployment: Deployment) -> Unapplied | None:
-    """What the coordinator goes back to; None where it applies offsets in time."""
+    """Return the variables of the offset that the coordinator goes back to; None where it applies offsets in time."""
     if not deployment.offsets_of_transactions_overlap:
         return None
     return Unapplied(
@@ -39,14 +39,14 @@ def declare_unapplied(deployment: Deployment) -> Unapplied | None:
 
 
 def remember(unapplied: Unapplied | None, effect: Effect, committed: tuple[Variable, Variable]) -> None:
-    """A transaction commits: this is the committed offset, with its epoch, before it."""
+    """Keep the committed offset and its epoch from before a transaction that commits."""
     if unapplied is not None:
         for kept, now in zip(unapplied.variables, committed, strict=True):
             effect[kept] = now.term
 
 
 def forget(unapplied: Unapplied | None, effect: Effect) -> None:
-    """The member is gone: the next one waits for what is pending (UNSTABLE_OFFSET_COMMIT, semantics 11.3)."""
+    """Reset the kept offset of a gone member: the next one waits for what is pending (UNSTABLE_OFFSET_COMMIT, 11.3)."""
     if unapplied is not None:
         for kept in unapplied.variables:
             effect[kept] = kept.initial

@@ -1,4 +1,4 @@
-"""The whole system of one deployment: every state machine, composed, with the faults that are assumed possible."""
+"""The whole system of one deployment: all state machines, composed, with the faults that are possible."""
 
 from __future__ import annotations
 
@@ -58,19 +58,19 @@ from model.transactions import apart, bumping, coordinator, early_expiry, ending
 from model.transactions.coordinator import remember_disturbance
 
 VERSION = "12"
-"""The model's version: part of every verdict's id. It changes whenever a verdict might."""
+"""The model's version, part of every verdict's id. It changes whenever a verdict can change."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A deployment's transition system and the pipeline whose variables it speaks of."""
+    """A deployment's transition system, and the pipeline that declares its variables."""
 
     pipeline: Pipeline
     system: TransitionSystem
 
 
 def build(deployment: Deployment) -> Model:
-    """The model of ``deployment``: one producer, one partition, one consumer group."""
+    """Build the model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
@@ -107,7 +107,7 @@ def build(deployment: Deployment) -> Model:
 
 
 def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
-    """Where a bound stops a behaviour that a larger one would allow."""
+    """Return, by the bound's name, the condition that the bound stops a behaviour that a larger one would allow."""
     batches, replicas = pipeline.producer.batches, pipeline.replicas
     appending = (produce.appendable, produce.delayed_appendable)
     full = [
@@ -137,7 +137,7 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
 
 
 def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
-    """The producer would bump its epoch."""
+    """Yield the conditions under which the producer would bump its epoch."""
     if pipeline.transactions is not None:
         yield coordinator.epoch_wanted(pipeline)
         return

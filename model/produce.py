@@ -1,4 +1,4 @@
-"""How a leader handles produce requests, by ``acks`` (semantics 3.2, 3.3, 3.5)."""
+"""The leader's handling of produce requests, by ``acks`` (semantics 3.2, 3.3, 3.5)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from model.wording import record_name
 
 
 def has_room(leader: Replica) -> z3.BoolRef:
-    """The bound on the log leaves room for another record."""
+    """Tell whether the bound on the log leaves room for another record."""
     return leader.log.end.term < leader.log.capacity
 
 
@@ -57,7 +57,7 @@ def _entry(
 
 
 def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader would append the batch if its log had room."""
+    """Tell whether the leader would append the batch if its log had room."""
     check = checked(pipeline, batch, leader)
     conditions = [arrives(pipeline, batch, leader), accepts(pipeline, leader)]
     conditions.append(z3.BoolVal(True) if check is None else check.in_sequence)
@@ -67,7 +67,7 @@ def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 
 
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader appends the record to its log (semantics 3.2, 5 L1)."""
+    """Append the record to the leader's log (semantics 3.2, 5 L1)."""
     effect = Effect()
     numbers = (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *numbers))
@@ -81,20 +81,20 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "append",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(appendable(pipeline, batch, leader), has_room(leader)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(appendable(pipeline, batch, leader), has_room(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} appends {record_name(batch)} at offset {before[leader.log.end.name]}"
             f" in epoch {before[leader.epoch.name]}"
         ),
-        "3.2, 5 L1",
+        semantics="3.2, 5 L1",
     )
 
 
 def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader finds the batch among those it remembers of this producer: success, nothing appended (3.5)."""
+    """Recognise a batch that the leader remembers of this producer: success, and nothing is appended (3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     found = check.duplicate
@@ -109,30 +109,30 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         is_there = any(entry["batch"] == batch.number for entry in leader.log.entries(before))
         if is_there:
             return f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing"
-        words = f"{leader.name} takes {record_name(batch)} for the retry of a record with the same sequence number"
+        words = f"{leader.name} treats {record_name(batch)} as the retry of a record with the same sequence number"
         return f"{words}, and appends nothing"
 
     return Action(
         "recognise_duplicate",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
-        effect.updates,
-        sentence,
-        "3.5",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.5",
     )
 
 
 def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
-    """Producer epoch and sequence that an abandoned request was sent with."""
+    """Return the producer epoch and the sequence number that an abandoned request was sent with."""
     if batch.delayed_epoch is None or batch.delayed_sequence is None:
         return 0, 0
     return batch.delayed_epoch.term, batch.delayed_sequence.term
 
 
 def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader would append an abandoned request, next on its connection, if its log had room."""
+    """Tell whether the leader would append an abandoned request, next on its connection, if its log had room."""
     earlier = z3.Or(
         *(
             other.delayed.term == leader.number
@@ -151,7 +151,7 @@ def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
 
 
 def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A leader executes a request whose client gave up on it, in the order of sending (semantics 1.1)."""
+    """Execute a request whose client gave up on it, in the order of sending (semantics 1.1)."""
     effect = Effect()
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_delayed_numbers(batch)))
     advance_high_watermark(pipeline, effect, leader)
@@ -159,20 +159,20 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     return Action(
         "execute_delayed",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} executes the abandoned request: {record_name(batch)}"
             f" at offset {before[leader.log.end.name]}"
         ),
-        "1.1",
+        semantics="1.1",
     )
 
 
 def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader's success response reaches the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
+    """Let the leader's success response reach the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
     producer = pipeline.producer
     condition = waits_at(batch, leader)
     if pipeline.deployment.acks is Acks.ALL:
@@ -206,39 +206,41 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         words = f"{leader.name} acknowledges {record_name(batch)}"
         if after[batch.fate.name] == Fate.BUFFERED:
             return f"{words}: the producer begins again before it, and will send it again"
-        return words + (f", and the producer takes {implied}, sent before it, for delivered as well" if implied else "")
+        return words + (f", and the producer treats {implied}, sent before it, as delivered as well" if implied else "")
 
     return Action(
         "acknowledge",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        condition,
-        effect.updates,
-        sentence,
-        "3.1 P3, 3.2",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=condition,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P3, 3.2",
     )
 
 
 def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """Replicated to the ISR, but the ISR shrank: NOT_ENOUGH_REPLICAS_AFTER_APPEND, and it is written (3.2)."""
+    """Answer NOT_ENOUGH_REPLICAS_AFTER_APPEND to a written and replicated batch, as the ISR shrank (3.2)."""
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
     return Action(
         "fail_not_enough_after_append",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
-        effect.updates,
-        lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
-        "3.2",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(
+            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+        semantics="3.2",
     )
 
 
 @shared
 def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The appended batch waits for a member of the ISR that does not fetch, or for a large enough ISR."""
+    """Tell whether the appended batch waits for an ISR member that does not fetch, or for a large enough ISR."""
     silent = z3.Or(
         *(
             z3.And(
@@ -253,15 +255,15 @@ def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 
 
 def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The request waits behind one that is held up there: the broker reads no further (1.1)."""
+    """Tell whether the request waits behind one that is held up at the leader, which reads no further (1.1)."""
     others = [held_up(pipeline, other, leader) for other in pipeline.producer.batches if other is not batch]
     return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, z3.Or(*others))
 
 
 def time_out(pipeline: Pipeline, leader: Replica) -> Action:
-    """The client waits for no answer any longer, and drops the connection: all that is in flight on it fails (P5).
+    """Drop the client's connection, as request.timeout.ms is over: all that is in flight on it fails (3.1 P5).
 
-    What the broker had not read it may still execute, or not.
+    The broker can still execute what it had not read, or not.
     """
     effect = Effect()
     for batch in pipeline.producer.batches:
@@ -272,36 +274,38 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "time_out",
         "producer",
-        "producer",
-        {"leader": leader.number},
-        z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"leader": leader.number},
+        guard=z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"request.timeout.ms is over, and the producer drops its connection to {leader.name}, which has read "
             "nothing behind what waits for the ISR"
         ),
-        "3.1 P5",
+        semantics="3.1 P5",
     )
 
 
 def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The ISR does not get there within request.timeout.ms: REQUEST_TIMED_OUT, and it is written (semantics 3.2)."""
+    """Answer REQUEST_TIMED_OUT to a written batch that the ISR does not replicate within request.timeout.ms (3.2)."""
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
     return Action(
         "time_out_at_broker",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        held_up(pipeline, batch, leader),
-        effect.updates,
-        lambda before, after: f"{leader.name} answers {record_name(batch)}: REQUEST_TIMED_OUT, the ISR did not follow",
-        "3.2, 3.3",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=held_up(pipeline, batch, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} answers {record_name(batch)}: REQUEST_TIMED_OUT, the ISR did not follow"
+        ),
+        semantics="3.2, 3.3",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything a leader does with produce requests."""
+    """Yield the leader's actions on produce requests."""
     if pipeline.deployment.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
         for leader in pipeline.replicas:
             yield time_out(pipeline, leader)

@@ -46,7 +46,7 @@ def _previous(pipeline: Pipeline, batch: Batch) -> Batch:
 
 
 def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Reading its source in order, the application has this record still to send."""
+    """Tell whether the application, which reads its source in order, has this record still to send."""
     batches = pipeline.producer.of_record(record)
     first = batches[0].is_(Fate.UNSENT)
     again = [
@@ -58,7 +58,7 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The application calls send() for this record next (semantics 3.1, P1 P13)."""
+    """Tell whether the application calls send() for this record next (semantics 3.1, P1 P13)."""
     deployment, producer = pipeline.deployment, pipeline.producer
     if pipeline.transactions is not None:
         return may_send(pipeline, batch)
@@ -78,7 +78,7 @@ def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
-    """What becomes of a batch when send() returns: it belongs to the application's session of now."""
+    """Return the effect of a send() that returns: the batch has ``fate``, and belongs to the current session."""
     effect = Effect()
     effect[batch.fate] = int(fate)
     effect[batch.session] = pipeline.producer.session.term
@@ -88,59 +88,61 @@ def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
 
 
 def send(pipeline: Pipeline, batch: Batch) -> Action:
-    """The application calls send(): the record is in the accumulator (semantics 3.1, P1)."""
+    """Let the application call send(): the record is in the accumulator (semantics 3.1, P1)."""
     effect = _called(pipeline, batch, Fate.BUFFERED)
     return Action(
         "send",
         "application",
-        "producer",
-        {"batch": batch.number},
-        z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        lambda before, after: f"the application sends {record_name(batch)}",
-        "3.1 P1",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application sends {record_name(batch)}",
+        semantics="3.1 P1",
     )
 
 
 def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
-    """The buffer stays full for max.block.ms: send() fails, and nothing is ever transmitted (semantics 3.1, P1)."""
+    """Fail a send() at a buffer that stays full for max.block.ms: nothing is ever transmitted (semantics 3.1, P1)."""
     effect = _called(pipeline, batch, Fate.FAILED)
     return Action(
         "refuse_send",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        _may_send(pipeline, batch),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=_may_send(pipeline, batch),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer has no room for {record_name(batch)}: send() fails when max.block.ms is over"
         ),
-        "3.1 P1",
-        Fault.FULL_BUFFER,
+        semantics="3.1 P1",
+        fault=Fault.FULL_BUFFER,
     )
 
 
 def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
-    """The producer has stopped for good: every further send() fails at once (semantics 4.1)."""
+    """Fail a send() after a fatal error at once (semantics 4.1)."""
     effect = _called(pipeline, batch, Fate.FAILED)
     return Action(
         "refuse_after_stop",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
-        effect.updates,
-        lambda before, after: f"the producer, which has stopped for good, refuses {record_name(batch)}: the send fails",
-        "4.1",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer, which has stopped permanently, refuses {record_name(batch)}: the send fails"
+        ),
+        semantics="4.1",
     )
 
 
 def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The accumulator hands this batch out next: retries first, then in the order of sending (semantics 3.1, P2 P4).
+    """Tell whether the accumulator hands this batch out next: retries first, then the order of sending (3.1, P2 P4).
 
-    An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
-    is unresolved or an epoch has still to be followed (semantics 3.4). Some clients keep to the order of sending with
-    retries as well, and some keep to none (semantics 4).
+    An idempotent producer sends a retry only when nothing before it is in flight. It sends no new batch while a
+    sequence is unresolved or the partition has still to follow a new epoch (semantics 3.4). Some clients keep the order
+    of sending with retries as well, and some keep none (semantics 4).
     """
     if pipeline.deployment.sender.in_any_order:
         return z3.BoolVal(True)
@@ -169,7 +171,7 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A retry; or a part of a batch that was split, which with idempotence has its number already (3.1, P4 P9)."""
+    """Tell whether the batch goes before new ones: it is a retry, or a numbered part of a split batch (3.1, P4 P9)."""
     retried = batch.retries.term > 0
     if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
         return retried
@@ -177,7 +179,7 @@ def _goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The producer heard from another broker that this one leads, and it does not know it itself yet (semantics 1)."""
+    """Tell whether the producer heard from another broker that this one leads, before this one knows (semantics 1)."""
     newest = leader.epoch.term
     told = [
         z3.And(
@@ -192,12 +194,12 @@ def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 
 def counts_attempts(pipeline: Pipeline) -> bool:
-    """The client gives up after so few attempts that those matter as well that no leader takes."""
+    """Tell whether the client has few enough attempts that those which no leader accepts matter as well."""
     return counts_retries(pipeline.deployment) and pipeline.deployment.sender.refusals_count
 
 
 def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """The leader epoch in which the producer takes this broker for the leader: its own, or what others say."""
+    """Return the leader epoch in which the producer considers this broker the leader: its own, or what others say."""
     newest = leader.epoch.term
     if counts_attempts(pipeline):
         for other in pipeline.followers_of(leader):
@@ -207,7 +209,7 @@ def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 
 
 def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The client may send the batch to this broker now (semantics 3.1, P2)."""
+    """Tell whether the client can send the batch to this broker now (semantics 3.1, P2)."""
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
     leads = leader.presumes_leadership
@@ -232,12 +234,13 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 
 
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The sender thread sends the batch to the broker it takes for the leader (semantics 3.1, P2).
+    """Let the sender thread send the batch to the broker that it considers the leader (semantics 3.1, P2).
 
-    Its metadata never goes back to an older leader epoch, where brokers tell epochs (KIP-320). Where attempts are
-    counted, those count as well that reach a broker before it knows that it leads; otherwise they change nothing.
+    The client's metadata never goes back to an older leader epoch, where brokers tell epochs (KIP-320). Where attempts
+    are counted, those that reach a broker before it knows that it leads count as well; elsewhere they change nothing.
     ``max.in.flight.requests.per.connection`` counts per broker, except that with Java 1 mutes the partition whatever
-    the broker (semantics 3.7). What is sent over a dead connection could as well have been sent just before that died.
+    the broker (semantics 3.7). A request over a dead connection is left out: it could have been sent right before the
+    connection died.
     """
     deployment = pipeline.deployment
     effect = Effect()
@@ -257,7 +260,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         again = batch.retries if batch.numbered_in is None or batch.sent_sequence is None else batch.sent_sequence
         verb = "retries" if before[again.name] > again.initial else "transmits"
-        silent = " and takes it for done (acks=0)" if deployment.acks is Acks.NONE else ""
+        silent = " and treats it as done (acks=0)" if deployment.acks is Acks.NONE else ""
         added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
         first = ", having the partition added to its transaction" if added else ""
         return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}{first}"
@@ -265,17 +268,17 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "transmit",
         "producer",
-        "producer",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
-        effect.updates,
-        sentence,
-        "3.1 P2",
+        lane="producer",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P2",
     )
 
 
 def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
-    """No connection to a leader comes about, an attempt for some clients; without a leader the send fails (4.2)."""
+    """Fail to connect to a leader, which is an attempt for some clients; without a leader the send fails (4.2)."""
     effect = Effect()
     leaderless = pipeline.controller.leader.term == 0
     fail_attempt(pipeline, effect, batch, z3.Not(leaderless))
@@ -292,21 +295,21 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "fail_to_connect",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer reaches no leader for {record_name(batch)}"
             + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
             + (", which will be retried" if will_be_retried(pipeline, batch, after) else "")
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
 def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Another batch is retried, on a dead connection, or waits for the ISR; or a sequence is unresolved (3.4)."""
+    """Tell whether a sequence is unresolved, or another batch is retried, unanswered or waits for the ISR (3.4)."""
     causes = [pipeline.producer.unresolved.is_set]
     for other in pipeline.producer.batches:
         if other is not batch:
@@ -317,9 +320,9 @@ def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A request in flight may have waited before: it is a retry, or the leader is another one than at first.
+    """Tell whether a request in flight can have waited before: it is a retry, or the first leader was replaced.
 
-    One of a transaction may have waited for its coordinator, which may have been on a broker that had a fault.
+    A request of a transaction can have waited for its coordinator, which can have been on a broker that had a fault.
     """
     if pipeline.deployment.acks is Acks.NONE:
         return z3.BoolVal(False)
@@ -330,7 +333,7 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
-    """Deliveries end in the order of send(): a client finds over what waits before a batch when it finds that so."""
+    """Yield the conditions that no earlier record waits in the accumulator: deliveries end in the order of send()."""
     deployment = pipeline.deployment
     if not (deployment.expires_in_accumulator or deployment.sender.in_any_order):
         for other in pipeline.producer.batches:
@@ -339,29 +342,31 @@ def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolR
 
 
 def _said_of_stop(pipeline: Pipeline, before: State, after: State) -> str:
-    """In a transaction a client before 2.5 may stop for good."""
+    """Return the words for a client before 2.5 that stops permanently in a transaction; empty if it does not."""
     if pipeline.transactions is None:
         return ""
     initialised = pipeline.transactions.initialised.name
-    stops = "; it may be stored, so that the producer stops for good: the application starts a new one"
+    stops = "; it may be stored, so the producer stops permanently: the application starts a new one"
     return stops if before[initialised] > after[initialised] else ""
 
 
 def _were_away(pipeline: Pipeline) -> z3.BoolRef:
-    """Some broker cannot be reached, or another one leads than at first, which clients hear of late."""
+    """Tell whether some broker cannot be reached, or that the first leader was replaced, which clients hear of late."""
     away = [z3.Or(z3.Not(broker.up.is_set), broker.cut_off.is_set) for broker in pipeline.replicas]
     return z3.Or(pipeline.controller.epoch.term > 1, *away)
 
 
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
-    """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
+    """Give up on a batch, as delivery.timeout.ms or the retries run out: the future fails, stored or not (P7, P8).
 
-    Only what something holds up can run out of time: a retry, a batch that no leader would take, a request on a dead
-    connection, an appended batch that the ISR does not follow, and whatever waits for one of these. So can a request
-    that is under way at last after one of them, which its broker handles all the same: without sequence numbers it may
-    as well be handled first, as what is sent later comes behind it. Before 2.1 what is in flight does not:
-    request.timeout.ms ends that, and one of the same length the wait in the accumulator. Some clients have no time for
-    a delivery: there it is attempts that are used up, as they are without a leader (semantics 4.6).
+    Only a batch that something holds up can run out of time. That is a retry, a batch that no leader would take, a
+    request on a dead connection, or an appended batch that the ISR does not follow. A batch that waits for one of these
+    can run out of time too. So can a request that is under way at last after one of them, which its broker handles all
+    the same. Without sequence numbers that request can as well be handled first, as later ones come behind it.
+
+    Before 2.1 a batch in flight does not run out of time: request.timeout.ms ends the request, and a time of the same
+    length ends the wait in the accumulator. Some clients have no time for a delivery: their attempts run out, as they
+    do without a leader (semantics 4.6).
     """
     deployment, leaders = pipeline.deployment, pipeline.replicas
     takers = [
@@ -403,20 +408,20 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "give_up",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        possible,
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=possible,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException"
             + _said_of_stop(pipeline, before, after)
         ),
-        "3.1 P7 P8",
+        semantics="3.1 P7 P8",
     )
 
 
 def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
-    """A sequence was given up on, nothing numbered is in flight any more, and a sequence is missing (3.4)."""
+    """Tell whether a sequence was given up on, nothing numbered is in flight any more, and one is missing (3.4)."""
     return z3.And(_drained(pipeline), z3.Not(_continues(pipeline)))
 
 
@@ -435,7 +440,7 @@ def _continues(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def resolve_sequences(pipeline: Pipeline) -> Action:
-    """Nothing numbered is in flight any more: go on if the last sequence was acknowledged, else bump (3.4)."""
+    """Resolve the sequence once nothing numbered is in flight: go on if the last was acknowledged, else bump (3.4)."""
     producer = pipeline.producer
     continues = _continues(pipeline)
     effect = Effect()
@@ -444,28 +449,28 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
     return Action(
         "resolve_sequences",
         "producer",
-        "producer",
-        {},
-        z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer bumps its epoch to get past the sequence it gave up on"
             if after[producer.epoch.name] > before[producer.epoch.name]
             else "the producer finds that no sequence is missing"
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 
 def _resolves_sequences(pipeline: Pipeline) -> bool:
-    """The client of an idempotent producer without transactions bumps its epoch by itself (semantics 3.4)."""
+    """Tell whether an idempotent producer without transactions bumps its epoch by itself (semantics 3.4)."""
     deployment = pipeline.deployment
     by_itself = deployment.idempotence and pipeline.transactions is None
     return by_itself and not (deployment.numbers_ahead or deployment.takes_new_ids)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything the producer and its application do."""
+    """Yield the actions of the producer and its application."""
     for batch in pipeline.producer.batches:
         yield send(pipeline, batch)
         yield refuse_send(pipeline, batch)

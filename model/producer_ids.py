@@ -1,7 +1,7 @@
-"""How an idempotent producer before 2.5 gets over failures: with a new producer id (semantics 3.4).
+"""The recovery of an idempotent producer before 2.5: it takes a new producer id (semantics 3.4).
 
-What has a number keeps it, and the producer id it is of: a retry stays recognisable. What was never sent gets a number
-of the new id. In 0.11 only one record has a number at a time.
+A numbered record keeps its number and its producer id, so that a retry stays recognisable. A record that was never sent
+gets a number of the new id. In 0.11 only one record has a number at a time.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ def one_by_one(pipeline: Pipeline) -> bool:
 
 
 def is_of_current_id(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The batch's number is one of the client's producer id of now; a client that bumps its epoch keeps its id."""
+    """Tell whether the batch's number is of the client's current producer id; an epoch bump does not change the id."""
     if batch.numbering is None:
         return z3.BoolVal(True)
     return numbering_of(batch).producer_id.term == pipeline.producer.epoch.term
 
 
 def is_tracked(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The client counts on the batch's number: it is of its producer id, and the batch is not over."""
+    """Tell whether the client tracks the batch's number: it is of the current id, and the batch is not over."""
     return z3.And(batch.incomplete, sequence_of(batch) >= 0, is_of_current_id(pipeline, batch))
 
 
 def is_next_in_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A retry may go: nothing the client counts on has a lower number, or only the queue's order says (3.4)."""
+    """Tell whether a retry can go: no tracked batch, and no waiting one of the same id, has a lower number (3.4)."""
     current = is_of_current_id(pipeline, batch)
     lower = []
     for other in pipeline.producer.batches:
@@ -55,14 +55,14 @@ def is_next_in_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def attempts_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The attempt that failed was not the last one."""
+    """Tell whether the failed attempt was not the last one."""
     if not counts_retries(pipeline.deployment):
         return z3.BoolVal(True)
     return batch.retries.term < pipeline.deployment.retries
 
 
 def take_new_id(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
-    """The client forgets its producer id and what it knew of its numbers, and asks for another id (semantics 3.4)."""
+    """Take a new producer id: the client forgets its id and what it knew of its numbers (semantics 3.4)."""
     producer = pipeline.producer
     effect.set_when(when, producer.epoch, producer.epoch.term + 1)
     numbers = (producer.next_sequence, producer.last_acknowledged, producer.unresolved)
@@ -76,9 +76,9 @@ def take_new_id(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
 
 
 def shift_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """A batch failed whose number is taken to be free: those after it move up (adjustSequencesDueToFailedBatch; 3.4).
+    """Move the numbers after a failed batch down, as its own counts as free (adjustSequencesDueToFailedBatch; 3.4).
 
-    A number cannot get below 0: the client stops half way then, with an error in its log.
+    A number cannot be below 0: the client stops half way then, with an error in its log.
     """
     producer = pipeline.producer
     when = z3.And(when, is_of_current_id(pipeline, batch), producer.next_sequence.term > 0)
@@ -93,7 +93,7 @@ def shift_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.Boo
 
 
 def start_again(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
-    """What the client counts on gets numbers from 0 on, of the same producer id (startSequencesAtBeginning; 3.4)."""
+    """Renumber the tracked batches from 0, under the same producer id (startSequencesAtBeginning; 3.4)."""
     producer = pipeline.producer
     tracked = [(batch, z3.And(when, is_tracked(pipeline, batch))) for batch in producer.batches]
     for batch, counts in tracked:
@@ -108,7 +108,7 @@ def start_again(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
 
 
 def _renumber(effect: Effect, batch: Batch, when: z3.BoolRef, sequence: z3.ArithRef) -> None:
-    """Another number, of which a request on its way knows nothing."""
+    """Give the batch another number, which its request on the way does not have."""
     renumbered = numbering_of(batch).renumbered
     assert batch.sequence is not None and renumbered is not None
     effect.set_when(when, batch.sequence, sequence)
@@ -116,12 +116,12 @@ def _renumber(effect: Effect, batch: Batch, when: z3.BoolRef, sequence: z3.Arith
 
 
 def ends_id_when_given_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """In 0.11 a retry that is given up on ends the producer id at once (semantics 3.4)."""
+    """Tell whether giving up on the batch ends the producer id: for a retry in 0.11 (semantics 3.4)."""
     return batch.retries.term > 0 if one_by_one(pipeline) else z3.BoolVal(False)
 
 
 def doubt_number(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """A retry was given up on: nobody knows whether its number is used (semantics 3.4)."""
+    """Note that a retry was given up on, so that nobody knows whether its number is used (semantics 3.4)."""
     if one_by_one(pipeline):
         take_new_id(pipeline, effect, ends_id_when_given_up(pipeline, batch))
     else:
@@ -129,14 +129,14 @@ def doubt_number(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 
 def give_number_back(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """In 0.11 a number is used up when its record is acknowledged: that of one that failed is the next one's (3.4)."""
+    """Give a failed record's number to the next one, in 0.11: only an acknowledgement uses a number up (3.4)."""
     if one_by_one(pipeline):
         used = z3.And(when, sequence_of(batch) >= 0, pipeline.producer.next_sequence.term > 0)
         effect.set_when(used, pipeline.producer.next_sequence, pipeline.producer.next_sequence.term - 1)
 
 
 def note_offset(pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
-    """An answer says at which offset the batch is: it counts if its number is of the producer id of now (3.4)."""
+    """Note the offset in an answer, if the batch's number is of the current producer id (3.4)."""
     producer = pipeline.producer
     if producer.acknowledged_to is not None:
         further = z3.And(is_of_current_id(pipeline, batch), offset >= producer.acknowledged_to.term)
@@ -144,7 +144,7 @@ def note_offset(pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.Ari
 
 
 def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
-    """The broker has the batch's number: only if it is of the producer id of now does the client make use of that."""
+    """Note that the broker has the batch's number, which the client uses only if it is of the current producer id."""
     producer, current = pipeline.producer, is_of_current_id(pipeline, batch)
     if not one_by_one(pipeline):
         later = z3.And(current, sequence_of(batch) > producer.last_acknowledged.term)
@@ -158,7 +158,7 @@ def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch, offset:
 
 
 def keep_what_was_sent(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """The broker answers when the number is replicated that the request was sent with, whoever else had it before."""
+    """Keep the request's numbers: the broker answers when these are replicated, whichever record had them first."""
     changes = batch.numbering is not None or (pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere)
     if changes and batch.sent_epoch is not None and batch.sent_sequence is not None:
         effect[batch.sent_epoch] = batch.sent_epoch.term
@@ -166,7 +166,7 @@ def keep_what_was_sent(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
 
 
 def forget_number(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """The batch is over: so is what the client kept besides its number."""
+    """Reset what the client kept besides the number of a batch that is over."""
     if batch.numbering is not None:
         effect.set_when(when, batch.numbering.producer_id, 0)
         if batch.numbering.renumbered is not None:
@@ -174,14 +174,14 @@ def forget_number(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
 
 
 def is_answered_late(batch: Batch) -> z3.BoolRef:
-    """The send has failed in flight, and the connection works: the request will be handled, and answered."""
+    """Tell whether the send failed in flight and its connection works: the request will be handled and answered."""
     if batch.late is None:
         return z3.BoolVal(False)
     return z3.And(batch.late.term != 0, batch.late.term != batch.late.high)
 
 
 def lose_late_answers(pipeline: Pipeline, effect: Effect, broker: z3.ArithRef | int, when: z3.BoolRef) -> None:
-    """Whoever waits for a late answer over this broker's connection will get none but an error."""
+    """Turn every late answer over this broker's connection into an error."""
     for batch in pipeline.producer.batches:
         if batch.late is not None:
             late = batch.late

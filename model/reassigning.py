@@ -1,4 +1,4 @@
-"""A replica is moved to another broker: added there, in sync after a while, and then removed here (semantics 6.8)."""
+"""A replica that moves to another broker: added there, in sync after a while, and then removed here (semantics 6.8)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from model.wording import broker_name, membership
 
 
 def takes_part(reassignment: Reassignment, replica: Replica) -> z3.BoolRef:
-    """The broker has a replica, or does not know yet that it has none any more and leads or follows as before."""
+    """Tell whether the broker has a replica, or does not know yet that it has none and leads or follows as before."""
     return z3.Or(reassignment.assigned(replica.number), z3.And(replica.up.is_set, replica.leader.term != 0))
 
 
 def with_part(pipeline: Pipeline, action: Action) -> Action:
-    """Nothing happens to a broker that has no replica, and a leader that knows of it answers no fetch of it."""
+    """Restrict an action to brokers with a replica; return the action.
+
+    A leader that knows of the removal answers no fetch of a broker without a replica.
+    """
     reassignment = pipeline.controller.reassignment
     arguments = action.arguments
     if reassignment is None or action.lane != "brokers" or "batch" in arguments:
@@ -39,7 +42,7 @@ def with_part(pipeline: Pipeline, action: Action) -> Action:
 
 
 def leave_if_removed(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """A broker that hears that it has no replica any more deletes its log (semantics 6.8)."""
+    """Delete the log of a broker that hears that it has no replica any more (semantics 6.8)."""
     reassignment = pipeline.controller.reassignment
     if reassignment is None or replica.number == reassignment.to:
         return
@@ -50,7 +53,7 @@ def leave_if_removed(pipeline: Pipeline, effect: Effect, replica: Replica) -> No
 
 
 def was_removed(pipeline: Pipeline, state: State, replica: Replica) -> bool:
-    """In a concrete state: the broker's replica was moved to another one."""
+    """Tell whether, in a concrete state, the broker's replica was moved to another broker."""
     reassignment = pipeline.controller.reassignment
     if reassignment is None:
         return False
@@ -58,23 +61,26 @@ def was_removed(pipeline: Pipeline, state: State, replica: Replica) -> bool:
 
 
 def begin_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> Action:
-    """Somebody asks for it: the new broker is to fetch, and takes the other one's place in the order (6.8, M1)."""
+    """Ask for a reassignment: the new broker starts to fetch, in the old one's place in the assignment (6.8, M1)."""
     to = broker_name(reassignment.to)
     return Action(
         "begin_reassignment",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        reassignment.moved.term == 0,
-        {reassignment.moved: z3.IntVal(replica.number)},
-        lambda before, after: f"the replica of {replica.name} is to be moved to {to}, which has an empty log",
-        "6.8 M1",
-        Fault.REASSIGNMENT,
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=reassignment.moved.term == 0,
+        updates={reassignment.moved: z3.IntVal(replica.number)},
+        sentence=lambda before, after: f"the replica of {replica.name} is to be moved to {to}, which has an empty log",
+        semantics="6.8 M1",
+        fault=Fault.REASSIGNMENT,
     )
 
 
 def _all_in_sync(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> z3.BoolRef:
-    """Who has to be in the ISR before the old replica may go: all that stay, or the new one (KAFKA-15665; M2)."""
+    """Tell whether enough replicas are in the ISR to remove the old one: all that stay, or the new one (M2).
+
+    KRaft controllers before 3.8 look at the new replica only (KAFKA-15665).
+    """
     isr = pipeline.controller.isr
     if pipeline.deployment.new_replica_suffices:
         return isr[reassignment.to].is_set
@@ -82,7 +88,7 @@ def _all_in_sync(pipeline: Pipeline, reassignment: Reassignment, replica: Replic
 
 
 def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> Action:
-    """The old replica leaves the ISR, another one leads if it led, and it is deleted (semantics 6.8, M2 M3)."""
+    """Remove the old replica from the ISR and delete it; another one leads if it led (semantics 6.8, M2 M3)."""
     controller = pipeline.controller
     isr = {**current(pipeline).isr, replica.number: z3.BoolVal(False)}
     among = with_isr(pipeline, isr)
@@ -107,23 +113,23 @@ def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replic
     return Action(
         "complete_reassignment",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             reassignment.takes_from(replica.number),
             z3.Not(reassignment.is_complete.is_set),
             controller.leader.term != 0,
             _all_in_sync(pipeline, reassignment, replica),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        sentence,
-        "6.8 M2 M3",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.8 M2 M3",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """The move of each replica, where somebody may ask for one."""
+    """Yield the reassignment of each replica, where the deployment names that fault."""
     reassignment = pipeline.controller.reassignment
     if reassignment is None:
         return

@@ -1,4 +1,4 @@
-"""What the controller has recorded of a replica that is moved to another broker (semantics 6.8)."""
+"""The controller's record of a replica that is moved to another broker (semantics 6.8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from model.language import Variable, flag
 class Reassignment:
     """A replica that is moved to broker ``to``, which had none.
 
-    ``moved``: the broker that it is moved from (0 = nobody asked for it yet). ``is_complete``: that one has it no more.
+    ``moved``: the broker that the replica is moved from (0 = nobody has asked yet). ``is_complete``: the old broker has
+    no replica any more.
     """
 
     to: int
@@ -23,15 +24,15 @@ class Reassignment:
     is_complete: Variable
 
     def takes_from(self, number: int) -> z3.BoolRef:
-        """The replica that is moved, or was, is this broker's."""
+        """Tell whether the replica that is moved, or was moved, is this broker's."""
         return self.moved.term == number
 
     def removed(self, number: int) -> z3.BoolRef:
-        """The broker had a replica, and has none any more."""
+        """Tell whether the broker had a replica and has none any more."""
         return z3.And(self.is_complete.is_set, self.takes_from(number))
 
     def assigned(self, number: int) -> z3.BoolRef:
-        """The broker has a replica, or is to have one."""
+        """Tell whether the broker has a replica, or will have one."""
         return self.moved.term != 0 if number == self.to else z3.Not(self.removed(number))
 
     @property
@@ -40,7 +41,7 @@ class Reassignment:
 
 
 def declare_reassignment(deployment: Deployment) -> Reassignment | None:
-    """Nothing is moved yet; None where nobody will ask for it."""
+    """Return the variables of a reassignment that nobody has asked for yet; None where nobody will ask."""
     if Fault.REASSIGNMENT not in deployment.possible_faults:
         return None
     moved = Variable("reassigned", 0, deployment.replicas, 0)

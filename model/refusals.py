@@ -1,4 +1,4 @@
-"""What a leader refuses, and what the client makes of it (semantics 3.1 P6, 3.2, 3.4, 3.5)."""
+"""Requests that a leader refuses, and the client's reaction (semantics 3.1 P6, 3.2, 3.4, 3.5)."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from model.wording import record_name
 
 
 def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:
-    """The broker does not lead any more: NOT_LEADER_OR_FOLLOWER, nothing written (semantics 3.3, 6.5)."""
+    """Refuse a request at a broker that does not lead: NOT_LEADER_OR_FOLLOWER, nothing is written (3.3, 6.5)."""
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.BoolVal(True), by_no_leader=True)
     return Action(
         "reject_not_leader",
         broker.name,
-        "brokers",
-        {"batch": batch.number, "broker": broker.number},
-        z3.And(is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "broker": broker.number},
+        guard=z3.And(is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"
         ),
-        "3.3, 6.5",
+        semantics="3.3, 6.5",
     )
 
 
 def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """acks=all with too small an ISR: NOT_ENOUGH_REPLICAS, nothing written (semantics 3.2)."""
+    """Refuse a request with acks=all and too small an ISR: NOT_ENOUGH_REPLICAS, nothing is written (semantics 3.2)."""
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.BoolVal(True), up_front=True)
     return Action(
         "reject_not_enough_replicas",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), z3.Not(accepts(pipeline, leader))),
-        effect.updates,
-        lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
-        "3.2",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), z3.Not(accepts(pipeline, leader))),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
+        semantics="3.2",
     )
 
 
@@ -59,9 +59,9 @@ def _refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) 
 
 
 def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The client takes the refusal for lost data, has given up on an earlier sequence, or on this one: it bumps (3.4).
+    """Tell whether the client bumps its epoch: it treats the refusal as lost data, or a sequence is unresolved (3.4).
 
-    After the last retry it fails the send, whichever sequence is due next.
+    After the last retry the client fails the send and bumps its epoch, whichever sequence is due next.
     """
     lost = _is_lost_data(pipeline, batch, leader)
     if not counts_retries(pipeline.deployment):
@@ -81,9 +81,9 @@ def _is_lost_data(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolR
 
 
 def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4).
+    """Refuse a batch after a gap: the client retries, or bumps its epoch if the batch was the next one due (3.4).
 
-    If this was the last retry the send fails, and the client bumps its epoch as well.
+    After the last retry the send fails, and the client bumps its epoch as well.
     """
     producer = pipeline.producer
     bumps, again = bump_due(pipeline, batch, leader), attempts_left(pipeline, batch)
@@ -97,22 +97,21 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     return Action(
         "reject_out_of_order",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
-            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
+            + ("; no retry is left, and the send fails" if after[batch.fate.name] == Fate.FAILED else "")
             + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
-            + (": no retry is left, and the send fails" if after[batch.fate.name] == Fate.FAILED else "")
         ),
-        "3.4, 3.5",
+        semantics="3.4, 3.5",
     )
 
 
 def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap before the record: with transactions the client retries, or the send fails if it was next (3.4, 11.1)."""
+    """Refuse a record of a transaction after a gap: the client retries, or the send fails if next due (3.4, 11.1)."""
     fails = z3.BoolVal(True) if leaves_number_to_next(pipeline) else _is_lost_data(pipeline, batch, leader)
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.Not(fails))
@@ -122,22 +121,22 @@ def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> 
     return Action(
         "refuse_in_transaction",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        _refused_as_out_of_order(pipeline, batch, leader),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=_refused_as_out_of_order(pipeline, batch, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
             + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
         ),
-        "3.4, 3.5, 11.1",
+        semantics="3.4, 3.5, 11.1",
     )
 
 
 def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap before the record, of one that failed: it goes again, in the next epoch of a client that drains (4.1).
+    """Refuse a record after a gap of a failed one: a client that drains sends it again in its next epoch (4.1).
 
-    In a transaction that epoch is asked for when it is aborted (semantics 11.1).
+    In a transaction the client asks for that epoch when the transaction is aborted (semantics 11.1).
     """
     producer = pipeline.producer
     assert batch.sequence is not None
@@ -154,17 +153,19 @@ def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "refuse_later",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), later),
-        effect.updates,
-        lambda before, after: f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; {then}",
-        "3.5, 4.1",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_as_out_of_order(pipeline, batch, leader), later),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; {then}"
+        ),
+        semantics="3.5, 4.1",
     )
 
 
 def refuse_first_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The next record due is out of order, so that something is lost: a client that drains stops for good (4.1)."""
+    """Refuse the next record due as out of order: data is lost, and a client that drains stops permanently (4.1)."""
     producer = pipeline.producer
     assert batch.sequence is not None
     first_due = batch.sequence.term <= producer.last_acknowledged.term + 1
@@ -174,20 +175,20 @@ def refuse_first_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     return Action(
         "refuse_first_due",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), first_due),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_as_out_of_order(pipeline, batch, leader), first_due),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}, the next one due: OUT_OF_ORDER_SEQUENCE_NUMBER; the producer "
-            "stops for good (a fatal error), and the send fails"
+            "stops permanently (a fatal error), and the send fails"
         ),
-        "3.5, 4.1",
+        semantics="3.5, 4.1",
     )
 
 
 def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A batch that failed for good leaves a gap: the client bumps, unless its last retry failed (semantics 3.4)."""
+    """Tell whether the client bumps its epoch after a permanent failure: not after the last retry (semantics 3.4)."""
     retries = pipeline.deployment.retries
     return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
 
@@ -203,9 +204,9 @@ def _fail_for_good(
     *,
     stops: bool = False,
 ) -> Action:
-    """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4).
+    """Refuse a request with an error that is not retried: the send fails, and later batches go on (3.1 P6, 3.4).
 
-    ``stops``: in a transaction it ends a client that drains (semantics 4.1).
+    ``stops``: in a transaction, the error is fatal for a client that drains (semantics 4.1).
     """
     producer = pipeline.producer
     guard = z3.And(when, answered_in_order(pipeline, batch, leader))
@@ -246,20 +247,30 @@ def _fail_for_good(
             return f"{words}: the producer begins again before it, and will send it again"
         words += "; the send fails" + with_it(pipeline, batch, before, after)
         words += ", and the producer bumps its epoch" if bumped else ""
-        return words + (", and the producer stops for good" if stopped else "")
+        return words + (", and the producer stops permanently" if stopped else "")
 
     arguments = {"batch": batch.number, "leader": leader.number}
-    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4", fault)
+    return Action(
+        name,
+        leader.name,
+        lane="brokers",
+        arguments=arguments,
+        guard=guard,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P6, 3.4",
+        fault=fault,
+    )
 
 
 def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """An error that no retry mends, and nothing written (semantics 3.1, P6; 3.4)."""
+    """Refuse a record with an error that is not retried, and write nothing (semantics 3.1, P6; 3.4)."""
     at_leader = arrives(pipeline, batch, leader)
-    return _fail_for_good(pipeline, batch, leader, "refuse_for_good", at_leader, " for good", Fault.REFUSED_RECORD)
+    return _fail_for_good(pipeline, batch, leader, "refuse_for_good", at_leader, " permanently", Fault.REFUSED_RECORD)
 
 
 def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader has a newer epoch of this producer: INVALID_PRODUCER_EPOCH, which is not retried (3.4, 3.5)."""
+    """Refuse a request, as the leader has a newer producer epoch: INVALID_PRODUCER_EPOCH, not retried (3.4, 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
     fenced = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.fenced)
@@ -268,6 +279,6 @@ def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
 
 
 def bump_after_failure_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """A batch may fail for good at this leader, and its producer bump its epoch (semantics 3.4)."""
+    """Tell whether a batch can fail permanently at this leader and its producer bump the epoch (semantics 3.4)."""
     answered = answered_in_order(pipeline, batch, leader)
     return z3.And(arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))

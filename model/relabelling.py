@@ -1,6 +1,6 @@
-"""Which labels of the state might not matter: epochs but for their order, followers but for their numbers.
+"""Labels of the state that possibly do not matter: epochs except for their order, and numbers of followers.
 
-These are claims; a checker proves them of the system at hand before it relies on them.
+These are claims; the checker proves them for a system before it relies on them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from model.state import Fate, Pipeline
 
 
 def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:
-    """The epochs of which only the order matters."""
+    """Return the epochs of which only the order matters."""
     if pipeline.transactions is not None or pipeline.deployment.takes_new_ids or pipeline.upstream is not None:
         return (leader_epochs(pipeline),)
     return (leader_epochs(pipeline), producer_epochs(pipeline))
 
 
 def symmetries(pipeline: Pipeline) -> tuple[Symmetry, ...]:
-    """The brokers that might be exchanged: all but the first leader.
+    """Return the brokers that could be exchanged: all but the first leader.
 
-    Elections choose the first eligible replica in assignment order (semantics 6.3, E1), so that this is to be refuted.
+    Elections choose the first eligible replica in assignment order (semantics 6.3, E1), so the symmetry proof is
+    expected to fail.
     """
     if pipeline.controller.reassignment is not None:
         return ()
@@ -34,7 +35,7 @@ def symmetries(pipeline: Pipeline) -> tuple[Symmetry, ...]:
 
 
 def leader_epochs(pipeline: Pipeline) -> Ranked:
-    """Leader epochs are compared, copied, and made by elections; 0 is none, and 1 is the epoch at the start."""
+    """Return the leader epochs, which are compared, copied, and raised by elections; 0: none, 1: at the start."""
     producer, consumer = pipeline.producer, pipeline.consumer
     of_brokers = [replica.epoch for replica in pipeline.replicas]
     of_records = [slot["epoch"] for replica in pipeline.replicas for slot in replica.log.slots]
@@ -46,9 +47,9 @@ def leader_epochs(pipeline: Pipeline) -> Ranked:
 
 
 def producer_epochs(pipeline: Pipeline) -> Ranked:
-    """Producer epochs are compared, copied, and made by bumps; 0 is the one that a producer id starts with.
+    """Return the producer epochs, which are compared, copied, and raised by bumps; a producer id starts with 0.
 
-    Only as long as the producer keeps its id: after a crash it starts again at 0, below what logs hold.
+    The claim holds as long as the producer keeps its id: after a crash it starts again at 0, below what logs hold.
     """
     of_records = [slot.get("producer_epoch") for replica in pipeline.replicas for slot in replica.log.slots]
     of_requests = [
@@ -60,7 +61,7 @@ def producer_epochs(pipeline: Pipeline) -> Ranked:
 
 
 def _nothing_left_to_send(pipeline: Pipeline) -> z3.BoolRef:
-    """Every send is completed or will never be made, no answer is late, and no sequence waits to be resolved."""
+    """Tell whether every send is completed or will never be made, no answer is late, and no sequence is unresolved."""
     over = [batch.late.term == 0 for batch in pipeline.producer.batches if batch.late is not None]
     for batch in pipeline.producer.batches:
         completed = batch.is_(Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
@@ -73,7 +74,7 @@ def _nothing_left_to_send(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
-    """Two brokers take each other's number."""
+    """Return the permutation in which two brokers exchange their numbers."""
     names = {one: other, other: one}
     controller, batches = pipeline.controller, pipeline.producer.batches
     variables: dict[Variable, Variable] = {}

@@ -13,7 +13,7 @@ from model.state import Pipeline, Replica
 
 
 def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[str, z3.ArithRef | int]) -> None:
-    """Append to the replica's page cache, and force it to disk when ``flush.messages`` says so (semantics 5, L1)."""
+    """Append to the replica's page cache, and force the log to disk when ``flush.messages`` says so (5, L1)."""
     replica.log.append(effect, entry)
     flush_if_due(pipeline, effect, replica)
 
@@ -27,14 +27,14 @@ def flush_if_due(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
 
 
 def surviving_prefix(pipeline: Pipeline, replica: Replica) -> z3.ArithRef:
-    """How much of the log a power loss cannot take: what was forced to disk (semantics 5, L8)."""
+    """Return the length of the log that a power loss cannot take: what was forced to disk (semantics 5, L8)."""
     if pipeline.deployment.flush_messages == 1:
         return replica.log.end.term
     return z3.IntVal(0) if replica.flushed is None else replica.flushed.term
 
 
 def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> None:
-    """Drop the log's suffix from ``length`` on; nothing that depends on the log reaches beyond it."""
+    """Drop the log's suffix from ``length`` on, and limit to ``length`` everything that depends on the log."""
     replica.log.truncate(effect, length)
     effect.set_when(replica.high_watermark.term > length, replica.high_watermark, length)
     if replica.flushed is not None:
@@ -42,7 +42,7 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
     if replica.restored is not None:
         effect.set_when(replica.restored.term > length, replica.restored, 0)
     if replica.log_start is not None:
-        # It loads again what it knows of producers, and of those before the start of its log knows none (3.5).
+        # The broker loads its producers again, and knows none from below its log start offset (3.5).
         for offset, slot in enumerate(replica.log.slots):
             deleted = z3.And(replica.log_start.term > offset, length > offset)
             effect.set_when(z3.And(replica.log.end.term > length, deleted), slot[FORGOTTEN], 1)
@@ -50,7 +50,7 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
 
 
 def stop_leading(effect: Effect, replica: Replica) -> None:
-    """Forget what only a leader keeps: its view of the ISR and what it believes of its followers."""
+    """Reset what only a leader keeps: its view of the ISR and what it believes of its followers."""
     for variable in (*replica.isr.values(), *replica.fetched.values()):
         effect[variable] = 0
 
@@ -58,9 +58,9 @@ def stop_leading(effect: Effect, replica: Replica) -> None:
 def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:
     """Raise the leader's high watermark to what every member of its ISR is known to have (semantics 6.1, R2).
 
-    From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on.
-    Followers that have fetched in this epoch hear of it at once: one that hears later can only serve later
-    (docs/semantics.md). Where what they know of it decides something, they hear of it when they fetch.
+    From 3.7 on it rises only while the ISR has ``min.insync.replicas`` members. Records that it passes can be read from
+    now on. Followers that have fetched in this epoch hear of it at once: a follower that hears later can only serve
+    later (docs/semantics.md). Where their knowledge of it decides something, they hear of it when they fetch.
     """
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():
@@ -83,52 +83,52 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
 
 
 def tell_high_watermark(effect: Effect, follower: Replica, known: z3.ArithRef, when: z3.BoolRef) -> None:
-    """A follower takes over a leader's high watermark, as far as its own log goes (semantics 6.1, R3)."""
+    """Take over a leader's high watermark at a follower, up to the end of its own log (semantics 6.1, R3)."""
     end = effect[follower.log.end]
     effect.set_when(when, follower.high_watermark, z3.If(known < end, known, end))
 
 
 def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
-    """A follower in the ISR stops fetching for a while (semantics 6.2, I1)."""
+    """Let a follower in the ISR stop fetching for a while (semantics 6.2, I1)."""
     effect = Effect()
     effect[follower.slow] = True
     return Action(
         "become_slow",
         follower.name,
-        "brokers",
-        {"broker": follower.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=z3.And(
             follower.up.is_set,
             z3.Not(follower.slow.is_set),
             follower.leader.term != 0,
             follower.leader.term != follower.number,
             pipeline.controller.isr[follower.number].is_set,
         ),
-        effect.updates,
-        lambda before, after: f"{follower.name} stops fetching for a while",
-        "6.2 I1",
-        Fault.SLOW_FOLLOWER,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{follower.name} stops fetching for a while",
+        semantics="6.2 I1",
+        fault=Fault.SLOW_FOLLOWER,
     )
 
 
 def recover_speed(follower: Replica) -> Action:
-    """A slow follower fetches again."""
+    """Let a slow follower fetch again (semantics 6.2, I2)."""
     effect = Effect()
     effect[follower.slow] = False
     return Action(
         "recover_speed",
         follower.name,
-        "brokers",
-        {"broker": follower.number},
-        z3.And(follower.up.is_set, follower.slow.is_set),
-        effect.updates,
-        lambda before, after: f"{follower.name} fetches again",
-        "6.2 I2",
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=z3.And(follower.up.is_set, follower.slow.is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{follower.name} fetches again",
+        semantics="6.2 I2",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Followers that are slow, and that are no more."""
+    """Yield the actions by which followers become slow and recover."""
     for follower in pipeline.replicas:
         yield become_slow(pipeline, follower)
         yield recover_speed(follower)

@@ -1,25 +1,25 @@
-"""How a trace says where a produce request is: displays write it, and whoever draws messages reads it again."""
+"""Words of a trace for the place of a produce request, which displays write and drawings of messages read again."""
 
 from __future__ import annotations
 
 import re
 
 ON_ITS_WAY = "on its way to"
-"""Before the name of the broker that a request in flight was sent to, which has not read it yet."""
+"""The words before the broker that a request in flight was sent to and that has not read it yet."""
 
 ABANDONED = "an abandoned request is at"
-"""Before the name of the broker that may still execute a request on which its client has given up."""
+"""The words before the broker that can still execute a request which its client gave up on."""
 
 _TO, _AT = (re.compile(rf"\b{words} (broker \d+)") for words in (ON_ITS_WAY, ABANDONED))
 
 
 def goes_to(words: str) -> str | None:
-    """The broker that the request of a record is on its way to, from what a trace says of that record."""
+    """Return the broker that a record's request is on its way to, from the words of a trace for that record."""
     return _broker(_TO, words)
 
 
 def abandoned_at(words: str) -> str | None:
-    """The broker at which an abandoned request of a record still is, from what a trace says of that record."""
+    """Return the broker where an abandoned request of a record still is, from the words of a trace for that record."""
     return _broker(_AT, words)
 
 

@@ -1,6 +1,6 @@
-"""A consumer of the group starts: after a crash, or another member after one that let go (semantics 12, C2 C10 C13).
+"""The start of a consumer of the group, after a crash or a handover to another member (semantics 12, C2 C10 C13).
 
-How far the last commit got, and which records workers had finished, is decided here (docs/semantics.md).
+The start decides how far the last commit got and which records workers had finished (docs/semantics.md).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from model.state import EXPIRED, Pipeline, Replica
 from model.transactions.visibility import end_of_reading
 
 FINDS_IT = "a consumer of the group finds out that there is a new partition"
-"""What the first one to read it does (semantics 12, C15)."""
+"""The words for the first start of a consumer in a partition that its group did not know (semantics 12, C15)."""
 
 Finished = tuple[int, ...]
-"""Offsets of records that workers had finished."""
+"""The offsets of records that workers had finished."""
 
 
 class Committed(IntEnum):
-    """How far the last commit before a start went: all that was returned, or what a worker had finished last."""
+    """The extent of the last commit before a start: nothing, all that was returned, or past what other workers had."""
 
     NOTHING = 0
     ALL = 1
@@ -35,11 +35,11 @@ class Committed(IntEnum):
 
 
 def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Action:
-    """The consumer starts from the committed offset; without one, earliest starts at 0 (semantics 12, C2 C6 C13).
+    """Start the consumer from the committed offset; without one, earliest starts at 0 (semantics 12, C2 C6 C13).
 
     ``finished`` are the offsets that workers had finished before the crash. The last commit covered everything returned
-    so far, or nothing was committed since the start. What lies between is less than one of the two: it skips less than
-    the former and repeats less than the latter. Where each worker commits, it may have passed what others still had.
+    so far, or nothing was committed since the start. A commit in between skips less than the former and repeats less
+    than the latter. Where each worker commits, its commit can pass records that other workers still had.
     """
     consumer, deployment = pipeline.consumer, pipeline.deployment
     effect = Effect()
@@ -72,7 +72,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
         elif before[consumer.committed.name] == EXPIRED:
             words = f"{who} at offset 0: its committed offset is gone, and earliest starts there"
         elif _is_discovery(pipeline, before):
-            words = f"{FINDS_IT} and starts at offset 0, for earliest starts there"
+            words = f"{FINDS_IT} and starts at offset 0, as earliest starts there"
         elif offset < 0:
             words += "committed nothing, and earliest starts there"
         else:
@@ -83,12 +83,12 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
     return Action(
         "restart_consumer",
         "consumer",
-        "consumer",
-        {"committed_all": int(committed), "finished": sum(1 << offset for offset in finished)},
-        _may_restart(pipeline, finished, committed),
-        effect.updates,
-        sentence,
-        "12 C2 C6 C13",
+        lane="consumer",
+        arguments={"committed_all": int(committed), "finished": sum(1 << offset for offset in finished)},
+        guard=_may_restart(pipeline, finished, committed),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C2 C6 C13",
     )
 
 
@@ -98,7 +98,7 @@ def _is_discovery(pipeline: Pipeline, before: State) -> bool:
 
 
 def group_words(pipeline: Pipeline) -> tuple[str, str]:
-    """Who starts, and when what it finds was decided: the same consumer after a crash, or perhaps another member."""
+    """Return the words for who starts, and for the time of the last commit: the same consumer, or another member."""
     if pipeline.deployment.possible_faults & REPLACES_MEMBER:
         return "a consumer of the group starts", "until then the one before"
     return "the consumer restarts", "before the crash it"
@@ -128,7 +128,7 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed: Committed) -
 
 
 def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
-    """The first offset handed off and not finished, else the position."""
+    """Return the first offset handed off and not finished, else the position."""
     first = pipeline.consumer.position.term
     for offset, queued in reversed(list(enumerate(pipeline.consumer.queued))):
         first = z3.If(effect[queued] > 0, z3.IntVal(offset), first)
@@ -136,7 +136,7 @@ def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
 
 
 def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> Action:
-    """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13 C14)."""
+    """Start a consumer without a committed offset at the end of what can be read, with latest (12, C13 C14)."""
     consumer = pipeline.consumer
     end = end_of_reading(pipeline, leader)
     effect = Effect()
@@ -157,29 +157,29 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     return Action(
         "restart_consumer_at_end",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
-        z3.And(
+        lane="consumer",
+        arguments={"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
+        guard=z3.And(
             z3.Not(consumer.running.is_set),
             consumer.committed.term < 0,
             leader.presumes_leadership,
             *(consumer.queued[offset].term > 0 for offset in finished),
         ),
-        effect.updates,
-        sentence,
-        "12 C13 C14",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C13 C14",
     )
 
 
 def keep_for_late(pipeline: Pipeline, effect: Effect, offset: z3.ArithRef, record: z3.ArithRef) -> None:
-    """A member that was thrown out still has the record of an offset."""
+    """Let an evicted member keep the record of an offset."""
     hold(pipeline, effect, pipeline.consumer.late, offset, record)
 
 
 def hold(
     pipeline: Pipeline, effect: Effect, held: Sequence[Variable], offset: z3.ArithRef, record: z3.ArithRef
 ) -> None:
-    """Somebody has the record of an offset, and is done with it later; who had the same before is done with it now."""
+    """Let somebody hold the record of an offset to finish it later; a former holder of the same offset finishes now."""
     for place, slot in enumerate(held):
         here = offset == place
         for number, count in enumerate(pipeline.consumer.processed):
@@ -190,7 +190,7 @@ def hold(
 
 
 def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
-    """What workers had not finished is gone with their process, or stays with one that was thrown out (12, C10)."""
+    """Drop what workers had not finished with their process, or leave it to the evicted member (12, C10)."""
     consumer = pipeline.consumer
     for place, queued in enumerate(consumer.queued):
         if consumer.replaced is not None:
@@ -214,13 +214,13 @@ def _start(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:
-    """Every set of offsets that workers may have finished."""
+    """Return every set of offsets that workers can have finished."""
     offsets = range(len(pipeline.consumer.queued))
     return [chosen for size in range(len(offsets) + 1) for chosen in combinations(offsets, size)]
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way in which a consumer of the group starts."""
+    """Yield every start of a consumer of the group."""
     deployment = pipeline.deployment
     may_have_none = deployment.group is not Group.ESTABLISHED or deployment.offsets_may_be_gone
     starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST

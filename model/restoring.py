@@ -1,6 +1,7 @@
-"""What a broker that starts knows of the producers in its log: of each the last batch, and no other (semantics 3.5).
+"""Producers that a starting broker knows from its log: of each only the last batch (semantics 3.5).
 
-It takes that from a snapshot, which has no room for more, and does not read again what the snapshot covers.
+The broker takes these from a snapshot, which has room for one batch of each producer, and does not read again what the
+snapshot covers.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from model.state import Pipeline, Replica
 def is_remembered(
     replica: Replica, these: Sequence[z3.BoolRef], ours: Sequence[z3.BoolRef], *, remembers_one: bool = False
 ) -> z3.BoolRef:
-    """The broker knows a batch that ``these`` name: per offset, whether it stands there.
+    """Tell whether the broker knows a batch that ``these`` name: per offset, whether it stands there.
 
-    ``ours``: per offset, whether a batch of the producer stands there. ``remembers_one``: brokers of 0.11 know its last
-    one only, whether or not they were restarted.
+    ``ours``: per offset, whether a batch of the producer stands there. ``remembers_one``: brokers of 0.11, restarted or
+    not, know only the producer's last batch.
     """
     if replica.restored is None and not remembers_one:
         return z3.Or(*(z3.And(this) for this in these))
@@ -35,12 +36,12 @@ def is_remembered(
 
 
 def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """The broker starts. That it forgets something is kept where somebody may ask for it again."""
+    """Start a broker, and keep that it forgot something where somebody can ask for that again."""
     forget_deleted(effect, replica)
     if replica.restored is None:
         return
     batches = pipeline.producer.batches
-    # Two records may get the same number: then it matters also of a record that is over.
+    # Two records can get the same number: then the number of a record that is over matters as well.
     any_number = pipeline.deployment.numbers_repeat or pipeline.deployment.takes_new_ids
     forgotten = []
     for offset, slot in enumerate(replica.log.slots):
@@ -59,7 +60,7 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
 
 
 def numbers_in_words(replica: Replica, before: State, after: State) -> str:
-    """What a broker that just started has forgotten, where it has."""
+    """Return the words for what a starting broker has forgotten; empty if it forgot nothing."""
     if forgets_in_words(replica, before, after):
         return ", knowing no producer by what it has deleted"
     forgets = replica.restored is not None and after[replica.restored.name]

@@ -1,4 +1,4 @@
-"""Where an application goes on in what it reads from, when it was started again (semantics 3.1, P10 P12)."""
+"""The position in its input at which a restarted application goes on (semantics 3.1, P10 P12)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from model.upstream import Upstream
 
 
 def is_of_this_start(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The application that runs now sent it, not one before it."""
+    """Tell whether the running application sent the batch, not an earlier start of it."""
     return z3.And(z3.Not(batch.is_(Fate.UNSENT)), batch.session.term == pipeline.producer.session.term)
 
 
 def is_behind_position(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """An earlier start of the application sent the record, and had not committed it: it is read, and sent, again."""
+    """Tell whether an earlier start sent the record and did not commit it: the application reads and sends it again."""
     upstream = pipeline.upstream
     assert upstream is not None
     before = z3.And(z3.Not(batch.is_(Fate.UNSENT)), batch.session.term < pipeline.producer.session.term)
@@ -23,10 +23,10 @@ def is_behind_position(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _is_settled(pipeline: Pipeline, upstream: Upstream, record: int) -> z3.BoolRef:
-    """As far as this record goes, the application commits (semantics 3.1, P10).
+    """Tell whether this record lets the application commit a position past it (semantics 3.1, P10).
 
-    After ``flush()`` whatever came of it: that returns when each send has succeeded or failed. One that stops at a
-    failure has heard of it by then.
+    After ``flush()`` it commits whatever became of the record: ``flush()`` returns when each send has succeeded or
+    failed. An application that halts at a failure has heard of it by then.
     """
     deployment = pipeline.deployment
     enough = [Fate.ACKNOWLEDGED]
@@ -40,9 +40,9 @@ def _is_settled(pipeline: Pipeline, upstream: Upstream, record: int) -> z3.BoolR
 
 
 def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The application's committed position may be past the record by now: its source takes it for done.
+    """Tell whether the application's committed position can be past the record: its source counts the record as done.
 
-    A commit is seen by nobody before the next start, so that it is shown there; one that runs may commit at once.
+    Nobody sees a commit before the next start, so the start decides it; a running application can commit at once.
     """
     upstream = pipeline.upstream
     assert upstream is not None
@@ -51,7 +51,7 @@ def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def may_go_on_at(pipeline: Pipeline, position: int, *, newest: bool = False) -> z3.BoolRef:
-    """The application may find this position committed when it starts again; ``newest``: the last that it could."""
+    """Tell whether a starting application can find this position committed; ``newest``: the last possible one."""
     upstream = pipeline.upstream
     assert upstream is not None
     conditions = [upstream.position.term <= position]
@@ -63,7 +63,7 @@ def may_go_on_at(pipeline: Pipeline, position: int, *, newest: bool = False) -> 
 
 
 def position_words(pipeline: Pipeline, position: int) -> str:
-    """Where in its input an application goes on, as the end of a sentence."""
+    """Return the words for the position in its input at which an application goes on, as the end of a sentence."""
     if position == pipeline.deployment.bounds.records:
         return "the committed position in its input is past all records"
     return f"the committed position in its input is before record {position + 1}"

@@ -1,7 +1,4 @@
-"""Retention: records and committed offsets are deleted when they are old enough, whether anybody needs them or not.
-
-Semantics 10, D1 and D5, and 12, C14.
-"""
+"""Retention: old records and committed offsets are deleted, needed or not (semantics 10 D1 D5, 12 C14)."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from model.wording import record_name
 
 
 def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int, batch: Batch) -> Action:
-    """The leader deletes its first record; it must be below the high watermark (semantics 10, D1)."""
+    """Delete the leader's first record, which must be below the high watermark (semantics 10, D1)."""
 
     def sentence(before: State, after: State) -> str:
         read = before[pipeline.consumer.processed[batch.record].name] > 0
@@ -35,17 +32,17 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
     return Action(
         "expire",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "offset": offset, "batch": batch.number},
-        z3.And(pipeline.serves(leader), first, it_is_this),
-        effect.updates,
-        sentence,
-        "10 D1",
+        lane="brokers",
+        arguments={"leader": leader.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(pipeline.serves(leader), first, it_is_this),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D1",
     )
 
 
 def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
-    """The position is below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
+    """Reset a position below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
     consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
     start = start_for_readers(pipeline, leader)
     to = start if policy is OffsetReset.EARLIEST else leader.high_watermark.term
@@ -56,23 +53,23 @@ def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "reset_position",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), consumer.position.term < start),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), consumer.position.term < start),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, which is deleted, and goes "
             f"on at the {policy.value} offset {after[consumer.position.name]}"
         ),
-        "10 D5",
+        semantics="10 D5",
     )
 
 
 def expire_offsets(pipeline: Pipeline) -> Action:
-    """The committed offsets of a group without members are deleted (semantics 12, C14)."""
+    """Delete the committed offsets of a group without members (semantics 12, C14)."""
     why = "was committed long ago" if pipeline.deployment.offsets_age_in_use else "has long had no member"
     if pipeline.deployment.loaded_offsets_expire:
-        why = "its coordinator has loaded with an expiry that is over"
+        why = "its coordinator has loaded as expired"
     consumer = pipeline.consumer
     known = [consumer.committed.term != EXPIRED]
     if consumer.undiscovered is not None:
@@ -80,17 +77,17 @@ def expire_offsets(pipeline: Pipeline) -> Action:
     return Action(
         "expire_offsets",
         "brokers",
-        "brokers",
-        {},
-        z3.And(z3.Not(consumer.running.is_set), *known),
-        {consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
-        lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
-        "12 C14",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(z3.Not(consumer.running.is_set), *known),
+        updates={consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
+        sentence=lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
+        semantics="12 C14",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What becomes of records and offsets that nobody needs in time, where that can happen."""
+    """Yield the deletions of records and offsets that are not used in time, where these can happen."""
     if pipeline.deployment.offsets_expire:
         yield expire_offsets(pipeline)
     if pipeline.log_start is None:

@@ -1,8 +1,8 @@
-"""How franz-go's idempotent producer gets over failures: it begins again with the record that failed (semantics 4.3).
+"""The recovery of franz-go's idempotent producer: it begins again with the record that failed (semantics 4.3).
 
-The records of a partition are in a row, and only the answer to the first of them counts. Where that is an error, the
-row is sent again from there, under the same numbers, once nothing is in flight any more; until a success there is one
-request at a time. Where it is one that is not retried, all that are in the row fail.
+The records of a partition are in a row, and only the answer to the first of them counts. After an error the row is sent
+again from the first record, under the same numbers, once nothing is in flight any more. Until a success there is one
+request at a time. After an error that is not retried all records in the row fail.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from model.wording import record_name
 
 
 def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]:
-    """The other batches, and when each stands before this one in the row."""
+    """Return the other batches, each with the condition that it stands before this one in the row."""
     assert batch.sequence is not None
     return [
         (other, z3.And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
@@ -29,12 +29,12 @@ def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]
 
 
 def _is_first(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """No record that is not over stands before it: its answer counts."""
+    """Tell whether every record before this one is over: then its answer counts."""
     return z3.Not(z3.Or(*(stands for _, stands in _earlier(pipeline, batch))))
 
 
 def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """It is sent next: what has a number in its order, then the others as the application sent them."""
+    """Tell whether the batch is sent next: numbered ones in their order, then others as the application sent them."""
     assert batch.sequence is not None
     ahead = []
     for other in pipeline.producer.batches:
@@ -48,14 +48,14 @@ def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def is_next_answer(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Answers come in the order of the requests: none is out to what stands before it."""
+    """Tell whether no answer to an earlier record is out: answers come in the order of the requests."""
     return z3.Not(z3.Or(*(z3.And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
 
 
 def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """The first record of the row is the first of an epoch that another partition began: the numbers begin at 0 (4.3).
+    """Begin at 0 with the first record of the row, if another partition's failure has begun a new epoch (4.3).
 
-    One behind it, which is in flight, goes out in the new epoch under the number that follows.
+    A record behind one in flight is sent in the new epoch under the number that follows.
     """
     producer = pipeline.producer
     if producer.moved_on is None:
@@ -78,20 +78,20 @@ def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
 
 
 def _stands_before(other: Batch, batch: Batch) -> z3.BoolRef:
-    """It has a lower number, or a number where the batch has none yet, and is not over."""
+    """Tell whether ``other`` is not over and has a lower number, or a number where ``batch`` has none yet."""
     assert other.sequence is not None and batch.sequence is not None
     lower = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
     return z3.And(other.incomplete, other.sequence.term >= 0, lower)
 
 
 def starts_at_new_leader(pipeline: Pipeline, effect: Effect, epoch: z3.ArithRef) -> None:
-    """A leader that has not answered yet gets one request at a time, as one does after an error."""
+    """Allow one request at a time at a leader that has not answered yet, as after an error."""
     assert pipeline.producer.draining is not None
     effect.set_when(epoch != pipeline.producer.leader_epoch.term, pipeline.producer.draining, 1)
 
 
 def heed_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """A success of the first record ends it; of a later one nothing comes, and it is sent again in its turn."""
+    """End the first record by its success; a later record's success has no effect, and it is sent again in its turn."""
     assert batch.sequence is not None and pipeline.producer.draining is not None
     first = _is_first(pipeline, batch)
     again = [other.is_(Fate.BUFFERED) for other, _ in _earlier(pipeline, batch)]
@@ -113,9 +113,9 @@ def _fail_all(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
 
 
 def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """The first record fails for good, and with it all that are in the row; its number is used again (4.3).
+    """Fail the first record permanently, and all records in the row with it; its number is used again (4.3).
 
-    A request with a later one, which was on its way, is refused for the gap: nothing comes of it.
+    A request with a later record, which was on its way, is refused for the gap, without effect.
     """
     assert batch.sequence is not None and pipeline.producer.draining is not None
     first = _is_first(pipeline, batch)
@@ -127,14 +127,14 @@ def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 
 def with_it(pipeline: Pipeline, batch: Batch, before: State, after: State) -> str:
-    """Which other sends failed in the same step."""
+    """Return the words for the other sends that failed in the same step; empty if none did."""
     others = [b for b in pipeline.producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
     failed = [record_name(b) for b in others if after[b.fate.name] == Fate.FAILED]
     return f", and with it that of {' and '.join(failed)}" if failed else ""
 
 
 def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
-    """It is the first record, and sent in the epoch of now: else that was bumped since, for another partition."""
+    """Tell whether the batch is the first and was sent in the current epoch, which another partition can raise."""
     if not pipeline.deployment.fails_elsewhere:
         return first
     epoch, _ = numbers_sent(pipeline, batch)
@@ -142,10 +142,10 @@ def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
 
 
 def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader takes the number, or the epoch, for a wrong one (3.5, 4.3).
+    """Refuse a batch for its number or epoch (semantics 3.5, 4.3).
 
-    Of the first record that means lost data: the producer goes on with it in a new epoch, or stops for good. A later
-    one is behind a record that is retried, and is sent again after it.
+    For the first record this means lost data: the producer goes on with it in a new epoch, or stops permanently. A
+    later record is behind one that is retried, and is sent again after that.
     """
     check = checked(pipeline, batch, leader)
     assert check is not None and pipeline.producer.draining is not None
@@ -162,7 +162,8 @@ def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     def sentence(before: State, after: State) -> str:
         error = f"{leader.name} refuses {record_name(batch)} for its number"
         if after[batch.fate.name] == Fate.FAILED:
-            return f"{error}: the send fails{with_it(pipeline, batch, before, after)}, and the producer stops for good"
+            others = with_it(pipeline, batch, before, after)
+            return f"{error}: the send fails{others}, and the producer stops permanently"
         bumps = after[pipeline.producer.unresolved.name] > before[pipeline.producer.unresolved.name]
         return error + (": the producer will bump its epoch" if bumps else ", and will get it again")
 
@@ -170,10 +171,12 @@ def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     return Action(
         "refuse_and_reset",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)),
-        effect.updates,
-        sentence,
-        "3.5, 4.3",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(
+            arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.5, 4.3",
     )

@@ -1,4 +1,4 @@
-"""The application saves what its consumer has in memory, at times of its own, apart from offsets (semantics 12.1)."""
+"""Saves of what the consumer has in memory, which the application makes at any time, apart from offsets (12.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.state import Pipeline
 
 
 def save(pipeline: Pipeline, applied: Applied) -> Action:
-    """What was processed so far is what the next process begins with; what is committed does not change (12.1)."""
+    """Save what was processed so far, with which the next process begins; the committed offset stays (12.1)."""
     effect = Effect()
     for count, saved in zip(applied.effects, applied.saved, strict=True):
         effect[saved] = count.term
@@ -22,16 +22,16 @@ def save(pipeline: Pipeline, applied: Applied) -> Action:
     return Action(
         "save_memory",
         "consumer",
-        "consumer",
-        {},
-        z3.And(pipeline.consumer.running.is_set, something_new),
-        effect.updates,
-        lambda before, after: "the application saves what its consumer has in memory, without the offset",
-        "12.1",
+        lane="consumer",
+        arguments={},
+        guard=z3.And(pipeline.consumer.running.is_set, something_new),
+        updates=effect.updates,
+        sentence=lambda before, after: "the application saves what its consumer has in memory, without the offset",
+        semantics="12.1",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What an application does that keeps results in memory and saves them."""
+    """Yield the saves of an application that keeps results in memory and saves them."""
     if pipeline.applied is not None and pipeline.applied.saved:
         yield save(pipeline, pipeline.applied)

@@ -1,4 +1,4 @@
-"""What a leader makes of a batch's numbers where the client or the brokers are older than 2.5 (semantics 3.5)."""
+"""The leader's check of a batch's numbers where the client or the brokers are older than 2.5 (semantics 3.5)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from model.state import Batch, Pipeline, Replica
 
 @dataclass(frozen=True)
 class SequenceCheck:
-    """What a leader makes of an idempotent batch; exactly one of these holds (semantics 3.5).
+    """The result of a leader's check of an idempotent batch; one and only one of these holds (semantics 3.5).
 
-    ``unknown``: it does not know the producer, and says so; None where no broker does.
+    ``unknown``: the leader does not know the producer, and says so; None where no broker says so.
     """
 
     duplicate: z3.BoolRef
@@ -34,9 +34,10 @@ def check_by_release(
     epoch: z3.ArithRef,
     sequence: z3.ArithRef,
 ) -> SequenceCheck:
-    """Hold a batch's producer id, epoch and sequence against what the leader's log says of the producer id.
+    """Check a batch's producer id, epoch and sequence number against what the leader's log says of the producer id.
 
-    The numbers of a producer that the partition knows go on from those before the run: they are not the first ones.
+    The numbers of a producer that the partition knows continue those from before the run, so they are not the first
+    ones.
     """
 
     def same_producer(slot_batch: z3.ArithRef, slot_epoch: z3.ArithRef) -> z3.BoolRef:
@@ -53,7 +54,7 @@ def check_by_release(
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
         if pipeline.compacted is not None:
-            # Of a record of which the cleaner had left nothing when the broker copied the log it knows nothing.
+            # The broker does not know a record that the cleaner had removed before the broker copied the log.
             ours = z3.And(ours, slot["sequence"].term >= 0)
         if pipeline.deployment.brokers_forget_deleted:
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)

@@ -1,4 +1,4 @@
-"""Terms that many actions share, built once for each pipeline: most of the time to build a model went into copies."""
+"""Terms that many actions share, built once for each pipeline: copies took most of the time to build a model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Built = TypeVar("Built")
 
 
 def shared(build: Callable[Concatenate[Pipeline, Parts], Built]) -> Callable[Concatenate[Pipeline, Parts], Built]:
-    """Have ``build`` called once for each pipeline and parts of it; nobody may change what it gives.
+    """Have ``build`` called once for each pipeline and its parts; no caller may change the returned term.
 
-    Parts are told apart by identity: those that are kept with the result cannot be replaced in memory by others.
+    Parts are compared by identity. They are kept with the result, so that no other object can take their place in
+    memory.
     """
 
     @wraps(build)

@@ -1,4 +1,4 @@
-"""Sinks that are more than a count of processing: they tell records by their offset, or are memory (semantics 12.1)."""
+"""Sinks that are more than a count of processing: they recognise records by offset, or are memory (semantics 12.1)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from model.deployment.deployment import Deployment
 from model.language import Effect, Variable, flag
 
 HAPPENED_OFTEN = 2
-"""From so many times on, an effect is not counted any more."""
+"""The highest count of a record's effect."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What came of each record that was processed.
+    """The effects of each record that was processed.
 
-    ``effects``: how often (up to 2) each record's effect happened, as the sink has it now. ``seen``: per offset, the
-    sink has it; empty where it does not tell records by them. ``saved``: the effects that the application would restore
-    in its memory; empty where it saves none. ``is_memory``: the effects end with the consumer's process.
+    ``effects``: the count (up to 2) of each record's effect, as the sink has it now. ``seen``: per offset, the sink has
+    the record; empty where it does not recognise records by offset. ``saved``: the effects that the application would
+    restore in its memory; empty where it saves none. ``is_memory``: the effects end with the consumer's process.
     """
 
     seen: tuple[Variable, ...]
@@ -33,12 +33,12 @@ class Applied:
         return (*self.seen, *self.effects, *self.saved)
 
     def knows(self, offset: z3.ArithRef | int) -> z3.BoolRef:
-        """The sink takes a record at this offset for one that it has."""
+        """Tell whether the sink treats a record at this offset as one that it has."""
         return z3.Or(*(z3.And(offset == place, seen.is_set) for place, seen in enumerate(self.seen)))
 
 
 def declare_applied(deployment: Deployment) -> Applied | None:
-    """What a sink has at the start; None where it has what was processed."""
+    """Return a sink's variables at the start; None where the count of processing is enough."""
     sink, records = deployment.sink, range(deployment.bounds.records)
     if sink is not Sink.BY_OFFSET and not sink.is_memory:
         return None
@@ -53,7 +53,7 @@ def declare_applied(deployment: Deployment) -> Applied | None:
 def apply(
     applied: Applied | None, effect: Effect, record: z3.ArithRef, offset: z3.ArithRef | int, when: z3.BoolRef
 ) -> None:
-    """The record's effect happens, unless the sink has had one from its partition and offset (semantics 12.1)."""
+    """Apply the record's effect, unless the sink has had a record of this offset (semantics 12.1)."""
     if applied is None:
         return
     known = [z3.And(offset == place, effect[seen] == 1) for place, seen in enumerate(applied.seen)]
@@ -66,7 +66,7 @@ def apply(
 
 
 def forget_effects(applied: Applied | None, effect: Effect) -> None:
-    """The consumer's process ends, and with it its memory: the next one begins with what was saved (semantics 12.1)."""
+    """End the consumer's process and its memory: the next process begins with what was saved (semantics 12.1)."""
     if applied is None or not applied.is_memory:
         return
     for number, count in enumerate(applied.effects):

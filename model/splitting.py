@@ -1,4 +1,4 @@
-"""A batch of several records that a leader refuses as too large: the client sends it in parts (semantics 3.1, P9)."""
+"""A batch of several records that a leader refuses as too large: the client splits it (semantics 3.1, P9)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from model.wording import record_name
 
 
 def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica) -> Action:
-    """Two records that were sent one behind the other were one batch: MESSAGE_TOO_LARGE, and nothing is written.
+    """Refuse two records that were one batch: MESSAGE_TOO_LARGE, and nothing is written.
 
-    Both are sent again as if they had never been, with the numbers that they have. A ``flush()`` that waited for them
-    returns at once with clients before KAFKA-19479 was mended; with later ones it waits on.
+    The two were sent one behind the other. Both are sent again as if they had never been sent, with the numbers that
+    they have. A ``flush()`` that waited for them returns at once with clients before the fix of KAFKA-19479; with later
+    ones it waits on.
     """
     effect = Effect()
     for part in (batch, other):
@@ -36,21 +37,21 @@ def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica)
     return Action(
         "split_batch",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, z3.Not(z3.Or(*between))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, z3.Not(z3.Or(*between))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses the batch of {record_name(batch)} and {record_name(other)}: MESSAGE_TOO_LARGE; the "
             f"producer splits it, and will send both by themselves{returns}"
         ),
-        "3.1 P9",
-        Fault.SPLIT_BATCH,
+        semantics="3.1 P9",
+        fault=Fault.SPLIT_BATCH,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every batch of two records that may be split; with acks=0 the client never hears of it (semantics 3.2)."""
+    """Yield every batch of two records that can be split; with acks=0 the client never hears of it (semantics 3.2)."""
     if pipeline.deployment.acks is Acks.NONE or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
         return
     for batch in pipeline.producer.batches:

@@ -1,8 +1,8 @@
-"""What there is: the state of every broker, the controller, the producer and the consumer group.
+"""The state of every broker, the controller, the producer and the consumer group.
 
-One partition on ``replicas`` brokers, numbered from 1, and one more where a replica may be moved; 0 means none.
-The application sends ``records`` records, each with its own identity; a *batch* is one call of ``send()`` for one
-record, so that an application that sends a record again makes another batch of the same record.
+There is one partition on ``replicas`` brokers, numbered from 1, and one broker more where a replica can be moved; 0
+means none. The application sends ``records`` records, each with its own identity. A *batch* is one call of ``send()``
+for one record, so an application that sends a record again makes another batch of the same record.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from model.transactions.state import Transactions, declare_transactions, number_
 from model.upstream import Upstream, declare_upstream
 
 UNLIMITED_ATTEMPTS = 10
-"""A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
+"""The number of retries above which a producer counts as retrying without limit (docs/semantics.md)."""
 
 
 MOST_ENDS = 3
-"""So many ends of the producer application are counted in a run."""
+"""The maximum number of producer terminations in a run."""
 
 
 def counts_retries(deployment: Deployment) -> bool:
-    """The client gives up after so few retries that each of them matters."""
+    """Tell whether the client gives up after few enough retries that the model counts them."""
     return 0 < deployment.retries <= UNLIMITED_ATTEMPTS
 
 
 EXPIRED = -2
-"""Stands for a committed offset that the brokers have deleted."""
+"""The value for a committed offset that the brokers have deleted."""
 
 
 class Fate(IntEnum):
-    """Where a batch is on its way (semantics 1.2).
+    """The state of a batch on its way (semantics 1.2).
 
     ``UNANSWERED``: its connection is dead, and the client, which does not know, still waits for an answer.
     """
@@ -70,15 +70,15 @@ class Replica:
     """One broker and its replica of the partition (semantics 1.1).
 
     ``leader`` and ``epoch`` are what the broker has applied of the controller's decisions, 0 right after a start.
-    ``isr`` (by broker number) is a leader's own view of the ISR, ``fetched`` what it believes of each follower: 0
-    before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on
-    a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
-    always the whole log. ``reconciled``: a follower has asked where its log parts from its leader's; None where it
-    does not ask once in each epoch. ``stopped_in_order``: it wrote everything down before it ended; None where nothing
-    comes of that. ``log_start``: the first offset that the broker itself has not deleted; None where nothing comes of
-    that (:mod:`model.log_starts`). ``knows_producer``: older records of the idempotent producer's first session stand
-    before the modelled log; None where there are none. ``restored``: how much of its log it had when it started last,
-    where it has forgotten numbers of that; None where nothing comes of that (:mod:`model.restoring`).
+    ``isr`` (by broker number) is a leader's own view of the ISR. ``fetched`` is what a leader believes of each
+    follower: 0 before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both
+    are 0 on a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
+    always the whole log. ``reconciled``: a follower has asked the leader where their logs diverge; None where it does
+    not ask once in each epoch. ``stopped_in_order``: the broker wrote everything down before it ended; None where that
+    has no effect. ``log_start``: the first offset that the broker itself has not deleted; None where that has no effect
+    (:mod:`model.log_starts`). ``knows_producer``: older records of the idempotent producer's first session stand before
+    the modelled log; None where there are none. ``restored``: the length of the log at the last start, where the broker
+    has forgotten numbers of that; None where that has no effect (:mod:`model.restoring`).
     """
 
     number: int
@@ -104,15 +104,15 @@ class Replica:
 
     @property
     def presumes_leadership(self) -> z3.BoolRef:
-        """The broker runs and takes itself for the leader, rightly or not."""
+        """The condition that the broker runs and considers itself the leader, rightly or not."""
         return z3.And(self.up.is_set, self.leader.term == self.number)
 
     def follows(self, other: Replica) -> z3.BoolRef:
-        """The broker runs and fetches from ``other`` in the same leader epoch (semantics 6.1, R1)."""
+        """Tell whether the broker runs and fetches from ``other`` in the same leader epoch (semantics 6.1, R1)."""
         return z3.And(self.up.is_set, self.leader.term == other.number, self.epoch.term == other.epoch.term)
 
     def does_not_fetch_from(self, leader: Replica) -> z3.BoolRef:
-        """A fault keeps the broker from fetching: it is down or slow, or one of the two knows no newer epoch."""
+        """Tell whether a fault keeps the broker from fetching: it is down or slow, or one of the two lacks an epoch."""
         uninformed = z3.And(self.cut_off.is_set, z3.Not(self.follows(leader)))
         moved_on = z3.And(leader.cut_off.is_set, self.epoch.term > leader.epoch.term)
         return z3.Or(z3.Not(self.up.is_set), self.slow.is_set, uninformed, moved_on)
@@ -135,14 +135,14 @@ class Replica:
 class Batch:
     """One call of ``send()``: the ``attempt``-th (from 0) for ``record`` (from 0).
 
-    ``target`` is the broker that the request in flight was sent to, ``retries`` how often it failed so far,
-    ``sequence`` its sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is
-    the broker at which an abandoned copy of the request may still be executed, with the numbers it was sent with.
+    ``target`` is the broker that the request in flight was sent to. ``retries`` counts its failures so far.
+    ``sequence`` is its sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is
+    the broker at which an abandoned copy of the request can still be executed, with the numbers it was sent with.
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
-    ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since;
-    a client that numbers ahead keeps them for good, and ``numbered_in`` is the epoch that its sequence is of.
-    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`. ``doubtful``: an attempt is
-    over of which the client says that it may have been stored (semantics 4.1); None where nobody asks.
+    ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, since when the batch can have been
+    renumbered; a client that numbers ahead keeps them permanently, and ``numbered_in`` is the epoch of its sequence.
+    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`. ``doubtful``: an ended
+    attempt can have been stored, says the client (semantics 4.1); None where nobody asks.
     """
 
     number: int
@@ -165,22 +165,22 @@ class Batch:
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
-        """The batch's fate is one of these."""
+        """Tell whether the batch's fate is one of these."""
         return z3.Or(*(self.fate.term == int(fate) for fate in fates))
 
     @property
     def in_flight(self) -> z3.BoolRef:
-        """The client waits for an answer."""
+        """The condition that the client waits for an answer."""
         return self.is_(Fate.SENT, Fate.APPENDED, Fate.UNANSWERED)
 
     @property
     def can_be_answered(self) -> z3.BoolRef:
-        """The client waits for an answer over a connection that works."""
+        """The condition that the client waits for an answer over a connection that works."""
         return self.is_(Fate.SENT, Fate.APPENDED)
 
     @property
     def incomplete(self) -> z3.BoolRef:
-        """``send()`` accepted it and its future is not completed yet."""
+        """The condition that ``send()`` accepted the batch and its future is not completed yet."""
         return z3.Or(self.is_(Fate.BUFFERED), self.in_flight)
 
     @property
@@ -196,14 +196,13 @@ class Batch:
 class Producer:
     """The producer application and its client (semantics 3).
 
-    ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` the producer
-    epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or, with
-    a client that drains, the epoch is to be bumped once nothing is in flight (semantics 4.1). ``draining``: such a
-    client sends nothing before that, and ``fatal``: it has stopped for good; None with other clients.
-    ``leader_epoch`` is the newest leader epoch its metadata has seen. ``heard``: see :func:`declare_heard`;
-    ``acknowledged_to``: see :func:`declare_acknowledged_to`.
-    ``moved_on``: the epoch has gone on for another partition, and this one has yet to follow (semantics 3.4; None where
-    that takes no time).
+    ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` counts the producer
+    epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or a
+    client that drains will bump its epoch once nothing is in flight (semantics 4.1). ``draining``: such a client sends
+    nothing before that. ``fatal``: such a client has stopped permanently. Both are None with other clients.
+    ``leader_epoch`` is the newest leader epoch that the client's metadata has seen. ``heard``: see
+    :func:`declare_heard`; ``acknowledged_to``: see :func:`declare_acknowledged_to`. ``moved_on``: the epoch has gone on
+    for another partition, and this one has yet to follow (semantics 3.4; None where that takes no time).
     """
 
     batches: tuple[Batch, ...]
@@ -220,11 +219,11 @@ class Producer:
     moved_on: Variable | None
 
     def shares_id(self, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
-        """The batch of this number was sent under the same producer id as ``batch``, by the same start."""
+        """Tell whether the batch of this number was sent under the same producer id as ``batch``, by the same start."""
         return z3.Or(*(z3.And(number == one.number, one.session.term == batch.session.term) for one in self.batches))
 
     def of_record(self, record: int) -> list[Batch]:
-        """The batches of one record, first send first."""
+        """Return the batches of one record, first send first."""
         return [batch for batch in self.batches if batch.record == record]
 
     @property
@@ -238,19 +237,19 @@ class Producer:
 
 @dataclass(frozen=True)
 class Consumer:
-    """The member of the consumer group that has the partition, and what the one before it left (semantics 12).
+    """The member of the consumer group that has the partition, and the remains of the one before (semantics 12).
 
-    ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` is the
+    ``position`` is the next offset to fetch, with the leader epoch of the record before it. ``committed`` is the
     group's committed offset as of the last start (-1 = none yet, -2 = expired), likewise. ``processed`` counts (up to
-    2) per record; ``queued`` holds, per offset, one more than the record handed off since the last start.
-    ``late`` holds likewise what a member that was thrown out has still to process; ``replaced``: the last one was not
-    ended but thrown out (None where there are no workers). ``commit_lost``: the last commit did not come to anything.
-    ``undiscovered``: the partition is new, and the group does not know of it (None where it does from the start).
-    ``failed`` is one more than the offset of the record that failed last, where the consumer goes back to that alone;
-    ``forwarded`` holds, per offset, one more than the record written to another topic that has not acknowledged it.
-    ``leader_epoch`` is the newest leader epoch that the running one has fetched in. ``latest`` is one more than the
-    latest record processed since the last start; ``disorder`` remembers that processing left the order of sending,
-    ``restarted`` that the group lost work half done.
+    2) per record. ``queued`` holds, per offset, one more than the record handed off since the last start. ``late``
+    holds likewise the records that an evicted member is still processing. ``replaced``: the last member was not ended
+    but evicted (None where there are no workers). ``commit_lost``: the last commit had no effect. ``undiscovered``: the
+    partition is new, and the group does not know of it (None where it does from the start). ``failed`` is one more than
+    the offset of the record that failed last, where the consumer goes back to that alone. ``forwarded`` holds, per
+    offset, one more than the record written to another topic that has not acknowledged it. ``leader_epoch`` is the
+    newest leader epoch that the running consumer has fetched in. ``latest`` is one more than the latest record
+    processed since the last start. ``disorder``: processing left the order of sending. ``restarted``: the group lost
+    work half done.
     """
 
     running: Variable
@@ -281,13 +280,13 @@ class Consumer:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
+    """The whole pipeline of one deployment, and the relations between its parts that several machines use.
 
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
     ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
-    what a sink knows that tells records by their offset. ``unapplied``: what offsets of a transaction may not have
-    replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where the cleaner takes
-    out no record, and ``upstream`` where the application commits no position in what it reads from.
+    the state of a sink that is more than a count of processing. ``unapplied``: the offset that those of a transaction
+    have possibly not replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where
+    the cleaner removes no record, and ``upstream`` where the application commits no position in its input.
     """
 
     deployment: Deployment
@@ -305,7 +304,7 @@ class Pipeline:
     late_answers: LateAnswers | None
     history: History
     shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """What :mod:`model.shared_terms` has built for this pipeline."""
+    """The terms that :mod:`model.shared_terms` has built for this pipeline."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -321,16 +320,16 @@ class Pipeline:
         return self.replicas[number - 1]
 
     def followers_of(self, leader: Replica) -> list[Replica]:
-        """Every replica but ``leader``."""
+        """Return every replica but ``leader``."""
         return [replica for replica in self.replicas if replica is not leader]
 
     def serves(self, replica: Replica) -> z3.BoolRef:
-        """The controller's leader, running, and aware of it."""
+        """Tell whether the replica is the controller's leader, runs, and knows that it leads."""
         is_current = replica.epoch.term == self.controller.epoch.term
         return z3.And(self.controller.leader.term == replica.number, replica.presumes_leadership, is_current)
 
     def record_of(self, batch: z3.ArithRef) -> z3.ArithRef:
-        """The record of a batch number; -1 where a marker ends a transaction."""
+        """Return the record of a batch number; -1 for a marker, which ends a transaction."""
         records = self.deployment.bounds.records
         record = batch
         for attempt in range(1, self.deployment.bounds.sends):
@@ -340,17 +339,17 @@ class Pipeline:
         return record
 
     def holds_record(self, replica: Replica, record: int) -> z3.BoolRef:
-        """The record stands in the replica's log."""
+        """Tell whether the record stands in the replica's log."""
         batches = [batch.number for batch in self.producer.of_record(record)]
         return replica.log.some(lambda _, slot: z3.Or(*(slot["batch"].term == number for number in batches)))
 
     def enough_in_sync(self, leader: Replica) -> z3.BoolRef:
-        """The leader's view of the ISR reaches the effective ``min.insync.replicas`` (semantics 3.2)."""
+        """Tell whether the leader's view of the ISR reaches the effective ``min.insync.replicas`` (semantics 3.2)."""
         return leader.isr_size >= self.deployment.min_insync_replicas
 
 
 def declare(deployment: Deployment) -> Pipeline:
-    """The variables of ``deployment``'s pipeline in their initial state.
+    """Return the variables of ``deployment``'s pipeline in their initial state.
 
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
     committed offset is 0.
@@ -423,9 +422,9 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
 def _declare_producer(deployment: Deployment) -> Producer:
     bounds = deployment.bounds
     count = bounds.records * bounds.sends
-    most = count - 1 + deployment.numbers_on  # an epoch may begin with the number 1
+    most = count - 1 + deployment.numbers_on  # an epoch can begin with the number 1
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
-    limit += deployment.numbers_ahead  # one more: it ran out of them
+    limit += deployment.numbers_ahead  # one more stands for a batch that ran out of retries
     sessions = min(deployment.ends_of_producer, MOST_ENDS)
 
     def batch(number: int) -> Batch:

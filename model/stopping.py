@@ -25,12 +25,12 @@ _HOW = {
 
 
 def _is_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The client is not done with the batch; with acks=0 it is once the request is written (semantics 3.2)."""
+    """Tell whether the client is not done with the batch; with acks=0 it is once the request is written (3.2)."""
     return batch.is_(Fate.BUFFERED) if pipeline.deployment.acks is Acks.NONE else batch.incomplete
 
 
 def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
-    """What is left comes to this; what is in flight stays on its way to its broker (semantics 1.1)."""
+    """End all open sends with ``fate``; what is in flight stays on its way to its broker (semantics 1.1)."""
     for batch in pipeline.producer.batches:
         if pipeline.deployment.acks is not Acks.NONE:
             abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
@@ -38,7 +38,7 @@ def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
 
 
 def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> None:
-    """Another process, with another producer id, goes on at a position in its input where it has one (P12)."""
+    """Start another process, with another producer id, at a position in its input where it has one (P12)."""
     producer, transactions = pipeline.producer, pipeline.transactions
     if transactions is None:
         effect[producer.session] = producer.session.term + 1
@@ -59,7 +59,7 @@ def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> No
 
 
 def _positions(pipeline: Pipeline) -> Iterator[int | None]:
-    """The positions in its input at which a restarted application may go on; None: it has none."""
+    """Yield the positions in its input at which a restarted application can go on; None where it has no position."""
     yield from (None,) if pipeline.upstream is None else range(pipeline.upstream.position.high + 1)
 
 
@@ -76,7 +76,7 @@ def _arguments(position: int | None) -> dict[str, int]:
 
 
 def crash(pipeline: Pipeline, position: int | None) -> Action:
-    """The application dies with its accumulator and restarts with a new producer id (semantics 3.1, P12).
+    """Crash the application: its accumulator is lost, and it restarts with a new producer id (semantics 3.1, P12).
 
     A producer with transactions has its id from its transactional.id, and will get a new epoch (semantics 11.1, T1).
     """
@@ -92,33 +92,33 @@ def crash(pipeline: Pipeline, position: int | None) -> Action:
     return Action(
         "crash_producer",
         "application",
-        "producer",
-        _arguments(position),
-        z3.And(
+        lane="producer",
+        arguments=_arguments(position),
+        guard=z3.And(
             has_something,
             producer.session.term < producer.session.high,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer application crashes and restarts: what it had in flight it forgets"
             + _then(pipeline, position)
         ),
-        "3.1 P12",
-        Fault.PRODUCER_CRASH,
+        semantics="3.1 P12",
+        fault=Fault.PRODUCER_CRASH,
     )
 
 
 def _has_sent(pipeline: Pipeline) -> z3.BoolRef:
-    """The application has sent something since it was started."""
+    """Tell whether the application has sent something since its start."""
     return z3.Or(*(is_of_this_start(pipeline, batch) for batch in pipeline.producer.batches))
 
 
 def stop(pipeline: Pipeline, position: int | None) -> Action:
-    """The application is stopped on purpose, and started again (semantics 3.1, P11; 4.1).
+    """Stop the application on purpose, and start it again (semantics 3.1, P11; 4.1).
 
-    ``close()`` takes no more records and waits, which an application that sends nothing for a while does as well: so
-    the whole of it is shown when it is over. What it fails when it has waited for long enough may be on its way, and
-    the application knows that it failed; one that sends it again when it is started has not got over it yet.
+    ``close()`` takes no more records and waits, as does an application that sends nothing for a while, so the stop is
+    shown as one step at its end. A send that close() fails at its timeout can still be on its way, and the application
+    knows of the failure; an application that sends it again after its next start does not count it as failed.
     """
     producer, how = pipeline.producer, pipeline.deployment.on_stop
     waits = how in (OnStop.CLOSE, OnStop.COMMIT_FIRST)
@@ -143,18 +143,18 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     return Action(
         "stop_producer",
         "application",
-        "producer",
-        _arguments(position),
-        z3.And(*guards),
-        effect.updates,
-        sentence,
-        "3.1 P11",
-        Fault.PRODUCER_STOP,
+        lane="producer",
+        arguments=_arguments(position),
+        guard=z3.And(*guards),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P11",
+        fault=Fault.PRODUCER_STOP,
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way in which the application's process ends."""
+    """Yield every end of the application's process."""
     for position in _positions(pipeline):
         yield crash(pipeline, position)
         if pipeline.transactions is None:

@@ -1,4 +1,4 @@
-"""JSON in which nothing can be read in two ways: no member twice in one object, and no numbers that are none."""
+"""JSON without ambiguity: no member twice in one object, and only numbers that JSON has."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 class AmbiguousJson(ValueError):
-    """JSON that other readers may read otherwise; the message says what stands in it."""
+    """JSON that other readers can read otherwise; the message names the ambiguous part."""
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises ValueError: :class:`json.JSONDecodeError`, or :class:`AmbiguousJson`."""
+    """Return the value of a JSON text. Raise ValueError: :class:`json.JSONDecodeError`, or :class:`AmbiguousJson`."""
     return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
 
 

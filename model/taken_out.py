@@ -1,8 +1,8 @@
-"""Brokers that tell the controller themselves that they are not to be counted on (semantics 5 L6 L10, 6.2 I5, 6.3 E6).
+"""Brokers that announce their own shutdown or log-directory failure (semantics 5 L6 L10, 6.2 I5, 6.3 E6).
 
-One that is stopped on purpose, as in a rolling restart, hands over what it leads and writes everything down. Until then
-it runs and fetches on, but cannot be elected. One whose log directory fails has no replica any more, whatever else it
-serves: for the partition it is down until it is restarted, with what it had on disk.
+A broker that is stopped on purpose, as in a rolling restart, hands over what it leads and writes everything down. Until
+then it runs and fetches on, but cannot be elected. A broker whose log directory fails has no replica any more, whatever
+else it serves: for the partition it is down until it is restarted, with what it had on disk.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from model.wording import membership
 def _taken_out(
     pipeline: Pipeline, replica: Replica, name: str, why: str, effect: Effect, semantics: str, fault: Fault
 ) -> Action:
-    """The controller hears of a broker that it counts on that it cannot, and takes it out of the ISR (6.2 I5)."""
+    """Build an action in which a broker announces that it goes, and the controller takes it out of the ISR (6.2 I5)."""
     for variable, value in take_out(pipeline, replica).updates.items():
         effect[variable] = value
     is_counted_on = pipeline.controller.unfenced[replica.number].is_set
@@ -36,24 +36,24 @@ def _taken_out(
     return Action(
         name,
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(heard, take_out_has_room(pipeline, replica)),
-        effect.updates,
-        sentence,
-        semantics,
-        fault,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(heard, take_out_has_room(pipeline, replica)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics=semantics,
+        fault=fault,
     )
 
 
 def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
-    """The broker asks to stop: out of the ISR where others are in it, and another leader if it led (6.2 I5, 6.3 E6)."""
+    """Let a broker ask to stop: it leaves the ISR where others are in it, and another one leads (6.2 I5, 6.3 E6)."""
     why = f"{replica.name} is to be stopped"
     return _taken_out(pipeline, replica, "begin_shutdown", why, Effect(), "6.2 I5, 6.3 E6", Fault.SHUTDOWN)
 
 
 def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
-    """It has heard that it leads no more, forces its log to disk, closes its connections and ends (semantics 5 L6)."""
+    """Stop a broker that has heard that it leads no more: it forces its log to disk and closes connections (5 L6)."""
     controller = pipeline.controller
     effect = die(replica)
     disconnect(pipeline, effect, replica)
@@ -64,22 +64,22 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "finish_shutdown",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             replica.up.is_set,
             z3.Not(replica.cut_off.is_set),
             z3.Not(controller.unfenced[replica.number].is_set),
             replica.epoch.term == controller.epoch.term,
         ),
-        effect.updates,
-        lambda before, after: f"{replica.name} forces its log to disk and stops",
-        "5 L6",
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} forces its log to disk and stops",
+        semantics="5 L6",
     )
 
 
 def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
-    """The replica goes offline, and the broker says so: its requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
+    """Take the replica offline, which the broker announces: requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
     why = f"the log directory of {replica.name} fails"
     effect = die(replica)
     disconnect(pipeline, effect, replica)
@@ -87,7 +87,7 @@ def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What takes brokers out."""
+    """Yield the actions that take brokers out."""
     for replica in pipeline.replicas:
         yield begin_shutdown(pipeline, replica)
         if Fault.SHUTDOWN in pipeline.deployment.possible_faults:

@@ -1,4 +1,4 @@
-"""What an application keeps of its place in what it reads from, and sends on (semantics 3.1, P10 P12)."""
+"""The position of an application in the input that it reads from and sends on (semantics 3.1, P10 P12)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from model.language import Variable, flag
 class Upstream:
     """The input of an application that commits its position in it: a source connector, a stream task, a relay.
 
-    ``position``: how many records it had committed when it was started last. ``released``, by record: a ``flush()``
-    that was to wait for the record returned before it was over (empty where none does).
+    ``position``: the number of records committed at the last start. ``released``, by record: a ``flush()`` that waited
+    for the record returned before the record was over (empty where that cannot happen).
     """
 
     position: Variable
@@ -27,7 +27,7 @@ class Upstream:
 
 
 def declare_upstream(deployment: Deployment) -> Upstream | None:
-    """The input at the start of a run; None where the application has no position that it commits."""
+    """Return the input at the start of a run; None where the application commits no position."""
     if not deployment.on_restart.has_position:
         return None
     records = deployment.bounds.records

@@ -1,6 +1,6 @@
-"""Files that are there whole or not at all: written beside the old one, which stays until the new one is complete.
+"""Files that exist whole or not at all: each is written beside the old one, which stays until the new one is complete.
 
-So a disk that is full, or a process that is killed, leaves the file that was there before.
+So a full disk, or a killed process, leaves the file that was there before.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 IN_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
-"""A folder that takes no new file, or a file that is a mount of its own: then the old file is written over."""
+"""The errors after which the old file is written over: a folder that takes no new file, or a file that is a mount."""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file, text in UTF-8. The mode of an existing file is kept, links are followed, pipes are written into.
 
-    Raises OSError with the name of ``path``; what was there before is there still.
+    Raise OSError with the name of ``path``, and leave the old content, if the file cannot be written.
     """
     new = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
@@ -34,11 +34,11 @@ def _write(path: Path, content: bytes) -> None:
     except FileNotFoundError:
         old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
-        path.write_bytes(content)  # a pipe, a terminal, /dev/null; a directory is refused
+        path.write_bytes(content)  # a pipe, a terminal, /dev/null; a directory raises
         return
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         if old is not None and _is_open_as(old, number):
-            # /dev/stdout that leads into a file: whoever opened it goes on to write into that one.
+            # ``path`` is the file that standard output or error goes to, and whose opener goes on writing into it.
             stream.flush()
             _write_all(number, content)
             return
@@ -60,7 +60,7 @@ def _is_open_as(file: os.stat_result, descriptor: int) -> bool:
 
 
 def _exchange(path: Path, old: os.stat_result | None, content: bytes) -> None:
-    """Write a new file beside ``path``, and let it take its place."""
+    """Write a new file beside ``path``, and let it take the place of ``path``."""
     beside = path.with_name(f".proofka-{secrets.token_hex(6)}.new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
     try:

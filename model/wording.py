@@ -1,4 +1,4 @@
-"""How records, logs and sets of brokers read in a trace: "record 1", "[record 1 @epoch 1]", "{1, 2}"."""
+"""The words of a trace for records, logs and sets of brokers: "record 1", "[record 1 @epoch 1]", "{1, 2}"."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from model.reassignment import Reassignment
 from model.state import Batch, Pipeline, Replica
 
 _OF_MARKERS = ("", ", not in the index", ", removed", ", removed")
-"""What the cleaner has made of a marker, by :class:`~model.compaction.state.Marker`."""
+"""The words for what the cleaner has done to a marker, by :class:`~model.compaction.state.Marker`."""
 
 
 def record_name(batch: Batch) -> str:
-    """A batch's record, and which send of it where it was sent before."""
+    """Return the name of a batch's record, with the number of the send where it was sent before."""
     again = "" if batch.attempt == 0 else f" (send {batch.attempt + 1})"
     return f"record {batch.record + 1}{again}"
 
 
 def entry_words(pipeline: Pipeline, number: int) -> str:
-    """What an entry of a log is: a record, or a marker that ends a transaction."""
+    """Return the words for an entry of a log: a record, or a marker that ends a transaction."""
     batches = pipeline.producer.batches
     if pipeline.transactions is None or number < len(batches):
         return record_name(batches[number])
@@ -29,18 +29,18 @@ def entry_words(pipeline: Pipeline, number: int) -> str:
 
 
 def entry_name(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> str:
-    """What stands in a replica's log at ``offset``."""
+    """Return the words for the entry of a replica's log at ``offset``."""
     return entry_words(pipeline, state[replica.log.slots[offset]["batch"].name])
 
 
 def records_dropped(pipeline: Pipeline, before: State, after: State, replica: Replica) -> str:
-    """The records that a step cut off a replica's log; empty if there are none."""
+    """Return the words for the records that a step cut off a replica's log; empty if there are none."""
     offsets = range(after[replica.log.end.name], before[replica.log.end.name])
     return ", ".join(entry_name(pipeline, before, replica, offset) for offset in offsets)
 
 
 def log_entries(pipeline: Pipeline, state: State, replica: Replica) -> tuple[str, ...]:
-    """What stands in a replica's log, by offset: records, and markers, with their leader epochs."""
+    """Return the words for the entries of a replica's log, by offset: records and markers, with their leader epochs."""
     entries = replica.log.entries(state)
     names = (entry_words(pipeline, entry["batch"]) for entry in entries)
     gone = (", removed" if entry.get(REMOVED) else _OF_MARKERS[entry.get(MARKER, 0)] for entry in entries)
@@ -48,37 +48,37 @@ def log_entries(pipeline: Pipeline, state: State, replica: Replica) -> tuple[str
 
 
 def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
-    """A replica's log in one line."""
+    """Return the words for a replica's log, in one line."""
     between = ", " if pipeline.compacted is None else "; "
     return "[" + between.join(log_entries(pipeline, state, replica)) + "]"
 
 
 def members(state: State, flags: Mapping[int, Variable]) -> str:
-    """The numbers whose flag is set, as a set."""
+    """Return the numbers whose flag is set, as a set."""
     return "{" + ", ".join(str(number) for number, variable in flags.items() if state[variable.name]) + "}"
 
 
 def membership(pipeline: Pipeline, state: State) -> str:
-    """The ISR, and who is eligible besides where Kafka keeps that."""
+    """Return the words for the ISR, and for the eligible leader replicas where Kafka keeps these."""
     controller = pipeline.controller
     isr = f"ISR {members(state, controller.isr)}"
     return f"{isr}, ELR {members(state, controller.elr)}" if controller.elr else isr
 
 
 def elected(pipeline: Pipeline, before: State, after: State) -> str:
-    """The leader that a fencing elects, and as what if not as a member of the ISR."""
+    """Return the words for the leader that a fencing elects, with its role if it was not in the ISR."""
     controller, number = pipeline.controller, after[pipeline.controller.leader.name]
     name = broker_name(number)
     return name if before[controller.isr[number].name] else f"{name}, an eligible leader replica"
 
 
 def broker_name(number: int) -> str:
-    """A broker's name, or "none"."""
+    """Return a broker's name, or "none"."""
     return f"broker {number}" if number else "none"
 
 
 def reassignment_words(state: State, reassignment: Reassignment) -> str:
-    """Which replica is moved, and whether it has been."""
+    """Return the words for the replica that is moved, and whether the move is complete."""
     moved = state[reassignment.moved.name]
     if not moved:
         return "none"

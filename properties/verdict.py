@@ -127,6 +127,21 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class KnownDefect:
+    """A known defect that the model does not have and that could violate a property which holds (docs/defects.md).
+
+    ``id``: the tracker's number with the product's prefix. ``product``: whose defect, in words. ``fix``: the releases
+    with the fix, in words. ``source``: where the register read of the defect.
+    """
+
+    id: str
+    product: str
+    sentence: str
+    fix: str
+    source: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What is known of one property of one deployment.
 
@@ -134,6 +149,7 @@ class Verdict:
     ``traces``: one trace per cut set, in the same order. ``states``: distinct states explored for it.
     ``id``: stable identity of the question (model version, system, property, bounds, assumptions). ``lemmas``: why runs
     without clocks that would violate it cannot happen in time; empty where it holds whatever the timing.
+    ``known_defects``: defects of these releases beside the model that could violate it; empty unless it holds.
     """
 
     property: str
@@ -150,6 +166,7 @@ class Verdict:
     id: str
     notes: tuple[str, ...] = field(default=())
     lemmas: tuple[TimingLemma, ...] = field(default=())
+    known_defects: tuple[KnownDefect, ...] = field(default=())
 
 
 def differ_in_size(one: Verdict, other: Verdict) -> bool:

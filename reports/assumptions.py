@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Setting
+from properties.known_defects.beside import beyond_the_register
 from properties.verdict import Result, Sensitivity, Status, TimingLemma
 from reports import wording
+from reports.known_defects import defect_lines
 
 
 def assumption_summary(deployment: Deployment, result: Result) -> Iterator[str]:
@@ -50,6 +52,9 @@ def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     yield from deployment.notes
     for properties, note in _verdict_notes(result):
         yield f"{wording.listed(properties)}: {note}"
+    yield from defect_lines(result)
+    if any(verdict.status is Status.HOLDS for verdict in result.verdicts):
+        yield from beyond_the_register(deployment)
     yield from timing_lines(result)
     yield from (wording.threshold(item) for item in result.thresholds)
     if count := len(deployment.ignored):

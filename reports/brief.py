@@ -14,7 +14,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
 from model.deployment.leaving_out import AS_READ, PASSED_OVER
 from properties.verdict import Result, Status, Verdict
-from reports import lines, wording
+from reports import known_defects, lines, wording
 from reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
 from reports.story import Story, Telling
 from reports.table import STYLE, remarks
@@ -31,7 +31,7 @@ _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON
 MOST_SETS = 3
 """How many smallest fault sets stand in a row of the table."""
 
-MOST_REMARKS = 5
+MOST_REMARKS = 8
 """Lines under the table."""
 
 SCREEN = 60
@@ -165,11 +165,11 @@ class BriefTable:
         table.add_column("bounds", no_wrap=True)
         names = max((len(verdict.property) for verdict in self.verdicts), default=0) + 1
         bounds = max((len(wording.any_faults(verdict.coverage)) for verdict in self.verdicts), default=0)
-        statuses = max((len(wording.status(verdict)) for verdict in self.verdicts), default=0) + 2
+        statuses = max((len(known_defects.status(verdict)) for verdict in self.verdicts), default=0) + 2
         room = options.max_width - names - bounds - statuses - 3 * 2
         for verdict in self.verdicts:
             quiet = "" if verdict.required else "dim"
-            said = f"{wording.SYMBOL[verdict.status]} {wording.status(verdict)}"
+            said = f"{wording.SYMBOL[verdict.status]} {known_defects.status(verdict)}"
             table.add_row(
                 Text(wording.plain(verdict.property) + "*" * verdict.required, style=quiet or "bold"),
                 Text(said, style=quiet or STYLE[verdict.status]),

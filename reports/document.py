@@ -18,6 +18,7 @@ from properties.verdict import (
     Coverage,
     CutSet,
     EngineRun,
+    KnownDefect,
     Prevention,
     Result,
     Sensitivity,
@@ -126,6 +127,7 @@ def _verdict(verdict: Verdict) -> Document:
         "traces": traces,
         "notes": list(verdict.notes),
         "lemmas": [_lemma(lemma) for lemma in verdict.lemmas],
+        "known_defects": [asdict(defect) for defect in verdict.known_defects],
     }
 
 
@@ -214,6 +216,7 @@ def _read_verdict(document: Mapping[str, Any]) -> Verdict:
         lemmas=tuple(
             TimingLemma(tuple(one["needed"]), tuple(one["allowed"]), one["inequality"]) for one in document["lemmas"]
         ),
+        known_defects=tuple(KnownDefect(**one) for one in document.get("known_defects", ())),
     )
 
 

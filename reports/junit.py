@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
 from properties.verdict import Status, Trace, Verdict
-from reports import wording
+from reports import known_defects, wording
 from reports.blame import blame
 from reports.formats import Answer
 
@@ -122,6 +122,7 @@ def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
     if verdict.traces:
         yield ""
         yield from _story(verdict.traces[0])
+    yield from map(known_defects.line, verdict.known_defects)
     yield from verdict.notes
 
 

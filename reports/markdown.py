@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from model.deployment.deployment import Deployment
 from properties.verdict import Result
-from reports import assumptions, citation, summary, wording
+from reports import assumptions, citation, known_defects, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import by_fault, grouped
 from reports.explained import explained
@@ -39,6 +39,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         summary=summary,
         groups=grouped(by_fault(deployment, result)),
         wording=wording,
+        known_defects=known_defects,
         most_fault_sets=MOST_FAULT_SETS,
         tellings=tellings(result.verdicts, all_traces=True),
         bounds=[*bound_lines(result), engine_line(result), layers(result.engine)],

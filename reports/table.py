@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from properties.verdict import EngineRun, Result, Status, Verdict
-from reports import lines, wording
+from reports import known_defects, lines, wording
 
 MOST_EXCEPTIONS = 3
 """The number of properties that a remark is not about, up to which these are named in place of the others."""
@@ -57,7 +57,7 @@ class VerdictTable:
         for verdict in self.verdicts:
             table.add_row(
                 _name(verdict),
-                Text(f"{wording.SYMBOL[verdict.status]} {wording.status(verdict)}", style=STYLE[verdict.status]),
+                Text(f"{wording.SYMBOL[verdict.status]} {known_defects.status(verdict)}", style=STYLE[verdict.status]),
                 Text("\n".join(self._fault_sets(verdict))),
                 Text(wording.number(verdict.states)),
                 Text(wording.bounds(verdict.coverage) if wide else _short_bounds(verdict)),
@@ -70,7 +70,7 @@ class VerdictTable:
         table.add_column()
         for verdict in self.verdicts:
             style = STYLE[verdict.status]
-            said = Text(wording.status(verdict), style=style)
+            said = Text(known_defects.status(verdict), style=style)
             if sets := self._fault_sets(verdict):
                 said.append(" by " if verdict.status is Status.VIOLATED else ": ", style="default")
                 said.append("\n   ".join(sets), style="default")
@@ -95,6 +95,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     """What a reader needs to weigh the table. ``footnotes``: the cells abbreviate their bounds."""
     if any(v.required for v in verdicts):
         yield "* required"
+    if said := known_defects.remark(verdicts):
+        yield said
     if any(v.lemmas for v in verdicts):
         yield "holds in time: the verdict rests on durations, which the notes name"
         yield "holds: whatever the durations, for records that are read before retention.ms is over"

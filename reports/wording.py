@@ -263,7 +263,7 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: st
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
         covered = "the bounds below" if bounds_below else _bounds_of_all(required)
-        return f"Yes: {_what_holds(required, called)} {scope} {covered}{_only_in_time(required)}."
+        return f"Yes: {_what_holds(required, called)} {scope} {covered}{_only_in_time(required)}{_beside(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 
@@ -342,6 +342,15 @@ def _only_in_time(holding: Sequence[Verdict]) -> str:
         return ""
     which = "" if len(holding) == 1 else f" of {_named(timed)}" if len(timed) < len(holding) else ""
     return f"; the timing assumptions{which} are part of the answer"
+
+
+def _beside(holding: Sequence[Verdict]) -> str:
+    """Count the known defects that could violate what holds, or say nothing."""
+    defects = {defect for verdict in holding for defect in verdict.known_defects}
+    if not defects:
+        return ""
+    them = "it" if len(holding) == 1 else "them"
+    return f"; {counted(len(defects), 'known defect')} of these releases could violate {them}"
 
 
 def _bounds_of_all(verdicts: Sequence[Verdict]) -> str:

@@ -46,6 +46,7 @@ from checker.cli.options import (
     Environment,
     Explain,
     FailOn,
+    FailOnKnownDefects,
     Faults,
     File,
     Fill,
@@ -118,6 +119,7 @@ def check(
     require: Require = None,
     profile: Profile = None,
     fail_on: FailOn = None,
+    fail_on_known_defects: FailOnKnownDefects = False,
     json_file: JsonFile = None,
     report: ReportFiles = None,
     bundle: BundleFile = None,
@@ -132,12 +134,11 @@ def check(
 ) -> None:
     """Check a deployment: a verdict for each property, and the shortest trace of each violation.
 
-    If PATH is a folder or a configuration file of another program, the command checks each pipeline found
-    (docs/dialects.md).
+    In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md).
 
     Exit status: 0 every required property holds, 1 a required property is violated, 2 the input is wrong, 3 a required
-    property is undecided, 4 a required property is vacuous (its situation never occurred). With --fail-on, the status
-    depends on the properties named there instead of the required ones.
+    property is undecided, 4 a required property is vacuous (its situation never occurred). --fail-on names other
+    properties to decide the status. With --fail-on-known-defects, a property that a defect could violate gives 3.
     """
     from checker.source import Source, narrowed
     from model.deployment.question import question
@@ -186,6 +187,7 @@ def check(
         require=tuple(require or ()),
         profile=profile,
         fail_on=tuple(fail_on or ()),
+        fails_on_known_defects=fail_on_known_defects,
         switches=(("--with", tuple(switch_on or ())), ("--without", tuple(switch_off or ()))),
         reductions=reductions,
         engine=engine,
@@ -234,6 +236,7 @@ class _Asked:
     require: tuple[str, ...]
     profile: str | None
     fail_on: tuple[str, ...]
+    fails_on_known_defects: bool
     switches: tuple[tuple[str, tuple[str, ...]], ...]
     reductions: frozenset[Reduction]
     engine: EngineName
@@ -248,6 +251,10 @@ class _Asked:
     explain: bool
     quiet: bool
     checkpoint: Path | None
+
+    def status(self, result: Result) -> int:
+        """Return the exit status of a result."""
+        return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
 
     def budget(self) -> Budget:
         """Limits of one exploration."""
@@ -346,7 +353,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
         asked.written.add(deployment, result, again)
         with one_line_errors():
             screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
-        status = exit_status(result.verdicts, asked.fail_on)
+        status = asked.status(result)
         return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
     shown = asked.written.json_file != STANDARD_OUTPUT
     repair = asked.about("repair", source)
@@ -366,10 +373,10 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
     if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, asked, again, repair if searches else None)
-            _print_what_fails(result, asked.fail_on)
+            _print_what_fails(result, asked)
     if interrupted and asked.checkpoint is not None:
         complain(f"the same command with --checkpoint {asked.checkpoint} continues from this snapshot")
-    status = exit_status(result.verdicts, asked.fail_on)
+    status = asked.status(result)
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 
@@ -445,12 +452,15 @@ def _complain_of_notes(deployment: Deployment) -> None:
         complain(f"{deployment.name}: {notes[0]}{rest}")
 
 
-def _print_what_fails(result: Result, fail_on: tuple[str, ...]) -> None:
-    """Print the exit status, and the properties of ``--fail-on`` that determine it."""
+def _print_what_fails(result: Result, asked: _Asked) -> None:
+    """Print the options that make the exit status differ from the answer above, with the status."""
     from reports import terminal
 
-    if fail_on:
-        terminal.console().print(f"--fail-on {', '.join(fail_on)}: exit status {exit_status(result.verdicts, fail_on)}")
+    named = [f"--fail-on {', '.join(asked.fail_on)}"] if asked.fail_on else []
+    if asked.status(result) != exit_status(result.verdicts, asked.fail_on):
+        named.append("--fail-on-known-defects")
+    if named:
+        terminal.console().print(f"{' '.join(named)}: exit status {asked.status(result)}")
 
 
 def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:

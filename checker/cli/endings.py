@@ -14,13 +14,18 @@ EXIT_UNDECIDED = 3
 EXIT_VACUOUS = 4
 
 
-def exit_status(verdicts: Sequence[Verdict], fail_on: Collection[str] = ()) -> int:
+def exit_status(
+    verdicts: Sequence[Verdict], fail_on: Collection[str] = (), *, fails_on_known_defects: bool = False
+) -> int:
     """Return the exit status for these verdicts.
 
     0: every required property holds. 1: one is violated. 3: one is undecided. 4: one passes only vacuously. With
-    ``fail_on``, the status depends on the named properties only, required or not.
+    ``fail_on``, the status depends on the named properties only, required or not. With ``fails_on_known_defects``, a
+    property that a known defect could violate counts as undecided.
     """
-    return _worst({verdict.status for verdict in verdicts if counts(verdict, fail_on)})
+    counted = [verdict for verdict in verdicts if counts(verdict, fail_on)]
+    unsure = fails_on_known_defects and any(verdict.known_defects for verdict in counted)
+    return _worst({verdict.status for verdict in counted} | ({Status.UNKNOWN} if unsure else set()))
 
 
 def is_interrupted(verdicts: Iterable[Verdict]) -> bool:

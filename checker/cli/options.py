@@ -187,6 +187,14 @@ FailOn = Annotated[
         autocompletion=complete_property,
     ),
 ]
+FailOnKnownDefects = Annotated[
+    bool,
+    typer.Option(
+        "--fail-on-known-defects",
+        help="End with status 3 if a required property holds and a known defect of these releases, which is not "
+        "modelled, could violate the property (default: off).",
+    ),
+]
 JsonFile = Annotated[
     Path | None,
     typer.Option(
@@ -302,8 +310,7 @@ SwitchOn = Annotated[
     typer.Option(
         "--with",
         metavar="R",
-        help="A reduction to use: dead-variables, ranked-epochs, symmetry or invisible-steps; repeat for more "
-        "(default: none of these).",
+        help="A reduction to use: ranked-epochs or symmetry; repeat for more (default: none of these).",
         autocompletion=complete_switch_on,
     ),
 ]

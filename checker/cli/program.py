@@ -14,6 +14,7 @@ from checker.cli.audit import audit
 from checker.cli.cache import cache
 from checker.cli.check import check
 from checker.cli.claims import claims
+from checker.cli.defects import defects
 from checker.cli.diff import diff
 from checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
 from checker.cli.explain import explain
@@ -102,5 +103,6 @@ app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide published claims about Kafka.")(claims)
 app.command()(properties)
+app.command(short_help="List known defects of releases and clients.")(defects)
 app.command(short_help="Show or delete the data kept between runs.")(cache)
 app.command("help", short_help="Explain a property, setting, fault, verdict ...")(help_on)

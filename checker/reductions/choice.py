@@ -13,10 +13,8 @@ class Reduction(StrEnum):
 
     CONE = "cone-of-influence"
     COVERED_FAULTS = "covered-faults"
-    DEAD_VARIABLES = "dead-variables"
     RANKED_EPOCHS = "ranked-epochs"
     SYMMETRY = "symmetry"
-    INVISIBLE_STEPS = "invisible-steps"
 
 
 USED_UNLESS_TOLD_OTHERWISE = frozenset({Reduction.CONE, Reduction.COVERED_FAULTS})

@@ -1,9 +1,10 @@
 """Ranked values: if only the order of some values matters, a state can hold their ranks instead.
 
-A family of variables is an *ordered scalarset* of a system if its terms only compare the values with one another, copy
-them, and add 1 to the newest value to make a fresh one. Relabelling the values of a state in an order-preserving way is
-then a bisimulation. The state with ranks instead of values stands for all states that differ from it in nothing else
-(docs/semantics.md). This module checks, on the terms that will be explored, that a family is used in no other way.
+A family of variables is an *ordered scalarset* of a system if the terms of the system use its values in three ways
+only: the terms compare the values with one another, copy them, and add 1 to the newest value to make a fresh one.
+Relabelling the values of a state in an order-preserving way is then a bisimulation. The state with ranks instead of
+values stands for all states that differ from it in nothing else (docs/semantics.md). This module checks, on the terms
+that will be explored, that a family is used in no other way.
 
 Reference: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996).
 """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from checker.spark.folder import AuditFolder
 from checker.spark.paths import literal
+from properties.verdict import Status
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +40,10 @@ def write_tables(
     signed = spark.createDataFrame(list(signatures.items()), "question string, signature string")
     asked = normalised.where("reason is null").join(signed, "question")
     required = f.array_contains("required", f.col("property")).alias("required")
-    verdicts = asked.join(found, "signature").select(*PLACE, "chosen", "signature", "property", required, *FOUND)
+    # Systems are shared by deployments of several releases: defects are those of the deployment.
+    defects = f.when(f.col("status") == Status.HOLDS.value, f.col("defects")[f.col("property")]).alias("known_defects")
+    columns = (*PLACE, "chosen", "signature", "property", required, *FOUND, defects)
+    verdicts = asked.join(found, "signature").select(*columns)
     rejected = normalised.where("reason is not null").select(*PLACE, "chosen", "file", "line", "key", "reason")
     traces = found.select("signature", "property", "id", f.posexplode("traces").alias("at", "told"))
     traces = traces.select("signature", "property", "id", (f.col("at") + 1).alias("trace"), "told.*")

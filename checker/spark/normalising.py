@@ -20,6 +20,7 @@ from model.deployment.required_properties import ASKED_BY_DEFAULT
 from model.durations import LONGEST, Quantity
 from model.faults import Fault
 from model.pipeline import VERSION
+from properties.known_defects.beside import defects_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,7 @@ ADDED = {
     "question": "string",
     "document": "string",
     "required": "array<string>",
+    "defects": "map<string,array<string>>",
     "file": "string",
     "line": "int",
     "key": "string",
@@ -63,7 +65,16 @@ def _normalised(source: Source, number: int, place: str, text: str) -> dict[str,
     meant = json.dumps(to_document(meaning(deployment)), sort_keys=True)
     question = hashlib.sha256(f"{VERSION}{meant}".encode()).hexdigest()[:32]
     row |= {"deployment": deployment.name, "required": list(deployment.require)}
-    return row | {"question": question, "document": meant}
+    return row | {"question": question, "document": meant, "defects": _known_defects(deployment)}
+
+
+def _known_defects(deployment: Deployment) -> dict[str, list[str]]:
+    """Return the ids of the known defects that could violate each property, by property (docs/defects.md)."""
+    found: dict[str, list[str]] = {}
+    for defect in defects_here(deployment):
+        for prop in defect.breaks:
+            found.setdefault(prop, []).append(defect.id)
+    return found
 
 
 def _whole(text: str) -> str:

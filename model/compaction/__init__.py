@@ -1,1 +1,1 @@
-"""Compaction: what the cleaner takes out of the logs, and what that leaves to be read (semantics 10, D3 D4)."""
+"""Compaction: the cleaner's removals from the logs, and what they leave to be read (semantics 10, D3 D4)."""

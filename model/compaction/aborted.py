@@ -1,7 +1,7 @@
-"""The cleaner and transactions: aborted records go at once, markers when nothing of theirs is left (10, D6 D7).
+"""The cleaner and transactions: aborted records go at once, markers when none of their records is left (10, D6 D7).
 
-What a broker takes for aborted stands in its index of aborted transactions. The cleaner writes that anew with each
-segment that it cleans, from what it has seen of the segment.
+A broker treats as aborted what stands in its index of aborted transactions. The cleaner writes that index anew with
+each segment that it cleans, from what it has seen of the segment.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from model.wording import entry_name
 
 
 def is_decided(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """The broker leads, and the offset is below its last stable one: no cleaner goes further (semantics 10, D6)."""
+    """Tell whether the broker leads and the offset is below its last stable one: no cleaner goes further (10, D6)."""
     return z3.And(replica.presumes_leadership, last_stable_offset(pipeline, replica) > offset)
 
 
 def _is_abort(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """There is a marker that aborts, of a transaction that has been decided."""
+    """Tell whether there is an abort marker, of a transaction that has been decided."""
     assert pipeline.transactions is not None
     aborts = pipeline.transactions.is_abort(replica.log.slots[offset]["batch"].term)
     return z3.And(aborts, is_decided(pipeline, replica, offset))
 
 
 def _follows(replica: Replica, marker: int, batch: Batch) -> z3.BoolRef:
-    """The marker ends a transaction of which this was the last record."""
+    """Tell whether the marker ends a transaction whose last record was ``batch``."""
     return replica.log.slots[marker - 1]["batch"].term == batch.number
 
 
 def _has_no_records(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
-    """Nothing is left in the log of what the marker ends."""
+    """Tell whether no record of the transaction that the marker ends is left in the log."""
     left = []
     ends = z3.BoolVal(True)
     for offset in range(marker - 1, -1, -1):
@@ -48,7 +48,7 @@ def _has_no_records(pipeline: Pipeline, replica: Replica, marker: int) -> z3.Boo
 
 
 def _is_not_the_last(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
-    """The broker knows the producer by something behind: records of its, or a marker of a newer epoch (10, D6).
+    """Tell whether the broker knows the producer by a later entry: its records, or a newer epoch's marker (10, D6).
 
     The last transaction has records, which are not shown.
     """
@@ -66,7 +66,7 @@ def _is_not_the_last(pipeline: Pipeline, replica: Replica, marker: int) -> z3.Bo
 
 
 def _is_known_by_data(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
-    """The producer's last batch is of the marker's epoch, and the broker needs no marker to know that."""
+    """Tell whether the producer's last batch is of the marker's epoch, for which no marker is needed then."""
     slots = replica.log.slots
     before = [
         z3.And(
@@ -79,7 +79,7 @@ def _is_known_by_data(pipeline: Pipeline, replica: Replica, marker: int) -> z3.B
 
 
 def pass_markers(pipeline: Pipeline, effect: Effect, replica: Replica, end: int) -> None:
-    """The cleaner passes over the markers below an offset, and their time begins (semantics 10, D6)."""
+    """Pass over the markers below an offset, whose time until removal begins (semantics 10, D6)."""
     if pipeline.transactions is None or pipeline.compacted is None:
         return
     for transaction, expires in zip(pipeline.transactions.each, pipeline.compacted.expiring, strict=False):
@@ -89,7 +89,7 @@ def pass_markers(pipeline: Pipeline, effect: Effect, replica: Replica, end: int)
 
 
 def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Batch | None) -> Action:
-    """The cleaner removes what was aborted, whatever its keys, up to the marker (semantics 10, D6).
+    """Remove what was aborted up to the marker, whatever its keys, in the cleaner (semantics 10, D6).
 
     ``batch`` is the last record of the transaction where its age matters.
     """
@@ -115,20 +115,20 @@ def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     return Action(
         "remove_aborted",
         replica.name,
-        "brokers",
-        arguments,
-        z3.And(*conditions),
-        effect.updates,
-        sentence,
-        "10 D6",
+        lane="brokers",
+        arguments=arguments,
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D6",
     )
 
 
 def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: Transaction) -> Action:
-    """The cleaner removes a marker of which no record is left, or so it believes (semantics 10, D6 D7).
+    """Remove a marker of which, as the cleaner believes, no record is left (semantics 10, D6 D7).
 
-    Of one that it has left out of its index it believes that, also of the producer's last transaction: of any other it
-    keeps an empty batch there, and the marker with it.
+    The cleaner believes so of a marker that it has left out of its index, even if its transaction is the producer's
+    last. For any other marker of a last transaction it keeps an empty batch, and the marker with that.
     """
     assert pipeline.transactions is not None and pipeline.compacted is not None
     slot = replica.log.slots[marker]
@@ -149,25 +149,25 @@ def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: 
     def sentence(before: State, after: State) -> str:
         what = f"the {entry_name(pipeline, before, replica, marker)}"
         if before[slot[MARKER].name] == Marker.UNLISTED:
-            return f"the cleaner of {replica.name} removes {what}, for it takes the transaction to have no records"
+            return f"the cleaner of {replica.name} removes {what}, as it finds no records of the transaction"
         return f"the cleaner of {replica.name} removes {what}, of which no records are left"
 
     return Action(
         "drop_marker",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "marker": marker, "transaction": transaction.number},
-        z3.And(*conditions),
-        effect.updates,
-        sentence,
-        "10 D6 D7",
+        lane="brokers",
+        arguments={"broker": replica.number, "marker": marker, "transaction": transaction.number},
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D6 D7",
     )
 
 
 def forget_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Batch) -> Action:
-    """The cleaner gets no further than to before the transaction, and leaves it out of the new index (10, D7).
+    """Stop the cleaner before the transaction, and leave that out of the new index (10, D7).
 
-    It has no room for more keys, in the middle of a segment: the rest of that is copied as it is.
+    The cleaner has no room for more keys in the middle of a segment, and copies the rest of the segment unchanged.
     """
     slot = replica.log.slots[marker]
     effect = Effect()
@@ -182,21 +182,21 @@ def forget_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     return Action(
         "forget_aborted",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "marker": marker, "batch": batch.number},
-        z3.And(*conditions),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number, "marker": marker, "batch": batch.number},
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the cleaner of {replica.name} has no room for more keys (log.cleaner.dedupe.buffer.size) and stops in "
             f"the middle of a segment: the {entry_name(pipeline, before, replica, marker)}, in the rest of it, is not "
             f"in the index of aborted transactions any more (KAFKA-13727)"
         ),
-        "10 D7",
+        semantics="10 D7",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What cleaners do to transactions."""
+    """Yield the cleaners' actions on transactions."""
     if pipeline.transactions is None or pipeline.compacted is None:
         return
     deployment, batches = pipeline.deployment, pipeline.producer.batches

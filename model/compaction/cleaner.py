@@ -1,7 +1,7 @@
 """The cleaner of each broker: it keeps the last record of a key, and drops tombstones after a while (10, D3 D4).
 
-Brokers clean their logs each by itself. What the cleaner waits for (a segment that is finished, enough that is dirty)
-is there at any time, or never: records of other keys, which are not shown, finish segments (docs/semantics.md).
+Each broker cleans its own log. What the cleaner waits for (a finished segment, a high enough dirty ratio) is there at
+any time, or never: records of other keys, which are not shown, finish segments (docs/semantics.md).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from model.wording import entry_name, record_name
 
 
 def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """The cleaner may look at the offset: from 3.1 on it must be committed (semantics 10, D3).
+    """Tell whether the cleaner can look at the offset: from 3.1 on it must be committed (semantics 10, D3).
 
-    Then nobody sees what it takes out of a follower's log before that leads, and it can as well come then.
+    From 3.1 on nobody sees what the cleaner takes out of a follower's log before the follower leads, and the cleaner
+    can as well run then.
     """
     compaction = pipeline.deployment.compaction
     assert compaction is not None
@@ -35,16 +36,16 @@ def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.Bool
 
 
 def _is_told_of(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """The cleaner takes what stands at the offset for a record that was committed."""
+    """Tell whether the cleaner treats the entry at the offset as a committed record."""
     aborted = is_taken_for_aborted(pipeline, replica, offset)
     return z3.Not(z3.Or(is_marker(pipeline, replica, offset), aborted))
 
 
 def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: int, batch: Batch | None) -> Action:
-    """The cleaner removes all that the record at ``last`` replaces: what has its key and stands before it (10, D3).
+    """Remove all that the record at ``last`` replaces: what has its key and stands before it (10, D3).
 
-    All that is before it has been decided: what was aborted goes as well (D6).
-    ``batch`` is that record where its age matters.
+    All transactions before it have been decided: what was aborted goes as well (D6). ``batch`` is the record at
+    ``last`` where its age matters.
     """
     before_it = range(last)
     effect = Effect()
@@ -80,19 +81,19 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
     return Action(
         "compact",
         replica.name,
-        "brokers",
-        arguments,
-        z3.And(*conditions),
-        effect.updates,
-        sentence,
-        "10 D3",
+        lane="brokers",
+        arguments=arguments,
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D3",
     )
 
 
 def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
-    """The cleaner drops a tombstone that it kept for delete.retention.ms; what it deletes is gone by then (10, D4).
+    """Drop a tombstone kept for delete.retention.ms; what it deletes is gone by then (10, D4).
 
-    From 3.1 on it has passed over it before: that is when the time began.
+    From 3.1 on the cleaner has passed over the tombstone before: that is when the time began.
     """
     assert pipeline.compacted is not None
     marked = pipeline.compacted.marked
@@ -107,26 +108,26 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
     return Action(
         "drop_tombstone",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "offset": offset, "batch": batch.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(
             may_be_cleaned(pipeline, replica, offset),
             stands(replica, offset),
             it_is_this,
             *passed_over,
             *nothing_before,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the cleaner of {replica.name} drops {record_name(batch)}, a tombstone that it has kept for "
             f"delete.retention.ms"
         ),
-        "10 D4",
+        semantics="10 D4",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What cleaners do, where they take out anything."""
+    """Yield the actions of cleaners that remove records."""
     compacted = pipeline.compacted
     if compacted is None or pipeline.deployment.keys is Keys.DISTINCT:
         return

@@ -1,8 +1,8 @@
-"""What the cleaner has left of a log: holes, and whether what stood there is rightly gone (semantics 10, D3 D4).
+"""Holes that the cleaner left in a log, and the check that what stood there is rightly gone (semantics 10, D3 D4).
 
-What compaction promises is the last value of each key. So a record that was removed is kept in what replaced it: the
-same record, or one that was sent after it, further on in the same log. And a tombstone that was dropped has done its
-work where no other record of its key is left.
+Compaction promises the last value of each key. So a removed record is kept in what replaced it: the same record, or one
+that was sent after it, further on in the same log. And a dropped tombstone has done its work where no other record of
+its key is left.
 """
 
 from __future__ import annotations
@@ -18,43 +18,46 @@ from model.transactions.markers import is_aborted, is_marker
 
 
 def is_removed(replica: Replica, offset: int) -> z3.BoolRef:
-    """The cleaner has taken out what stood at the offset; below the end of the log."""
+    """Tell whether the cleaner has removed the entry at the offset, which must be below the end of the log."""
     return replica.log.slots[offset][REMOVED].term > 0
 
 
 def stands(replica: Replica, offset: int) -> z3.BoolRef:
-    """There is a record at the offset, or a marker."""
+    """Tell whether there is a record, or a marker, at the offset."""
     return z3.And(replica.log.has(offset), z3.Not(is_removed(replica, offset)))
 
 
 def of_value(pipeline: Pipeline, replica: Replica, offset: int) -> tuple[z3.BoolRef, ...]:
-    """What is to be so of an offset if it is, or was, of a value of its key: markers and aborted records are not."""
+    """Return the conditions that an entry is, or was, of a value of its key: markers and aborted records are not."""
     if pipeline.transactions is None:
         return ()
     return (z3.Not(is_marker(pipeline, replica, offset)), z3.Not(is_aborted(pipeline, replica, offset)))
 
 
 def _values(pipeline: Pipeline, replica: Replica) -> list[tuple[z3.BoolRef, ...]]:
-    """The same of every offset."""
+    """Return the same conditions for every offset."""
     return [of_value(pipeline, replica, offset) for offset in range(replica.log.capacity)]
 
 
 def is_tombstone(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """What stands or stood at the offset deletes its key."""
+    """Tell whether the entry at the offset deletes, or deleted, its key."""
     assert pipeline.compacted is not None
     batch = replica.log.slots[offset]["batch"].term
     return z3.Or(*(batch == number for number in sorted(pipeline.compacted.tombstones)))
 
 
 def is_replaced(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """Further on in the log the same record is kept, or one that was sent after it."""
+    """Tell whether the same record, or one that was sent after it, is kept further on in the log."""
     return _kept_from(pipeline, replica, offset)[0][offset]
 
 
 def _kept_from(
     pipeline: Pipeline, replica: Replica, offset: int
 ) -> tuple[dict[int, z3.BoolRef], dict[int, z3.BoolRef]]:
-    """From the offset on, whether what stood there is replaced further on, and whether it is kept, there or here."""
+    """Return, for each offset from ``offset`` on, whether its entry is replaced further on, and whether it is kept.
+
+    An entry is kept where it stands, where it is replaced, or as a tombstone that has done its work.
+    """
     slots, values = replica.log.slots, _values(pipeline, replica)
     kept: dict[int, z3.BoolRef] = {}
     replaced: dict[int, z3.BoolRef] = {}
@@ -77,7 +80,7 @@ def _kept_from(
 
 
 def has_done_its_work(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """A tombstone was dropped here, and no other record of its key is left in the log."""
+    """Tell whether a tombstone was dropped here, and no other record of its key is left in the log."""
     return _has_done_its_work(replica, offset, _values(pipeline, replica))
 
 
@@ -91,14 +94,14 @@ def _has_done_its_work(replica: Replica, offset: int, values: Sequence[tuple[z3.
 
 
 def is_dropped(replica: Replica, offset: int) -> z3.BoolRef:
-    """A tombstone stood here, and was removed for its age."""
+    """Tell whether a tombstone stood here, and was removed for its age."""
     return replica.log.slots[offset][REMOVED].term == DROPPED
 
 
 def kept_as(pipeline: Pipeline, replica: Replica, batches: Sequence[int], *, removed: bool = False) -> z3.BoolRef:
-    """One of these batches stands in the replica's log, which does not abort it, or is rightly gone from it.
+    """Tell whether one of these batches stands in the replica's log unaborted, or is rightly gone from it.
 
-    ``removed``: it is gone.
+    ``removed``: the batch must be gone.
     """
     kept = _kept_from(pipeline, replica, 0)[1]
     return replica.log.some(
@@ -112,12 +115,12 @@ def kept_as(pipeline: Pipeline, replica: Replica, batches: Sequence[int], *, rem
 
 
 def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
-    """The record stands in the replica's log, which does not abort it, or is rightly gone from it."""
+    """Tell whether the replica's log has the record and does not abort it, or the record is rightly gone from it."""
     return kept_as(pipeline, replica, [batch.number for batch in pipeline.producer.of_record(record)])
 
 
 def session_of(pipeline: Pipeline, batch: z3.ArithRef) -> z3.ArithRef:
-    """The producer session that sent the batch of this number."""
+    """Return the producer session that sent the batch of this number."""
     session = pipeline.producer.batches[0].session.term
     for one in pipeline.producer.batches[1:]:
         session = z3.If(batch == one.number, one.session.term, session)
@@ -125,7 +128,7 @@ def session_of(pipeline: Pipeline, batch: z3.ArithRef) -> z3.ArithRef:
 
 
 def some_removed(leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
-    """There is a hole among so many offsets from the position on."""
+    """Tell whether there is a hole among ``count`` offsets from the position on."""
     return z3.Or(
         *(
             z3.And(position <= offset, position + count > offset, is_removed(leader, offset))

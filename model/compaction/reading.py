@@ -1,4 +1,4 @@
-"""What a consumer makes of holes: it goes on behind them, and may never learn what stood there (10, D3 D4)."""
+"""A consumer and holes: it goes on behind them, and can miss permanently what stood there (10, D3 D4)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from model.wording import entry_name
 
 
 def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """A group misses nothing for which the record is gone: what replaced it is there, or it deletes what nobody has.
+    """Tell whether a group misses nothing by the hole: a replacement is there, or what a tombstone deletes was unread.
 
-    That the key had a value before the records that are followed is not assumed, unless there are none before. What a
-    group cannot miss for lack of time it does not miss either (docs/semantics.md).
+    That the key had a value before the followed records is not assumed, unless there are none before. A group that
+    always has enough time to read does not miss a dropped tombstone either (docs/semantics.md).
     """
     had_it = [z3.Not(unprocessed(pipeline, record)) for record in range(pipeline.deployment.bounds.records - 1)]
     nobody_had_it = z3.Not(z3.Or(*had_it)) if had_it else z3.BoolVal(False)
@@ -29,9 +29,10 @@ def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
 
 
 def was_passed_rightly(pipeline: Pipeline, leader: Replica, offset: int, record: int) -> z3.BoolRef:
-    """The group went past the record where some cleaner had rightly removed it, and this log bears that out.
+    """Tell whether the group went past the record where a cleaner had rightly removed it, and this log confirms that.
 
-    What replaced it there may be lost: then this is the last value of its key again. A tombstone replaces nothing.
+    What replaced the record there can be lost: then this is the last value of its key again. A tombstone replaces
+    nothing.
     """
     assert pipeline.compacted is not None
     passed = pipeline.compacted.passed
@@ -43,17 +44,17 @@ def was_passed_rightly(pipeline: Pipeline, leader: Replica, offset: int, record:
 
 
 def _was_served(pipeline: Pipeline) -> z3.BoolRef:
-    """Nothing kept the consumer from a tombstone for so long as it is there at least."""
+    """Tell whether no outage of brokers kept the consumer from a tombstone for the time that it is kept at least."""
     assert pipeline.compacted is not None
     unserved = pipeline.compacted.unserved
     return z3.BoolVal(False) if unserved is None else z3.Not(unserved.is_set)
 
 
 def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
-    """The consumer may have to wait for as long as it takes: only an outage of brokers ends when it likes.
+    """Tell whether the consumer waits for an outage of brokers, whose end nothing limits.
 
-    There is no leader; or some broker is cut off, and may mislead whoever asks it; or a leader waits for its ISR before
-    it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
+    The outage is one of these: there is no leader; some broker is cut off, and can mislead whoever asks it; a leader
+    waits for its ISR before it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
     """
     reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
     if pipeline.deployment.high_watermark_needs_min_isr:
@@ -66,7 +67,7 @@ def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def remember_outage(pipeline: Pipeline, action: Action) -> Action:
-    """It is remembered that the consumer may have had to wait for brokers while a tombstone got older."""
+    """Make an action note that the consumer can have waited for brokers while a tombstone aged; return the action."""
     compacted = pipeline.compacted
     if compacted is None or compacted.unserved is None:
         return action
@@ -81,9 +82,9 @@ def remember_outage(pipeline: Pipeline, action: Action) -> Action:
 
 
 def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
-    """The position moves over a place from which the cleaner removed a record (semantics 10, D3 D4).
+    """Move the position over an offset from which the cleaner removed a record (semantics 10, D3 D4).
 
-    What the consumer is given is a record of another key, which is not shown: so what it commits covers the hole too.
+    The consumer is given a record of another key, which is not shown. So what it commits covers the hole too.
     """
     consumer, compacted = pipeline.consumer, pipeline.compacted
     assert compacted is not None
@@ -115,17 +116,17 @@ def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "pass_hole",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        is_fetched(pipeline, leader, readable),
-        effect.updates,
-        sentence,
-        "10 D3 D4",
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=is_fetched(pipeline, leader, readable),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D3 D4",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """How a consumer gets past what was removed."""
+    """Yield the actions by which a consumer gets past what was removed."""
     if pipeline.compacted is not None:
         for leader in pipeline.replicas:
             yield pass_hole(pipeline, leader)

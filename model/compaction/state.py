@@ -1,4 +1,4 @@
-"""What the cleaner has done, beside the holes in the logs (semantics 10, D3 D4)."""
+"""The state of compaction besides the holes in the logs (semantics 10, D3 D4)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from model.language import Variable, flag
 from model.transactions.state import number_of_transactions
 
 REMOVED = "removed"
-"""The field of a slot that says whether the cleaner has taken out what stood there: 0, or why. All else is kept."""
+"""The name of the slot field that says whether, and why, the cleaner has removed the entry; 0 where it stands. All
+other fields are kept."""
 
 REPLACED = 1
-"""It was removed for what stood behind it."""
+"""The value of ``removed`` for an entry removed for what stood behind it."""
 
 DROPPED = 2
-"""It was a tombstone, and removed for its age."""
+"""The value of ``removed`` for a tombstone removed for its age."""
 
 
 MARKER = "marker"
-"""The field of a slot that says what the cleaner has made of a marker, where that may be seen."""
+"""The name of the slot field that says what the cleaner has done to a marker, where that can be seen."""
 
 
 class Marker(IntEnum):
-    """What has become of a marker in one broker's log (semantics 10, D6).
+    """The state of a marker in one broker's log (semantics 10, D6).
 
     ``UNLISTED``: it stands, and the cleaner has left it out of the index of aborted transactions. ``DROPPED``: it was
     removed; the broker had it, and has its transaction as ended. ``UNSEEN``: it was removed before the broker copied
@@ -40,15 +41,15 @@ class Marker(IntEnum):
 
 @dataclass(frozen=True)
 class Compacted:
-    """What is remembered of compaction. All records have one key, or none shares its own.
+    """The variables of compaction. All records have one key, or no two records share a key.
 
-    ``tombstones`` are the batches that delete it (by number). ``passed``, by record: the group never processed it, and
-    went past the place from which the cleaner had rightly removed it; of a record that the cleaner removes for a later
-    one only, so that the last one has none unless it can be dropped. ``marked``: the cleaner has passed over a
-    tombstone, since when its time counts; None where that does not decide how long it is kept. ``unserved``: since then
-    the consumer may have been kept from reading for longer than clients ever are; None where clients alone may be.
-    ``expiring``, by transaction: a cleaner has passed over its marker, since when that is kept for delete.retention.ms
-    at least; empty where that is seen by nobody.
+    ``tombstones`` are the batches that delete the key (by number). ``passed``, by record: the group never processed the
+    record, and went past the place from which the cleaner had rightly removed it. Only records that the cleaner removes
+    for a later one have this flag, so the last one has none unless it can be dropped. ``marked``: the cleaner has
+    passed over a tombstone, and its time counts from then; None where that does not decide how long it is kept.
+    ``unserved``: since then an outage of brokers can have kept the consumer from reading for longer than clients alone
+    ever are; None where clients alone can be away as long. ``expiring``, by transaction: a cleaner has passed over its
+    marker, which is kept for delete.retention.ms at least from then on; empty where nobody sees that.
     """
 
     tombstones: frozenset[int]
@@ -64,14 +65,14 @@ class Compacted:
 
 
 def declare_compacted(deployment: Deployment) -> Compacted | None:
-    """Nothing was removed yet; None where the cleaner takes out no record."""
+    """Return the variables of compaction, with nothing removed yet; None where the cleaner removes no record."""
     if not deployment.cleans or deployment.compaction is None:
         return None
     bounds = deployment.bounds
     last = bounds.records - 1
     deletes = deployment.keys is Keys.DELETED
     drops = deployment.drops_tombstones
-    # The last transaction is of records that are not followed, and keeps its marker.
+    # The records of the last transaction are not followed, and its marker stays.
     ended = number_of_transactions(deployment) - 1 if deployment.drops_markers else 0
     return Compacted(
         frozenset(range(last, bounds.records * bounds.sends, bounds.records)) if deletes else frozenset(),
@@ -83,7 +84,7 @@ def declare_compacted(deployment: Deployment) -> Compacted | None:
 
 
 def _may_be_passed(deployment: Deployment) -> int:
-    """So many records may be gone rightly: the last one only where it can be dropped."""
+    """Return the number of records that can be gone rightly: the last one counts only where it can be dropped."""
     if deployment.keys is Keys.DISTINCT:
         return 0
     return deployment.bounds.records if deployment.drops_tombstones else deployment.bounds.records - 1

@@ -1,4 +1,4 @@
-"""The words a model is written in: variables with finite domains, guarded actions, clocks, systems, logs, names."""
+"""The language of a model: variables with finite domains, guarded actions, clocks, systems, logs, names."""
 
 import z3.z3
 
@@ -33,5 +33,5 @@ __all__ = [
     "log",
 ]
 
-# Z3's Python layer looks at the arguments of every call before Z3 does so itself: a third of the time that terms take.
+# Z3's Python layer checks the arguments of every call before Z3 does: a third of the time to build terms.
 z3.z3.Z3_DEBUG = False

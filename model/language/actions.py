@@ -1,9 +1,9 @@
-"""Guarded actions: what may happen, when, and what it changes."""
+"""Guarded actions: steps with a guard, and the variables that they change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import z3
 
@@ -12,13 +12,13 @@ from model.language.clocks import Need
 from model.language.variables import State, Variable
 
 Sentence = Callable[[State, State], str]
-"""Says in words what a step did, from the states before and after it."""
+"""A function of the states before and after a step that returns the words for the step."""
 
 
 class Effect:
-    """The next value of each variable an action changes; every other variable keeps its value.
+    """The next value of each variable that an action changes; every other variable keeps its value.
 
-    Reading gives the value *after* what was assigned so far, so that effects compose in sequence.
+    Reading returns the value *after* the assignments so far, so that effects compose in sequence.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class Effect:
             self._next[variable] = value
 
     def set_when(self, condition: z3.BoolRef, variable: Variable, value: z3.ArithRef | int) -> None:
-        """Assign ``value`` where ``condition`` holds, and keep what was assigned so far elsewhere."""
+        """Assign ``value`` where ``condition`` holds, and keep the value assigned so far elsewhere."""
         self[variable] = z3.If(condition, value, self[variable])
 
     @property
@@ -47,15 +47,16 @@ class Effect:
 
 @dataclass(frozen=True)
 class Action:
-    """One guarded action with its parameters fixed.
+    """A guarded action with its parameters fixed.
 
-    ``actor`` is who acts ("broker 2"), ``lane`` where a trace draws it (producer, brokers, controller,
-    consumer); ``fault`` the kind of fault it is, or None; ``semantics`` the section of Kafka's semantics it
-    follows (docs/semantics.md); ``needs`` what it takes of the clocks.
+    ``actor`` is who acts ("broker 2"). ``lane`` is where a trace draws the action (producer, brokers, controller,
+    consumer). ``fault`` is the kind of fault that the action is, or None. ``semantics`` is the section of Kafka's
+    semantics that it follows (docs/semantics.md). ``needs`` is what it needs of the clocks.
     """
 
     name: str
     actor: str
+    _: KW_ONLY
     lane: str
     arguments: Mapping[str, int]
     guard: z3.BoolRef

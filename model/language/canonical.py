@@ -1,6 +1,7 @@
-"""What makes two states the same but for names: values that only matter by comparison, parts that can be exchanged.
+"""States that are equal except for names: values that only matter by comparison, parts that can be exchanged.
 
 Both are *declarations*: a reduction that relies on one first proves it of the system at hand (checker/reductions).
+
 Reference: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996).
 """
 
@@ -19,8 +20,8 @@ class Ranked:
     """Variables whose values are only compared with one another and copied: an ordered scalarset.
 
     A fresh value is ``newest`` + 1. Values up to ``reserved`` have a meaning of their own (0 = none, 1 = the first) and
-    keep it; of the others only the order matters. Once ``settled`` holds no fresh value is made any more, and then
-    ``newest`` may be reset to a reserved value.
+    keep it; of the others only the order matters. Once ``settled`` holds no fresh value is made any more, and a
+    reduction can reset ``newest`` to a reserved value.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Ranked:
 class Permutation:
     """A renaming of states: variable ``v``'s value goes to ``variables[v]``, and there becomes ``values[v][value]``.
 
-    Variables, values and action arguments that are not named stay what they are.
+    Variables, values and action arguments that are not named stay unchanged.
     """
 
     name: str

@@ -1,7 +1,8 @@
-"""Clocks: how long a condition has held. What an action needs of them, and by when something must have happened.
+"""Clocks: the time for which a condition has held, the needs of actions, and deadlines.
 
-A clock runs while its condition holds, and starts from 0 at the step that makes it hold. So no action has to say which
-clocks it starts and stops: whatever makes the condition true starts them, and nothing can be forgotten.
+A clock runs while its condition holds, and starts from 0 at the step that makes the condition hold. So no action has to
+name the clocks that it starts and stops: whatever makes the condition true starts them, and none can be forgotten.
+
 Reference: R. Alur, D. L. Dill, "A theory of timed automata", Theoretical Computer Science 126 (1994).
 """
 
@@ -15,16 +16,17 @@ import z3
 from model.durations import Duration
 
 ClockKey = tuple[str, tuple[tuple[str, int], ...]]
-"""A clock's name and arguments, by which it is known; an action's are alike."""
+"""The name and arguments that identify a clock; an action's key has the same form."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How long ``runs`` has held without interruption.
+    """The time for which ``runs`` has held without interruption.
 
-    ``name`` and ``arguments`` identify it as they do an action; ``since`` completes the sentence "so many milliseconds
-    since ..."; ``at_most`` is a deadline: the condition ends before it has held for longer. ``due`` are the keys of
-    actions of which one can happen whenever the clock runs: nothing else has to be done to keep the deadline.
+    ``name`` and ``arguments`` identify the clock as they do an action. ``since`` completes the sentence "so many
+    milliseconds since ...". ``at_most`` is a deadline: the condition ends before it has held for longer. ``due`` are
+    the keys of actions of which at least one can happen whenever the clock runs: nothing else has to be done to keep
+    the deadline.
     """
 
     name: str
@@ -44,10 +46,10 @@ class Clock:
 
 @dataclass(frozen=True)
 class Need:
-    """An action can happen only while a clock, if it runs, shows at least so much, and at most so much.
+    """The condition that an action can happen only while a clock, if it runs, shows a value in a range.
 
-    With ``until`` it is what the clock showed when that other one started, which runs whenever the action can happen
-    and is the last of the two to start: a bound on how far apart their starts are.
+    With ``until`` the value is what the clock showed when that other clock started. The other clock runs whenever the
+    action can happen and is the last of the two to start, so the need bounds how far apart their starts are.
     """
 
     clock: Clock

@@ -1,4 +1,4 @@
-"""Bounded logs: a length and so many slots, each slot a record of named fields."""
+"""Bounded logs: a length and a fixed number of slots, each slot a record of named fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from model.language.actions import Effect
 from model.language.variables import State, Variable
 
 Slot = Mapping[str, Variable]
-"""One slot of a log: field name -> variable."""
+"""A slot of a log: field name -> variable."""
 
 
 @dataclass(frozen=True)
@@ -30,30 +30,30 @@ class Log:
         return (self.end, *(variable for slot in self.slots for variable in slot.values()))
 
     def has(self, offset: int) -> z3.BoolRef:
-        """There is an entry at ``offset``."""
+        """Tell whether there is an entry at ``offset``."""
         return self.end.term > offset
 
     def at(self, offset: z3.ArithRef, name: str) -> z3.ArithRef:
-        """Field ``name`` of the entry at ``offset``; the last slot's where ``offset`` is out of range."""
+        """Return field ``name`` of the entry at ``offset``; the last slot's where ``offset`` is out of range."""
         value: z3.ArithRef = self.slots[-1][name].term
         for index in range(self.capacity - 2, -1, -1):
             value = z3.If(offset == index, self.slots[index][name].term, value)
         return value
 
     def some(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.BoolRef:
-        """Some entry meets ``condition(offset, slot)``."""
+        """Tell whether some entry meets ``condition(offset, slot)``."""
         return z3.Or(*(z3.And(self.has(i), condition(i, slot)) for i, slot in enumerate(self.slots)))
 
     def every(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.BoolRef:
-        """Every entry meets ``condition(offset, slot)``."""
+        """Tell whether every entry meets ``condition(offset, slot)``."""
         return z3.And(*(z3.Implies(self.has(i), condition(i, slot)) for i, slot in enumerate(self.slots)))
 
     def count(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.ArithRef:
-        """How many entries meet ``condition(offset, slot)``."""
+        """Return the number of entries that meet ``condition(offset, slot)``."""
         return z3.Sum(*(z3.If(z3.And(self.has(i), condition(i, slot)), 1, 0) for i, slot in enumerate(self.slots)))
 
     def append(self, effect: Effect, entry: Mapping[str, z3.ArithRef | int], when: z3.BoolRef | None = None) -> None:
-        """Add ``entry`` at the end (where ``when`` holds); the guard must see to it that there is room."""
+        """Add ``entry`` at the end (where ``when`` holds); the guard must make sure that there is room."""
         appending = z3.BoolVal(True) if when is None else when
         for index, slot in enumerate(self.slots):
             here = z3.And(appending, self.end.term == index)
@@ -69,7 +69,7 @@ class Log:
         effect.set_when(self.end.term > length, self.end, length)
 
     def entries(self, state: State) -> list[dict[str, int]]:
-        """The entries of a concrete state."""
+        """Return the entries of a concrete state."""
         return [
             {name: state[variable.name] for name, variable in slot.items()}
             for slot in self.slots[: state[self.end.name]]
@@ -81,7 +81,7 @@ def _term(value: z3.ArithRef | int) -> z3.ArithRef:
 
 
 def log(name: str, capacity: int, fields: Mapping[str, tuple[int, int]]) -> Log:
-    """A log of ``capacity`` slots, empty at first; ``fields`` maps a field's name to its (low, high)."""
+    """Return an empty log of ``capacity`` slots; ``fields`` maps a field's name to its (low, high)."""
     return Log(
         Variable(f"{name}_end", 0, capacity, 0),
         tuple(

@@ -15,10 +15,10 @@ from model.language.variables import State, Variable
 
 @dataclass(frozen=True)
 class Display:
-    """How a part of the state is shown to a reader: what it is called, and its value in words.
+    """The display of a part of the state: its name, and its value in words.
 
-    ``owner``: whose state it is ("producer", "broker 2", "controller"), empty where it is nobody's. ``entries``: the
-    value one by one, where it is a log, by offset; None otherwise.
+    ``owner``: whose state it is ("producer", "broker 2", "controller"), empty where it is nobody's. ``entries``: for a
+    log, the words of its entries, by offset; None otherwise.
     """
 
     what: str
@@ -30,12 +30,13 @@ class Display:
 
 @dataclass(frozen=True)
 class TransitionSystem:
-    """What the system is: the same terms are read by the kernel, the solver and the printers.
+    """A transition system, whose terms the kernel, the solver and the printers all read.
 
-    ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which
-    it does: where one is reachable, a larger bound would explore more. ``ranked`` and ``symmetries`` declare what a
-    reduction may prove and then use. ``clocks`` limit when things happen: without them, anything may take any time.
-    ``history`` are variables that clocks alone read, and that actions set to constants: what they remember of a run.
+    ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which it does:
+    where that is reachable, a larger bound would explore more. ``ranked`` and ``symmetries`` are declarations that a
+    reduction can prove and then use. ``clocks`` limit when things happen: without them, anything can take any time.
+    ``history`` are variables that only clocks read and that actions set to constants: they remember facts about a run.
+
     Reference: M. Abadi, L. Lamport, "The existence of refinement mappings", TCS 1991.
     """
 
@@ -77,15 +78,15 @@ class TransitionSystem:
 
     @property
     def domain(self) -> z3.BoolRef:
-        """Every variable is within its domain."""
+        """The condition that every variable is within its domain."""
         return z3.And(*(variable.domain for variable in self.variables))
 
     def action(self, name: str, arguments: Mapping[str, int]) -> Action | None:
-        """The action with this name and these arguments, or None."""
+        """Return the action with this name and these arguments, or None."""
         key = (name, tuple(sorted(arguments.items())))
         return next((action for action in self.actions if action.key == key), None)
 
 
 def describe(system: TransitionSystem, state: State) -> dict[str, str]:
-    """The whole state in words: what -> value, in the order of the system's displays."""
+    """Return the whole state in words: what -> value, in the order of the system's displays."""
     return {display.what: display.render(state) for display in system.displays}

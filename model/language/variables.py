@@ -43,10 +43,10 @@ class Variable:
 
     @cached_property
     def domain(self) -> z3.BoolRef:
-        """``low <= variable <= high``."""
+        """The condition ``low <= variable <= high``."""
         return z3.And(self.term >= self.low, self.term <= self.high)
 
 
 def flag(name: str, initial: bool = False) -> Variable:
-    """A variable that is 0 or 1."""
+    """Return a variable that is 0 or 1."""
     return Variable(name, 0, 1, int(initial))

@@ -16,7 +16,7 @@ from model.published.wording import displays
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to replicate a log: in one line, and what happens in it."""
+    """A way to replicate a log: its summary in one line, and its actions."""
 
     summary: str
     actions: Callable[[Cluster], Iterator[Action]]
@@ -33,7 +33,7 @@ PROTOCOLS: Mapping[str, Variant] = {
 
 @dataclass(frozen=True)
 class PublishedProtocol:
-    """A published protocol with its constants: its transition system, and what violates each invariant."""
+    """A published protocol with its constants: its transition system, and the violating states of each invariant."""
 
     name: str
     constants: Constants
@@ -42,9 +42,9 @@ class PublishedProtocol:
 
 
 def protocol(name: str, *, replicas: int, log_size: int, records: int, epochs: int) -> PublishedProtocol:
-    """The protocol of this name, with leader epochs 0 to ``epochs`` inclusive.
+    """Return the protocol of this name, with leader epochs 0 to ``epochs`` inclusive.
 
-    Raises :class:`PublishedProtocolError` for an unknown name and for constants that make no sense.
+    Raise :class:`PublishedProtocolError` for an unknown name and for constants that make no sense.
     """
     if name not in PROTOCOLS:
         raise PublishedProtocolError(f"no published protocol {name!r}: choose one of {', '.join(PROTOCOLS)}")

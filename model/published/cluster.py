@@ -1,10 +1,10 @@
-"""The state that all published protocols share, with what can be derived from it under Kafka's names.
+"""The state that all published protocols share, and what follows from it under Kafka's names.
 
-What the rest determines is not stored. There is one LeaderAndIsr request per leader epoch, and it stays for good, so
-a leader epoch tells who leads in it: a replica's leader follows from its own epoch, the quorum's leader from the
-newest request. A leader keeps its own ISR, the other members at least; of everyone else it is the request's. The
-quorum's ISR is the true leader's own, or the newest request's where the leader has not taken over yet. A record's id
-fixes its leader epoch and its offset, so a log slot holds an id alone.
+State that follows from other state is not stored. There is one LeaderAndIsr request per leader epoch, and it stays, so
+a leader epoch determines its leader: a replica's leader follows from its own epoch, and the quorum's leader from the
+newest request. A leader keeps its own ISR, at least the other members; for every other replica the ISR is the
+request's. The quorum's ISR is the true leader's own, or the newest request's where the leader has not taken over yet. A
+record's id fixes its leader epoch and its offset, so a log slot holds only an id.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from model.published.constants import Constants
 from model.published.record_log import RecordLog, record_log
 
 NOBODY = 0
-"""No leader; replicas are numbered from 1."""
+"""The value for no leader; replicas are numbered from 1."""
 NO_EPOCH = -1
 
 
@@ -28,7 +28,7 @@ NO_EPOCH = -1
 class Request:
     """The LeaderAndIsr request of one leader epoch; blank until the controller made it.
 
-    Any replica may receive it at any time and any number of times, in any order: only the epoch is compared.
+    Any replica can receive it at any time and any number of times, in any order: only the epoch is compared.
     """
 
     epoch: int
@@ -36,15 +36,15 @@ class Request:
     isr: Mapping[int, Variable]
 
     def names(self, leader: Replica) -> z3.BoolRef:
-        """The request was made, and says that this replica leads."""
+        """Tell whether the request was made, and names this replica as the leader."""
         return self.leader.term == leader.number
 
 
 @dataclass(frozen=True)
 class Replica:
-    """What one replica has: the leader epoch it is in, its high watermark, its log.
+    """The state of one replica: its leader epoch, its high watermark, its log.
 
-    ``isr`` are the other members of its own ISR while it presumes to lead, and empty while it does not.
+    ``isr`` are the other members of its own ISR while it presumes to lead; else ``isr`` is empty.
     """
 
     number: int
@@ -58,7 +58,7 @@ class Replica:
         return f"r{self.number}"
 
     def counts_in_sync(self, member: Replica) -> z3.BoolRef:
-        """``member`` is in the own ISR of this replica, which presumes to lead; it always counts itself."""
+        """Tell whether ``member`` is in this replica's own ISR; who presumes to lead always counts itself."""
         return z3.BoolVal(True) if member is self else self.isr[member.number].is_set
 
 
@@ -75,7 +75,7 @@ class Cluster:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """Every variable, in the order in which a reader may want to see them."""
+        """Every variable, in the order in which a reader wants to see them."""
         return (
             self.next_epoch,
             *(one for request in self.requests for one in (request.leader, *request.isr.values())),
@@ -89,12 +89,12 @@ class Cluster:
         )
 
     def others(self, replica: Replica) -> tuple[Replica, ...]:
-        """Every replica but this one."""
+        """Return every replica but this one."""
         return tuple(other for other in self.replicas if other is not replica)
 
     @cached_property
     def epoch_left(self) -> z3.BoolRef:
-        """The controller may still decide something: every decision needs a leader epoch of its own."""
+        """The condition that the controller can still decide something: each decision needs its own leader epoch."""
         return self.next_epoch.term <= self.constants.epochs
 
     @cached_property
@@ -102,41 +102,41 @@ class Cluster:
         return {replica.number: self._leader_in(replica.epoch.term) for replica in self.replicas}
 
     def leader_of(self, replica: Replica) -> z3.ArithRef:
-        """Who leads, as far as the replica knows; :data:`NOBODY` until it received a request."""
+        """Return the leader that the replica knows; :data:`NOBODY` until it received a request."""
         return self._leaders[replica.number]
 
     def presumes_leadership(self, replica: Replica) -> z3.BoolRef:
-        """The replica takes itself for the leader: the true one, or a zombie of an older epoch."""
+        """Tell whether the replica considers itself the leader: the true one, or a zombie of an older epoch."""
         return self.follows(replica, replica)
 
     def follows(self, follower: Replica, leader: Replica) -> z3.BoolRef:
-        """The follower takes ``leader`` for its leader, whatever the epochs; who presumes to lead follows itself."""
+        """Tell whether the follower considers ``leader`` its leader, whatever the epochs; who leads follows itself."""
         return self.leader_of(follower) == leader.number
 
     def follows_epoch(self, follower: Replica, leader: Replica) -> z3.BoolRef:
-        """The follower is in the epoch of ``leader``, which presumes to lead (and so takes it for its leader)."""
+        """Tell whether the follower is in the epoch of ``leader``, which presumes to lead and so is its leader."""
         return z3.And(self.presumes_leadership(leader), follower.epoch.term == leader.epoch.term)
 
     def is_true_leader(self, replica: Replica) -> z3.BoolRef:
-        """The replica presumes to lead, in the newest epoch."""
+        """Tell whether the replica presumes to lead, in the newest epoch."""
         return z3.And(self.presumes_leadership(replica), replica.epoch.term + 1 == self.next_epoch.term)
 
     @cached_property
     def quorum_leader(self) -> z3.ArithRef:
-        """The leader of the newest epoch, :data:`NOBODY` where the controller found none or has not decided yet."""
+        """The leader of the newest epoch; :data:`NOBODY` where the controller found none or has not decided yet."""
         return self._leader_in(self.next_epoch.term - 1)
 
     @cached_property
     def quorum_isr(self) -> Mapping[int, z3.ArithRef]:
-        """Replica number -> 1 if it is in the ISR that the controller knows, else 0; all are at the start."""
+        """Replica number -> 1 if the replica is in the ISR that the controller knows, else 0; all are at the start."""
         return {member.number: self._in_quorum_isr(member) for member in self.replicas}
 
     def in_quorum_isr(self, replica: Replica) -> z3.BoolRef:
-        """The controller takes the replica for in sync."""
+        """Tell whether the controller considers the replica in sync."""
         return self.quorum_isr[replica.number] == 1
 
     def epoch_of(self, record: z3.ArithRef) -> z3.ArithRef:
-        """The leader epoch in which a record was written; ``record`` must not be the empty slot's id."""
+        """Return the leader epoch in which a record was written; ``record`` must not be the empty slot's id."""
         *earlier, last = enumerate(self.record_epochs, 1)
         epoch = last[1].term
         for number, variable in reversed(earlier):
@@ -144,13 +144,13 @@ class Cluster:
         return epoch
 
     def epoch_at(self, log: RecordLog, offset: int) -> z3.ArithRef:
-        """The leader epoch of the record at ``offset``, where there is one."""
+        """Return the leader epoch of the record at ``offset``, where there is a record."""
         return self.epoch_of(log.slots[offset].term)
 
     def truncate(self, effect: Effect, replica: Replica, length: z3.ArithRef) -> None:
-        """Drop a log's records at ``length`` and above; the high watermark goes no further than that.
+        """Drop a log's records at ``length`` and above; the high watermark is limited to ``length``.
 
-        The epoch of a record that no log holds any more is forgotten: nothing can tell which it was. (When record n is
+        The epoch of a record that no log holds any more is forgotten: nothing can tell that epoch. (When record n is
         written n - 1 others exist, so no log ever holds it above offset n - 1.)
         """
         replica.log.truncate(effect, length)
@@ -178,7 +178,7 @@ class Cluster:
 
 
 def cluster(constants: Constants) -> Cluster:
-    """The cluster at the start: no epoch, no leader, everyone in the ISR, empty logs."""
+    """Return the cluster at the start: no epoch, no leader, every replica in the ISR, empty logs."""
     numbers = range(1, constants.replicas + 1)
     epochs = range(constants.epochs + 1)
     return Cluster(

@@ -1,4 +1,4 @@
-"""The constants of a published protocol: how many replicas, log slots, records and leader epochs."""
+"""The constants of a published protocol: the numbers of replicas, log slots, records and leader epochs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from model.input_error import InputError
 
 
 class PublishedProtocolError(InputError, ValueError):
-    """A published protocol was asked for that does not exist, or with constants that make no sense."""
+    """The error of a published protocol that does not exist, or of constants that make no sense."""
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What bounds the state space: nothing else does.
+    """The only bounds of the state space.
 
-    ``records`` are written at most; leader epochs are 0 to ``epochs`` inclusive, so the controller decides at most
+    At most ``records`` are written. Leader epochs are 0 to ``epochs`` inclusive, so the controller decides at most
     ``epochs`` + 1 times. In the specifications: Replicas, LogSize, MaxRecords, MaxLeaderEpoch.
     """
 
@@ -32,5 +32,5 @@ class Constants:
 
     @property
     def log_slots(self) -> int:
-        """Slots that a log can fill: no log holds a record twice, so never more than there are records."""
+        """The slots that a log can fill: no log holds a record twice, so never more than there are records."""
         return min(self.log_size, self.records)

@@ -12,7 +12,7 @@ from model.published.wording import members, replica_name
 
 
 def decide(cluster: Cluster, leader: z3.ArithRef | int, isr: Mapping[int, z3.ArithRef]) -> Effect:
-    """Make the request of the next leader epoch; nobody has received it yet, so its ISR is the quorum's."""
+    """Return the effect of the next leader epoch's request; nobody has received it yet, so its ISR is the quorum's."""
     effect = Effect()
     for request in cluster.requests:
         next_one = cluster.next_epoch.term == request.epoch
@@ -24,10 +24,10 @@ def decide(cluster: Cluster, leader: z3.ArithRef | int, isr: Mapping[int, z3.Ari
 
 
 def shrink(cluster: Cluster, replica: Replica) -> Action:
-    """A replica is taken for dead: out of the ISR, and out of the leadership where it led.
+    """Declare a replica dead: it leaves the ISR, and the leadership where it led.
 
-    A leader that is the last of its ISR stays in it. The ISR can become empty all the same: by losing, while nobody
-    leads, the last replica that is in it. The quorum's leader is always in the ISR.
+    A leader that is the last of its ISR stays in the ISR. The ISR can become empty all the same, if it loses its last
+    replica while nobody leads. The quorum's leader is always in the ISR.
     """
     leads = cluster.quorum_leader == replica.number
     others = z3.Or(*(cluster.in_quorum_isr(other) for other in cluster.others(replica)))
@@ -37,26 +37,28 @@ def shrink(cluster: Cluster, replica: Replica) -> Action:
     return Action(
         "controller_shrinks_isr",
         "controller",
-        "controller",
-        {"replica": replica.number},
-        z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
-        decide(cluster, leader, isr).updates,
-        lambda before, after: f"the controller takes {replica.name} for dead; {_decision(cluster, before, after)}",
-        "published, controller",
+        lane="controller",
+        arguments={"replica": replica.number},
+        guard=z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
+        updates=decide(cluster, leader, isr).updates,
+        sentence=lambda before, after: (
+            f"the controller considers {replica.name} dead; {_decision(cluster, before, after)}"
+        ),
+        semantics="published, controller",
     )
 
 
 def elect(cluster: Cluster, replica: Replica) -> Action:
-    """A member of the ISR is elected, at any moment and for any reason: a failure or a planned move."""
+    """Elect a member of the ISR, at any moment and for any reason: a failure or a planned move."""
     return Action(
         "elect_leader",
         "controller",
-        "controller",
-        {"replica": replica.number},
-        z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
-        decide(cluster, replica.number, cluster.quorum_isr).updates,
-        lambda before, after: f"the controller elects {replica.name}; {_decision(cluster, before, after)}",
-        "published, controller",
+        lane="controller",
+        arguments={"replica": replica.number},
+        guard=z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
+        updates=decide(cluster, replica.number, cluster.quorum_isr).updates,
+        sentence=lambda before, after: f"the controller elects {replica.name}; {_decision(cluster, before, after)}",
+        semantics="published, controller",
     )
 
 
@@ -67,7 +69,7 @@ def _decision(cluster: Cluster, before: State, after: State) -> str:
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """Everything the controller decides."""
+    """Yield the controller's decisions."""
     for replica in cluster.replicas:
         yield shrink(cluster, replica)
         yield elect(cluster, replica)

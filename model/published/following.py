@@ -1,4 +1,4 @@
-"""What a follower does: it receives requests, copies its leader's log, and drops what its leader does not have."""
+"""The follower: it receives requests, copies its leader's log, and drops what its leader does not have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.published.wording import dropped
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.BoolRef) -> Action:
-    """A follower copies its leader's next record and high watermark: as far as its own log goes, up or down."""
+    """Copy the leader's next record and its high watermark, up or down, limited to the follower's own log."""
     reached = follower.log.end + 1
     effect = Effect()
     follower.log.copy_next(effect, leader.log)
@@ -19,15 +19,15 @@ def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.Boo
     return Action(
         "fetch",
         follower.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(*allowed, follower.log.end < leader.log.end),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(*allowed, follower.log.end < leader.log.end),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} fetches record {follower.log.records(after)[-1]} from {leader.name}, high watermark "
             f"{after[follower.high_watermark.name]}"
         ),
-        "published, follower",
+        semantics="published, follower",
     )
 
 
@@ -39,7 +39,7 @@ def become_follower(
     truncation_point: z3.ArithRef | None,
     *allowed: z3.BoolRef,
 ) -> Action:
-    """A replica that a newer request names another leader to follows it, and truncates if the protocol says where."""
+    """Follow the leader of a newer request, and truncate where the protocol says so."""
     effect = Effect()
     effect[follower.epoch] = request.epoch
     for member in follower.isr.values():
@@ -54,28 +54,28 @@ def become_follower(
     return Action(
         "become_follower",
         follower.name,
-        "brokers",
-        {"epoch": request.epoch, "leader": leader.number, "follower": follower.number},
-        z3.And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
-        effect.updates,
-        sentence,
-        "published, follower",
+        lane="brokers",
+        arguments={"epoch": request.epoch, "leader": leader.number, "follower": follower.number},
+        guard=z3.And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="published, follower",
     )
 
 
 def truncate(cluster: Cluster, leader: Replica, follower: Replica, diverges: z3.BoolRef) -> Action:
-    """A follower whose log diverges from its leader's drops what lies above the last record they share."""
+    """Drop what lies above the last shared record, in a follower's log that diverges from its leader's."""
     effect = Effect()
     cluster.truncate(effect, follower, leader.log.matching_end(follower.log))
     return Action(
         "truncate",
         follower.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} truncates to what it shares with {leader.name}{dropped(before, after, follower)}"
         ),
-        "published, follower",
+        semantics="published, follower",
     )

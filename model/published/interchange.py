@@ -1,4 +1,4 @@
-"""Which parts of a published protocol can be exchanged: its replicas, all of them."""
+"""The parts of a published protocol that can be exchanged: all of its replicas."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from model.published.constants import Constants
 
 
 def interchangeable_replicas(constants: Constants) -> Symmetry:
-    """The replicas of a published protocol: no step and no invariant prefers one to another."""
+    """Return the symmetry of a published protocol's replicas: no step and no invariant prefers one to another."""
     state = cluster(constants)
     numbers = [replica.number for replica in state.replicas]
     return Symmetry("replicas", tuple(_exchange(state, one, other) for one, other in pairwise(numbers)))
 
 
 def _exchange(state: Cluster, one: int, other: int) -> Permutation:
-    """Two replicas take each other's name."""
+    """Return the permutation in which two replicas take each other's name."""
     names = {one: other, other: one}
     variables: dict[Variable, Variable] = {}
     for replica in state.replicas:

@@ -1,4 +1,4 @@
-"""What is claimed of the published protocols; each claim as the term that holds where it is violated."""
+"""The invariants of the published protocols, each as the term that holds where it is violated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.published.cluster import NOBODY, Cluster, Replica
 
 
 def type_ok_violated(cluster: Cluster) -> z3.BoolRef:
-    """Some variable is out of its domain, or a log has a record above an empty slot."""
+    """Tell whether some variable is out of its domain, or a log has a record above an empty slot."""
     domains = [variable.domain for variable in cluster.variables]
     gapless = [
         z3.Implies(replica.log.has(offset + 1), replica.log.has(offset))
@@ -21,7 +21,7 @@ def type_ok_violated(cluster: Cluster) -> z3.BoolRef:
 
 
 def weak_isr_violated(cluster: Cluster) -> z3.BoolRef:
-    """Below the high watermark of a replica that presumes to lead, a member of its *own* ISR lacks a record."""
+    """Tell whether a member of a presumed leader's *own* ISR lacks a record below the leader's high watermark."""
     return z3.Or(
         *(
             z3.And(leader.counts_in_sync(member), misses)
@@ -33,7 +33,7 @@ def weak_isr_violated(cluster: Cluster) -> z3.BoolRef:
 
 
 def strong_isr_violated(cluster: Cluster) -> z3.BoolRef:
-    """Below the high watermark of a replica that presumes to lead, a member of the *quorum's* ISR lacks a record."""
+    """Tell whether a member of the *quorum's* ISR lacks a record below a presumed leader's high watermark."""
     return z3.Or(
         *(
             z3.And(cluster.in_quorum_isr(member), misses)
@@ -45,7 +45,7 @@ def strong_isr_violated(cluster: Cluster) -> z3.BoolRef:
 
 
 def _misses_committed(cluster: Cluster, leader: Replica, member: Replica) -> list[z3.BoolRef]:
-    """Per offset: it is below the high watermark of a presumed leader, and the logs do not agree there."""
+    """Return, per offset, the condition that logs differ there, below a presumed leader's high watermark."""
     return [
         z3.And(
             cluster.presumes_leadership(leader),
@@ -57,7 +57,7 @@ def _misses_committed(cluster: Cluster, leader: Replica, member: Replica) -> lis
 
 
 def leader_in_isr_violated(cluster: Cluster) -> z3.BoolRef:
-    """The quorum's leader is not in the quorum's ISR; taken literally, so wherever nobody leads too."""
+    """Tell whether the quorum's leader is not in the quorum's ISR; taken literally, also wherever nobody leads."""
     outside = [
         z3.And(cluster.quorum_leader == replica.number, z3.Not(cluster.in_quorum_isr(replica)))
         for replica in cluster.replicas
@@ -66,7 +66,7 @@ def leader_in_isr_violated(cluster: Cluster) -> z3.BoolRef:
 
 
 def violated(cluster: Cluster) -> Mapping[str, z3.BoolRef]:
-    """Invariant -> the term that is true in the states that violate it."""
+    """Return, by invariant, the term that is true in the states that violate the invariant."""
     return {
         "TypeOk": type_ok_violated(cluster),
         "WeakIsr": weak_isr_violated(cluster),

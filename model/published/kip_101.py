@@ -1,7 +1,7 @@
 """KIP-101 (Kafka 0.11): a new follower asks its leader where the follower's last leader epoch ends.
 
-The leader answers with the start of the next epoch that it knows, which may be an epoch later than the one that the
-two logs diverge in.
+The leader answers with the start of the next epoch that it knows, which can be later than the epoch in which the two
+logs diverge.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from model.published.record_log import EMPTY
 
 
 def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:
-    """Where the leader's log leaves the epoch of the follower's last record; its high watermark where that is unknown.
+    """Return where the leader's log leaves the epoch of the follower's last record, or the follower's high watermark.
 
-    A follower that shares the leader's last epoch but is shorter gets the leader's end offset: beyond its own.
+    The high watermark is the answer where the leader does not know. A follower that shares the leader's last epoch but
+    is shorter gets the leader's end offset, which is beyond its own.
     """
     last_epoch = cluster.epoch_of(follower.log.last)
     unknown = follower.high_watermark.term
@@ -34,5 +35,5 @@ def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """Everything that happens in this protocol."""
+    """Yield the actions of this protocol."""
     return offsets_only.actions(cluster, truncation_point)

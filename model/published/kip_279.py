@@ -12,10 +12,10 @@ from model.published.cluster import Cluster, Replica
 
 
 def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:
-    """Where the two logs, read from the tail, agree."""
+    """Return the offset at which the two logs, read from the tail, agree."""
     return leader.log.matching_end(follower.log)
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """Everything that happens in this protocol."""
+    """Yield the actions of this protocol."""
     return offsets_only.actions(cluster, truncation_point)

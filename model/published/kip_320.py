@@ -12,14 +12,14 @@ from model.published.cluster import Cluster, Replica, Request
 
 
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower in another epoch, or with a shorter log, lags."""
+    """Drop a follower from the ISR that lags: it is in another epoch, or has a shorter log."""
     other_epoch = follower.epoch.term != leader.epoch.term
     lags = z3.Or(other_epoch, follower.log.end < leader.log.end)
     return leadership.shrink_isr(cluster, leader, follower, lags)
 
 
 def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower in the leader's epoch that reached the high watermark, once that reached the leader's own epoch."""
+    """Add a follower in the leader's epoch that reached the high watermark, once that is in the leader's own epoch."""
     caught_up = z3.And(
         cluster.follows_epoch(follower, leader),
         follower.log.end >= leader.high_watermark.term,
@@ -29,7 +29,7 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 
 def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
-    """Every other member of the leader's own ISR is in its epoch and has the record."""
+    """Raise the high watermark when every other ISR member is in the leader's epoch and has the record."""
     return leadership.increment_high_watermark(
         cluster,
         leader,
@@ -41,12 +41,12 @@ def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower copies the next record from the leader of its epoch."""
+    """Copy the next record from the leader of the follower's epoch."""
     return following.fetch(cluster, leader, follower, cluster.follows_epoch(follower, leader))
 
 
 def become_follower(cluster: Cluster, request: Request, leader: Replica, follower: Replica) -> Action:
-    """A replica truncates to what it shares with a leader that has taken over in the request's epoch."""
+    """Truncate to what the replica shares with a leader that has taken over in the request's epoch."""
     point = leader.log.matching_end(follower.log)
     in_that_epoch = leader.epoch.term == request.epoch
     leader_ready = z3.And(cluster.presumes_leadership(leader), in_that_epoch)
@@ -54,7 +54,7 @@ def become_follower(cluster: Cluster, request: Request, leader: Replica, followe
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """Everything that happens in this protocol."""
+    """Yield the actions of this protocol."""
     yield from controller.actions(cluster)
     yield from leadership.actions(cluster)
     for leader in cluster.replicas:

@@ -1,4 +1,4 @@
-"""The first attempt at KIP-320, rejected: logs are compared by the epochs of records, replicas' own epochs are not.
+"""The first attempt at KIP-320, rejected: it compares the epochs of records, and not the replicas' own epochs.
 
 A new follower truncates in a step of its own, once it finds that its log diverges.
 """
@@ -15,7 +15,7 @@ from model.published.cluster import Cluster, Replica
 
 
 def same_epoch_below(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
-    """Both logs reach ``offset``, and what they hold just below it was written in the same epoch."""
+    """Tell whether both logs reach ``offset``, and their records right below it are of the same epoch."""
     same = [
         z3.And(
             offset == index + 1,
@@ -29,7 +29,7 @@ def same_epoch_below(cluster: Cluster, leader: Replica, follower: Replica, offse
 
 
 def caught_up_by_epoch(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
-    """The follower follows a leader that presumes to be one, and its log is as good up to ``offset``, by epochs."""
+    """Tell whether the follower follows a presumed leader, and equals its log up to ``offset``, by epochs."""
     return z3.And(
         cluster.presumes_leadership(leader),
         cluster.follows(follower, leader),
@@ -38,7 +38,7 @@ def caught_up_by_epoch(cluster: Cluster, leader: Replica, follower: Replica, off
 
 
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower lags that is not caught up, by epoch, to the leader's end offset."""
+    """Drop a follower from the ISR that is not caught up, by epoch, to the leader's end offset."""
     lags = z3.Not(
         z3.And(
             cluster.follows(follower, leader),
@@ -49,7 +49,7 @@ def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 
 def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower caught up, by epoch, to the high watermark, once that reached the leader's own epoch."""
+    """Add a follower caught up, by epoch, to the high watermark, once that is in the leader's own epoch."""
     caught_up = z3.And(
         caught_up_by_epoch(cluster, leader, follower, leader.high_watermark.term),
         leadership.reached_own_epoch(cluster, leader),
@@ -58,7 +58,7 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 
 def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
-    """Every other member of the leader's own ISR has a record of the same epoch where the high watermark is."""
+    """Raise the high watermark when every other ISR member has a record of the same epoch there."""
     above = leader.high_watermark.term + 1
     return leadership.increment_high_watermark(
         cluster,
@@ -71,13 +71,13 @@ def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower copies the next record while the last one it has is, by epoch, the leader's."""
+    """Copy the next record while the follower's last one is, by epoch, the leader's."""
     by_epoch = caught_up_by_epoch(cluster, leader, follower, follower.log.end)
     return following.fetch(cluster, leader, follower, by_epoch)
 
 
 def truncate(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A log diverges that is longer than the leader's, or whose last record has another epoch than the leader's."""
+    """Truncate a log that is longer than the leader's, or whose last record has another epoch than the leader's."""
     other_epoch = [
         z3.And(
             follower.log.end == offset + 1,
@@ -91,7 +91,7 @@ def truncate(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """Everything that happens in this protocol."""
+    """Yield the actions of this protocol."""
     yield from controller.actions(cluster)
     yield from leadership.actions(cluster)
     for leader in cluster.replicas:

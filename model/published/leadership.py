@@ -1,4 +1,4 @@
-"""What a leader does in every published protocol, and the steps of a leader that differ in their condition only."""
+"""The leader's steps: those common to every published protocol, and those that differ in their condition only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.published.wording import members
 
 
 def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action:
-    """A replica that a newer request names as the leader takes over; its high watermark and log stay."""
+    """Take over as the leader that a newer request names; high watermark and log stay."""
     effect = Effect()
     effect[leader.epoch] = request.epoch
     for number, member in leader.isr.items():
@@ -20,19 +20,19 @@ def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action
     return Action(
         "become_leader",
         leader.name,
-        "brokers",
-        {"epoch": request.epoch, "leader": leader.number},
-        z3.And(request.names(leader), leader.epoch.term < request.epoch),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"epoch": request.epoch, "leader": leader.number},
+        guard=z3.And(request.names(leader), leader.epoch.term < request.epoch),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} becomes leader in epoch {request.epoch}, ISR {members(after, leader.isr, leader)}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
 def write(cluster: Cluster, leader: Replica) -> Action:
-    """A leader, true or zombie, appends the next record in its own epoch, whatever the size of its ISR."""
+    """Append the next record at a leader, true or zombie, in its own epoch, whatever the size of its ISR."""
     record = cluster.records_written.term + 1
     effect = Effect()
     leader.log.append(effect, record)
@@ -42,70 +42,70 @@ def write(cluster: Cluster, leader: Replica) -> Action:
     return Action(
         "write",
         leader.name,
-        "brokers",
-        {"leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"leader": leader.number},
+        guard=z3.And(
             cluster.presumes_leadership(leader),
             cluster.records_written.term < cluster.constants.records,
             z3.Not(leader.log.is_full),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} appends record {after[cluster.records_written.name]} in epoch {after[leader.epoch.name]}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica, lags: z3.BoolRef) -> Action:
-    """The true leader drops a follower that lags; the quorum accepts that at once, in the same epoch."""
+    """Drop a follower that ``lags`` from the true leader's ISR; the quorum accepts at once, in the same epoch."""
     effect = Effect()
     effect[leader.isr[follower.number]] = False
     return Action(
         "shrink_isr",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} removes {follower.name} from the ISR, now {members(after, leader.isr, leader)}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
 def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: z3.BoolRef) -> Action:
-    """The true leader takes back a follower that caught up; the quorum accepts that at once, in the same epoch."""
+    """Add a follower that ``caught_up`` to the true leader's ISR; the quorum accepts at once, in the same epoch."""
     effect = Effect()
     effect[leader.isr[follower.number]] = True
     return Action(
         "expand_isr",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(cluster.is_true_leader(leader), z3.Not(leader.counts_in_sync(follower)), caught_up),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(cluster.is_true_leader(leader), z3.Not(leader.counts_in_sync(follower)), caught_up),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} takes {follower.name} back into the ISR, now {members(after, leader.isr, leader)}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
 def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Callable[[Replica], z3.BoolRef]) -> Action:
-    """A leader, true or zombie, moves its high watermark past a record that its own ISR has, as far as it can tell.
+    """Move a leader's high watermark, true or zombie, past a record that its own ISR has, as the leader knows.
 
-    ``has_record``: what the leader takes for a follower's having the record just above the high watermark.
+    ``has_record``: the leader's condition that a follower has the record right above the high watermark.
     """
     effect = Effect()
     effect[leader.high_watermark] = leader.high_watermark.term + 1
     return Action(
         "increment_high_watermark",
         leader.name,
-        "brokers",
-        {"leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"leader": leader.number},
+        guard=z3.And(
             cluster.presumes_leadership(leader),
             leader.high_watermark.term < leader.log.end,
             *(
@@ -113,14 +113,16 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Call
                 for follower in cluster.others(leader)
             ),
         ),
-        effect.updates,
-        lambda before, after: f"{leader.name} raises its high watermark to {after[leader.high_watermark.name]}",
-        "published, leader",
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} raises its high watermark to {after[leader.high_watermark.name]}"
+        ),
+        semantics="published, leader",
     )
 
 
 def reached_own_epoch(cluster: Cluster, leader: Replica) -> z3.BoolRef:
-    """Nothing of an older epoch is left above the leader's high watermark."""
+    """Tell whether nothing of an older epoch is left above the leader's high watermark."""
     high_watermark = leader.high_watermark.term
     return z3.Or(
         high_watermark == leader.log.end,
@@ -129,7 +131,7 @@ def reached_own_epoch(cluster: Cluster, leader: Replica) -> z3.BoolRef:
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """What leaders do alike in every protocol."""
+    """Yield the leaders' actions that are the same in every protocol."""
     for leader in cluster.replicas:
         yield write(cluster, leader)
         for request in cluster.requests:

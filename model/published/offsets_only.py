@@ -1,6 +1,6 @@
-"""What the protocols before KIP-320 share: progress is judged by end offsets alone, and nobody compares epochs.
+"""The common part of the protocols before KIP-320: progress is judged by end offsets alone, without epochs.
 
-They differ in one thing: where a new follower truncates its log.
+These protocols differ in one thing: where a new follower truncates its log.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ TruncationPoint = Callable[[Cluster, Replica, Replica], z3.ArithRef]
 
 
 def caught_up(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
-    """The follower follows the leader and its log reaches ``offset``, as the leader's does; contents do not matter."""
+    """Tell whether the follower follows the leader and its log reaches ``offset``, as the leader's does.
+
+    Contents do not matter.
+    """
     return z3.And(cluster.follows(follower, leader), follower.log.end >= offset)
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
-    """A follower copies the next record from whom it takes for the leader, if that one does too."""
+    """Copy the next record from the replica that the follower considers the leader, if that replica does so too."""
     return following.fetch(
         cluster, leader, follower, cluster.presumes_leadership(leader), cluster.follows(follower, leader)
     )
 
 
 def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
-    """Every other member of the leader's own ISR follows it and has the record."""
+    """Raise the high watermark when every other ISR member follows the leader and has the record."""
     above = leader.high_watermark.term + 1
     return leadership.increment_high_watermark(
         cluster, leader, lambda follower: caught_up(cluster, leader, follower, above)
@@ -38,7 +41,10 @@ def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
 
 
 def become_follower(cluster: Cluster, truncation_point: TruncationPoint) -> Iterator[Action]:
-    """A replica truncates where it follows a new leader; it cannot where that lies beyond its own end offset."""
+    """Yield the actions in which a replica follows a new leader and truncates, if it can truncate there.
+
+    The point of truncation can be beyond the replica's own end offset.
+    """
     for leader in cluster.replicas:
         for follower in cluster.others(leader):
             point = truncation_point(cluster, leader, follower)
@@ -48,7 +54,7 @@ def become_follower(cluster: Cluster, truncation_point: TruncationPoint) -> Iter
 
 
 def actions(cluster: Cluster, truncation_point: TruncationPoint) -> Iterator[Action]:
-    """Everything that happens in a protocol before KIP-320."""
+    """Yield the actions of a protocol before KIP-320."""
     yield from controller.actions(cluster)
     yield from leadership.actions(cluster)
     for leader in cluster.replicas:

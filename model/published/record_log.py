@@ -1,4 +1,4 @@
-"""A replica's log: so many slots, each empty or holding a record, by its id."""
+"""A replica's log: a fixed number of slots, each empty or holding a record's id."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RecordLog:
         return range(len(self.slots))
 
     def has(self, offset: int) -> z3.BoolRef:
-        """There is a record at ``offset``."""
+        """Tell whether there is a record at ``offset``."""
         return self.slots[offset].term != EMPTY
 
     @cached_property
@@ -47,25 +47,25 @@ class RecordLog:
         return last
 
     def at(self, offset: z3.ArithRef) -> z3.ArithRef:
-        """The id of the record at ``offset``; the last slot's where ``offset`` is out of range."""
+        """Return the id of the record at ``offset``; the last slot's where ``offset`` is out of range."""
         record = self.slots[-1].term
         for index in reversed(self.offsets[:-1]):
             record = z3.If(offset == index, self.slots[index].term, record)
         return record
 
     def ends_at(self, offset: int) -> z3.BoolRef:
-        """``offset`` is the end offset."""
+        """Tell whether ``offset`` is the end offset."""
         empty = self.slots[offset].term == EMPTY
         return z3.And(self.has(offset - 1), empty) if offset else empty
 
     def agrees_at(self, offset: int, other: RecordLog) -> z3.BoolRef:
-        """Both logs hold the same record at ``offset``; an id stands for the whole record, its epoch included."""
+        """Tell whether both logs hold the same record at ``offset``; an id fixes the record, its epoch included."""
         return z3.And(self.has(offset), self.slots[offset].term == other.slots[offset].term)
 
     def matching_end(self, other: RecordLog) -> z3.ArithRef:
-        """1 + the largest offset at which both logs hold the same record, 0 if there is none.
+        """Return 1 + the largest offset at which both logs hold the same record, 0 if there is none.
 
-        It searches from the tail: a mismatch lower down is not noticed.
+        The search begins at the tail: a mismatch lower down is not noticed.
         """
         length: z3.ArithRef = z3.IntVal(0)
         for offset in self.offsets:
@@ -73,12 +73,12 @@ class RecordLog:
         return length
 
     def append(self, effect: Effect, record: z3.ArithRef) -> None:
-        """Add a record at the end; the guard must see to it that there is room."""
+        """Add a record at the end; the guard must make sure that there is room."""
         for offset, slot in enumerate(self.slots):
             effect.set_when(self.ends_at(offset), slot, record)
 
     def copy_next(self, effect: Effect, source: RecordLog) -> None:
-        """Add the record that stands in ``source`` where this log ends; the guard must see to it that there is one."""
+        """Add the record of ``source`` at this log's end offset; the guard must make sure that there is one."""
         for offset, slot in enumerate(self.slots):
             effect.set_when(self.ends_at(offset), slot, source.slots[offset].term)
 
@@ -88,10 +88,10 @@ class RecordLog:
             effect[slot] = z3.If(length > offset, slot.term, EMPTY)
 
     def records(self, state: State) -> list[int]:
-        """The ids in the log of a concrete state."""
+        """Return the ids in the log of a concrete state."""
         return [record for slot in self.slots if (record := state[slot.name]) != EMPTY]
 
 
 def record_log(name: str, capacity: int, records: int) -> RecordLog:
-    """An empty log with room for ``capacity`` of the records 1 to ``records``."""
+    """Return an empty log with room for ``capacity`` of the records 1 to ``records``."""
     return RecordLog(tuple(Variable(f"{name}_log_{offset}", EMPTY, records, EMPTY) for offset in range(capacity)))

@@ -1,6 +1,6 @@
 """Truncation to the high watermark, as before Kafka 0.11: a new follower keeps what it knows to be committed.
 
-It loses records: a follower's high watermark lags, so it may drop what was committed and then be elected.
+This loses records: a follower's high watermark lags, so the follower can drop committed records and then be elected.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from model.published.cluster import Cluster, Replica
 
 
 def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:
-    """The follower's own high watermark."""
+    """Return the follower's own high watermark."""
     return follower.high_watermark.term
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """Everything that happens in this protocol."""
+    """Yield the actions of this protocol."""
     return offsets_only.actions(cluster, truncation_point)

@@ -1,4 +1,4 @@
-"""How the steps and states of a published protocol read in a trace."""
+"""The words of a trace for the steps and states of a published protocol."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from model.published.cluster import NO_EPOCH, Cluster, Replica, Request
 
 
 def replica_name(number: int) -> str:
-    """A replica's name, or "nobody"."""
+    """Return a replica's name, or "nobody"."""
     return f"r{number}" if number else "nobody"
 
 
 def members(state: State, isr: Mapping[int, Variable], leader: Replica | None = None) -> str:
-    """The members of an ISR, with the leader whose own it is."""
+    """Return the words for the members of an ISR, with the leader that the ISR belongs to."""
     numbers = {number for number, variable in isr.items() if state[variable.name]}
     if leader is not None:
         numbers.add(leader.number)
@@ -29,14 +29,14 @@ def _names(numbers: Sequence[int]) -> str:
 
 
 def dropped(before: State, after: State, replica: Replica) -> str:
-    """Which records a replica lost in a step, as an end of a sentence; nothing where it lost none."""
+    """Return the words for the records that a replica lost in a step, as the end of a sentence; empty if none."""
     kept = len(replica.log.records(after))
     lost = replica.log.records(before)[kept:]
     return " and drops " + ", ".join(f"record {record}" for record in lost) if lost else ""
 
 
 def displays(cluster: Cluster) -> tuple[Display, ...]:
-    """Everything a reader may want to see, in the order it is shown."""
+    """Return the displays of the whole state, in the order in which a trace shows them."""
     return (
         *(replace(shown, owner="controller") for shown in _quorum(cluster)),
         *(replace(_request(request, cluster.next_epoch), owner="controller") for request in cluster.requests),
@@ -50,7 +50,7 @@ def displays(cluster: Cluster) -> tuple[Display, ...]:
 
 
 def _value(cluster: Cluster, term: z3.ArithRef, state: State) -> int:
-    """What a derived term comes to in a concrete state."""
+    """Return the value of a derived term in a concrete state."""
     constants = [(variable.term, z3.IntVal(state[variable.name])) for variable in cluster.variables]
     value = z3.simplify(z3.substitute(term, *constants))
     assert z3.is_int_value(value)

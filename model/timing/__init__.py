@@ -1,4 +1,4 @@
-"""When things happen: what each action needs of the clocks, and by when what is due must have happened.
+"""Time: what each action needs of the clocks, and the deadlines of what is due.
 
 Every clock follows a section of the semantics. A bound that is not certain is taken wide: a need too short or a
 deadline too late allows runs that no real cluster has, never the other way round (docs/semantics.md).
@@ -30,7 +30,7 @@ class Timed:
 
 
 def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
-    """Put the actions of a pipeline into time."""
+    """Return the actions of a pipeline with their needs, and the clocks."""
     parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading, Transactions, Cleaning)]
     needs: dict[tuple[str, tuple[tuple[str, int], ...]], list[Need]] = {}
     for part in parts:
@@ -45,7 +45,7 @@ def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
 
 
 def _with_needs(pipeline: Pipeline, action: Action, needs: Sequence[Need]) -> Action:
-    """What has to wait for ever does not happen, in whatever time: a setting may mean never."""
+    """Add needs to an action, and disable it where a need never ends: a setting can mean never."""
     history = {one.name for one in pipeline.history.variables}
     endless = [
         need.clock.runs

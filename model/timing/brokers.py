@@ -1,4 +1,4 @@
-"""How long brokers and their controller take: sessions, restarts, news, and changes of the ISR (semantics 6)."""
+"""Clocks of brokers and their controller: sessions, restarts, news, and changes of the ISR (semantics 6)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from model.state import Replica
 from model.timing.part import Part, Requirement
 
 LAG_IS_CHECKED = Fraction(1, 2)
-"""A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
+"""The time between a leader's checks for followers that lag, as a fraction of replica.lag.time.max.ms (semantics 2)."""
 
 REGISTRATION_JITTER = Fraction(1, 50)
-"""How much longer than its length a broker's pause between attempts to register can be."""
+"""The random part that can lengthen a broker's pause between attempts to register, as a fraction of the pause."""
 
 SESSION_OF_ZOOKEEPER = 9_000
-"""No session with ZooKeeper is over for certain before this, in ms: two of its ticks are the shortest there is, and one
-ends it. A tick is 3 s unless ZooKeeper is told otherwise."""
+"""The time, in ms, before which no session with ZooKeeper is certainly over: the shortest is two ticks long, and one
+ends it. A tick is 3 s unless ZooKeeper is configured otherwise."""
 
 RESTARTS = ("restart", "restart_before_fenced")
-"""How a broker that died comes back."""
+"""The names of the actions by which a broker that died comes back."""
 
 
 class Brokers(Part):
@@ -57,14 +57,14 @@ class Brokers(Part):
             yield ("shrink_isr",), pair, Need(self.behind(replica, follower), at_least=lag)
 
     def away(self, replica: Replica) -> Clock:
-        """How long a broker that died has been away."""
+        """Return the clock of the time since a broker died."""
         return Clock("away", {"broker": replica.number}, z3.Not(replica.up.is_set), f"{replica.name} died")
 
     def unheard(self, replica: Replica) -> Clock:
-        """The controller fences a broker that it has not heard of for broker.session.timeout.ms (semantics 6.4).
+        """Return the clock of the time since the controller last heard of a broker, which it fences in the end (6.4).
 
-        It looks every eighth of that, and fences one broker at a time. ZooKeeper ends sessions by its own tick, and no
-        session is shorter than two of these.
+        The controller fences a broker after broker.session.timeout.ms. It looks every eighth of that, and fences one
+        broker at a time. ZooKeeper ends sessions by its own tick, and no session is shorter than two ticks.
         """
         since = f"the controller last heard of {replica.name}"
         return self._due("unheard", since, self._until_fenced, ("fence",), broker=replica.number)
@@ -81,11 +81,11 @@ class Brokers(Part):
 
     @property
     def _until_unfenced(self) -> Duration:
-        """A heartbeat tells the controller of the broker, and one that it has caught up (semantics 6.3, E7)."""
+        """The time for two heartbeats: one registers the broker, and one tells that it has caught up (6.3, E7)."""
         return self._times.heartbeat * 2 + self._news + self._network
 
     def behind(self, leader: Replica, follower: Replica) -> Clock:
-        """How long a follower has not been known to have a leader's whole log (semantics 6.2, I1)."""
+        """Return the clock of the time since a follower was last known to have a leader's whole log (6.2, I1)."""
         pair = {"leader": leader.number, "follower": follower.number}
         known_end = leader.fetched[follower.number].term - 1
         lags = z3.Or(follower.does_not_fetch_from(leader), known_end < leader.log.end.term)
@@ -102,7 +102,7 @@ class Brokers(Part):
         # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
         back = Duration.of(times.broker_restart) + self._until_fenced + self._until_unfenced
         if self._pipeline.deployment.restart_before_fenced:
-            # It runs from the death, and an attempt to register that was refused backs off for as long as a session.
+            # The clock runs from the death, and a refused attempt to register backs off for as long as a session.
             back = back + Duration.of(times.broker_session, 1 + REGISTRATION_JITTER)
         yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
         stops = f"{name} could stop"
@@ -118,7 +118,7 @@ class Brokers(Part):
             yield from self._changes_of_isr(replica, follower)
 
     def _changes_of_isr(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
-        """A leader proposes one change at a time, so that one of each other follower's can come first (6.2)."""
+        """Yield the clocks of a leader's ISR changes: one at a time, after one for each other follower (6.2)."""
         pair = {"follower": follower.number, "leader": leader.number}
         changes = len(self._pipeline.replicas) - 1
         lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED * changes) + self._network + self._news
@@ -129,11 +129,12 @@ class Brokers(Part):
         yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)
 
     def _fetching(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
-        """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
+        """Yield the clocks of a follower that has something to fetch, or to tell by its next fetch (semantics 6.1).
 
-        One clock for all of the backlog: each record is fetched by itself here. What it is waiting for is answered at
-        once when there is something, or refused, and then it backs off. A leader that fell silent and leads on, or
-        before 2.1 leads again and still has this follower, may have left it waiting for an answer.
+        There is one clock for the whole backlog, as each record is fetched by itself in the model. A waiting fetch is
+        answered at once when there is something, or refused, and then the follower backs off. A leader that fell silent
+        and leads on, or before 2.1 leads again and still has this follower, can have left the follower waiting for an
+        answer.
         """
         pair = {"follower": follower.number, "leader": leader.number}
         end = follower.log.end.term

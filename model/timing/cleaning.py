@@ -1,4 +1,4 @@
-"""What the cleaner of a compacted topic waits for; nothing is due of it (semantics 10, D3 D4)."""
+"""Needs of the cleaner of a compacted topic, which has no deadlines (semantics 10, D3 D4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every part of the clocks is made of: the actions by name, what they need, and by when they are due."""
+"""The base of every part of the clocks: the actions by name, their needs, and the deadlines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
 Requirement = tuple[tuple[str, ...], dict[str, int], Need]
-"""Names of actions, arguments that they must have, and what all of these need."""
+"""The names of actions, arguments that these must have, and what all of these actions need."""
 
 
 class Part:
-    """The clocks of a part of a pipeline, among whose ``actions`` are those that they are about."""
+    """The clocks of a part of a pipeline; ``actions`` include the actions that the clocks concern."""
 
     def __init__(self, pipeline: Pipeline, actions: Sequence[Action]) -> None:
         self._pipeline = pipeline
@@ -26,37 +26,37 @@ class Part:
         self._batches = pipeline.producer.batches
 
     def needs(self) -> Iterator[Requirement]:
-        """What actions need of the clocks."""
+        """Yield what actions need of the clocks."""
         raise NotImplementedError
 
     def deadlines(self) -> Iterator[Clock]:
-        """By when what is due must have happened."""
+        """Yield the clocks with the deadlines of what is due."""
         raise NotImplementedError
 
     def age(self, batch: Batch) -> Clock:
-        """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
+        """Return the clock of a record's age, which retention.ms counts from the timestamp taken in send() (10)."""
         since = f"the application sent {record_name(batch)}"
         return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
 
     def named(self, names: Sequence[str], **arguments: int) -> list[Action]:
-        """The actions with these names, and with these arguments among theirs."""
+        """Return the actions with these names that have these arguments among theirs."""
         return [a for a in self._actions if a.name in names and arguments.items() <= dict(a.arguments).items()]
 
     def _guard(self, *names: str, **arguments: int) -> z3.BoolRef:
-        """One of these actions can happen."""
+        """Return the condition that one of these actions can happen."""
         return z3.Or(*(action.guard for action in self.named(names, **arguments)))
 
     def _due(self, name: str, since: str, at_most: Duration, names: Sequence[str], **arguments: int) -> Clock:
-        """Once one of these actions can happen, one of them happens in time, or something makes all impossible."""
+        """Return the clock by whose deadline one of these actions happens, or something makes all impossible."""
         return one_of(name, arguments, since, at_most, self.named(names, **arguments))
 
 
 def one_of(name: str, arguments: Mapping[str, int], since: str, at_most: Duration, actions: Sequence[Action]) -> Clock:
-    """The clock that runs while one of these actions can happen, and has a deadline for it."""
+    """Return the clock that runs while one of these actions can happen, with a deadline for that."""
     can = z3.Or(*(action.guard for action in actions))
     return Clock(name, arguments, can, since, at_most, frozenset(action.key for action in actions))
 
 
 def without_news(brokers: Iterable[Replica], epoch: z3.ArithRef) -> z3.BoolRef:
-    """Some broker runs that is cut off and knows of no epoch so new: it tells clients what was so before (9)."""
+    """Tell whether a running broker is cut off and knows no epoch so new: it gives clients old answers (9)."""
     return z3.Or(*(z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < epoch) for b in brokers))

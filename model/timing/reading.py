@@ -1,4 +1,4 @@
-"""How long the consumer takes, and how long what it has to read is kept (semantics 10, 12)."""
+"""Clocks of the consumer, and of how long the records that it has to read are kept (semantics 10, 12)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from model.state import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
-"""How a consumer that crashed comes back."""
+"""The names of the actions by which a consumer that crashed comes back."""
 
 
 class Reading(Part):
@@ -48,7 +48,7 @@ class Reading(Part):
             yield from self._polling()
 
     def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
-        """What workers had finished, and what was committed, by the time of the crash (semantics 12, C2)."""
+        """Yield the needs of what workers had finished, and of what was committed, when the crash came (12, C2)."""
         worker, away = self.with_worker(offset), self.consumer_away()
         processing, polls = Duration.of(self._times.processing_time), Duration.of(self._times.poll_interval)
         for finished in range(1 << len(self._pipeline.consumer.queued)):
@@ -61,14 +61,14 @@ class Reading(Part):
             yield from self._before_crash(offset, polls, {"committed_all": 1})
 
     def _before_crash(self, offset: int, least: Duration, arguments: dict[str, int]) -> Iterator[Requirement]:
-        """A record was with a worker for so long before the crash, and so for longer before the restart."""
+        """Yield the need that a worker had a record for ``least`` before the crash, so longer before the restart."""
         worker, away = self.with_worker(offset), Duration.of(self._times.application_restart)
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least, until=self.consumer_away())
         if not self._pipeline.deployment.replacements_of_consumer:
             yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
 
     def _needs_of_committed(self) -> Iterator[Requirement]:
-        """Committed offsets are kept while the group has a member, and before 2.1 from the commit on (12, C14)."""
+        """Yield the needs of expired offsets: kept while the group has members, before 2.1 from the commit on (C14)."""
         deployment, kept = self._pipeline.deployment, self._times.offsets_kept_at_least
         if deployment.loaded_offsets_expire:
             return
@@ -83,9 +83,10 @@ class Reading(Part):
                 yield ("expire_offsets",), {}, Need(self.idle(offset), at_least=kept)
 
     def _needs_of_commits(self) -> Iterator[Requirement]:
-        """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4).
+        """Yield the need that a consumer which restarts at its old offset had no time to commit later ones (12, C2 C4).
 
-        How long ago that was decides something only where records get too old. What was committed may be lost as well.
+        The length of that time decides something only where records get too old. What was committed can be lost as
+        well.
         """
         deployment = self._pipeline.deployment
         may_be_missed = deployment.commits_may_be_missed and not deployment.offsets_may_be_lost
@@ -101,7 +102,10 @@ class Reading(Part):
             yield ("restart_consumer_at_end",), {}, need
 
     def _consumer_back(self) -> Iterator[Clock]:
-        """Nothing is due where it could start only from an offset that had to be committed before it crashed."""
+        """Yield the clocks of a group without a consumer, whose next one starts in time.
+
+        Nothing is due where the consumer could start only from an offset that had to be committed before it crashed.
+        """
         restarts = [action for action in self.named(RESTARTS_OF_CONSUMER) if not action.arguments.get("committed_all")]
         longest = Duration.of(self._times.application_restart)
         back = one_of("consumer_back", {}, "the consumer crashed", longest, restarts)
@@ -121,37 +125,37 @@ class Reading(Part):
 
     @property
     def _until_replaced(self) -> Duration:
-        """How long the group is without a consumer at most while another member takes over (semantics 12, C10 C11)."""
+        """The longest time of a group without a consumer while another member takes over (semantics 12, C10 C11)."""
         return until_replaced(self._pipeline.deployment) + self._joins
 
     @property
     def _joins(self) -> Duration:
-        """How long a consumer takes to connect to its group and the leader, and to start."""
+        """The longest time that a consumer takes to connect to its group and the leader, and to start."""
         deployment = self._pipeline.deployment
         return Duration.of(self._times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
 
     @property
     def _only_crashes(self) -> bool:
-        """Nobody has the partition only where a consumer crashed."""
+        """The property of a deployment that only a crash leaves the partition without a consumer."""
         deployment = self._pipeline.deployment
         return not deployment.replacements_of_consumer and deployment.group is not Group.UNAWARE
 
     @property
     def _is_taken_over(self) -> z3.BoolRef:
-        """Another member takes over, while the one before runs on."""
+        """The condition that another member takes over, while the one before runs on."""
         history = self._pipeline.history
         return z3.Or(*(one.is_set for one in (history.thrown_out, history.handed_over) if one is not None))
 
     @property
     def _is_replaced(self) -> z3.BoolRef:
-        """Nobody has the partition, and not for a crash."""
+        """The condition that nobody has the partition, and not because of a crash."""
         undiscovered = self._pipeline.consumer.undiscovered
         return self._is_taken_over if undiscovered is None else z3.Or(self._is_taken_over, undiscovered.is_set)
 
     def _polling(self) -> Iterator[Clock]:
-        """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12).
+        """Yield the clocks of what the consumer can poll: without a poll for max.poll.interval.ms it is replaced (12).
 
-        How soon one polls depends on what there was before: an outage of the consumer, or of brokers.
+        The longest time to the next poll depends on earlier outages of the consumer, or of brokers.
         """
         moves = ("reset_beyond_end", "reset_position", "pass_hole", "pass_over")
         polls = self.named(("poll", "hand_off", "seek_to_divergence", *moves))
@@ -164,7 +168,7 @@ class Reading(Part):
                 yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled), *so_far))
 
     def _pauses(self) -> Iterator[tuple[str, Duration, tuple[z3.BoolRef, ...]]]:
-        """By what may have happened so far, how long the consumer takes at most to its next poll."""
+        """Yield, by the outages so far, the longest time to the consumer's next poll."""
         deployment, history = self._pipeline.deployment, self._pipeline.history
         consumer, brokers = history.consumer_was_out, history.brokers_were_out
         yield "polling", until_next_poll(deployment), ()
@@ -179,14 +183,14 @@ class Reading(Part):
             yield "polling_undisturbed", within, (z3.Not(consumer.is_set), z3.Not(brokers.is_set))
 
     def idle(self, offset: int) -> Clock:
-        """How long ago the consumer's position became this one: what is committed was committed since then."""
+        """Return the clock of the time since the consumer's position became ``offset``: a commit of it is no older."""
         at = self._pipeline.consumer.position.term == offset
         return Clock("idle", {"offset": offset}, at, f"the consumer's position became {offset}")
 
     def uncommitted(self, offset: int) -> Clock:
-        """How long ago a poll returned what is before this position, where it was not committed when it did.
+        """Return the clock of the time since a poll returned what is before this position, where that is not committed.
 
-        While a broker is away nothing is due: it may be the one that coordinates the group.
+        While a broker is away nothing is due: that broker can be the group's coordinator.
         """
         consumer = self._pipeline.consumer
         known = [consumer.committed.term != offset, consumer.committed.term != EXPIRED]
@@ -200,24 +204,24 @@ class Reading(Part):
                 yield z3.And(broker.up.is_set, z3.Not(broker.cut_off.is_set), unfenced)
 
     def with_worker(self, offset: int) -> Clock:
-        """How long ago a record was handed to a worker."""
+        """Return the clock of the time since a record was handed to a worker."""
         queued = self._pipeline.consumer.queued[offset]
         since = f"the record at offset {offset} was handed to a worker"
         return Clock("with_worker", {"offset": offset}, queued.term > 0, since)
 
     def _replacing(self) -> Clock:
-        """A group waits for a member as long as its session, or max.poll.interval.ms, before another has its part."""
+        """Return the clock of the group's wait for a silent member: its session, or max.poll.interval.ms."""
         thrown_out = self._pipeline.history.thrown_out
         assert thrown_out is not None
         without = z3.And(thrown_out.is_set, z3.Not(self._pipeline.consumer.running.is_set))
         return Clock("replacing", {}, without, "the consumer fell silent")
 
     def consumer_away(self) -> Clock:
-        """How long the group has had no consumer."""
+        """Return the clock of the time since the group lost its consumer."""
         return Clock("consumer_away", {}, z3.Not(self._pipeline.consumer.running.is_set), "the consumer crashed")
 
     def _crashed(self) -> Clock:
-        """How long a consumer that crashed has been away."""
+        """Return the clock of the time since the consumer crashed."""
         away = self.consumer_away()
         if self._only_crashes:
             return away

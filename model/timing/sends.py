@@ -1,4 +1,4 @@
-"""How long the producer waits, and with it every record and request (semantics 3)."""
+"""Clocks of the producer, and of every record and request (semantics 3)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from model.transactions.visibility import is_left_open
 from model.wording import record_name
 
 REQUESTS_TO_FIND = 3
-"""Messages until a producer knows who leads now: the refusal that says that it is another one, and who, both ways."""
+"""The number of messages until a producer knows the new leader: a refusal and a question who leads, both ways."""
 
 REQUESTS_TO_ADD = 6
-"""Messages until a producer has its partition added: who coordinates, an id, and the request, both ways."""
+"""The number of messages until a producer has its partition added: who coordinates, an id, and the request, both
+ways."""
 
 HANDLED = (
     "append",
@@ -47,13 +48,13 @@ HANDLED = (
     "refuse_and_reset",
     "split_batch",
 )
-"""What can become of a request that reaches a broker."""
+"""The names of the actions in which a broker handles a request that reaches it."""
 
 _LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 BACKOFFS = ("backoff", *(f"{ordinal}_backoff" for ordinal in _LATER))
-"""The clocks of the pauses before retries, by the first failure that they follow; equally long ones share a clock.
-Where attempts are not counted the first is for all.
-"""
+"""The names of the clocks of the pauses before retries, by the first failure that they follow.
+
+Pauses of equal length share a clock. Where attempts are not counted the first clock is for all."""
 
 
 class Sends(Part):
@@ -83,32 +84,32 @@ class Sends(Part):
         since = "the producer could sort out its sequence numbers"
         resolving = ["resolve_sequences", "resolve_with_new_id", "resolve_in_transaction", "follow_epoch"]
         if not self._pipeline.deployment.fails_elsewhere:
-            # Else it may be another partition that a client waits for.
+            # Otherwise the client can wait for another partition.
             resolving.append("bump_when_drained")
         yield self._due("resolving", since, self._network, tuple(resolving))
 
     def busy(self) -> Clock:
-        """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
+        """Return the clock of delivery.timeout.ms, from a batch's first send(), which others can join (3.1 P7 P8)."""
         accepted = z3.Or(*(self._waits(batch) for batch in self._batches))
         return Clock("busy", {}, accepted, "the application sent a record that is still on its way")
 
     def blocked(self, batch: Batch) -> Clock:
-        """max.block.ms counts from the call of send() that finds no room (3.1, P1)."""
+        """Return the clock of max.block.ms, which counts from the call of send() that finds no room (3.1, P1)."""
         since = f"the application could send {record_name(batch)}"
         return Clock("blocked", {"batch": batch.number}, self._guard("send", batch=batch.number), since)
 
     def accepted(self, batch: Batch) -> Clock:
-        """Where records do not share a batch each has its own timeout, from its send() on (4.1)."""
+        """Return the clock of a record's own timeout, from its send() on, where records do not share a batch (4.1)."""
         since = f"the application sent {record_name(batch)}"
         return Clock("accepted", {"batch": batch.number}, self._waits(batch), since)
 
     def in_accumulator(self, batch: Batch) -> Clock:
-        """Before delivery.timeout.ms a batch expired that was in the accumulator for request.timeout.ms (3.1, P7)."""
+        """Return the clock of request.timeout.ms in the accumulator, for clients without delivery.timeout.ms (3.1)."""
         since = f"{record_name(batch)} got into the accumulator"
         return Clock("in_accumulator", {"batch": batch.number}, batch.is_(Fate.BUFFERED), since)
 
     def _waits(self, batch: Batch) -> z3.BoolRef:
-        """With acks=0 a request that is written is done (semantics 3.2)."""
+        """Tell whether the send is not done; with acks=0 it is when the request is written (semantics 3.2)."""
         return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.acks is Acks.NONE else batch.incomplete
 
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
@@ -130,12 +131,12 @@ class Sends(Part):
             yield ("time_out_at_broker", "give_up_on_timeout"), to, Need(self.in_flight(leader), at_least=waits)
 
     def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
-        """How long a batch waits at least, and after which numbers of failures it is so long."""
+        """Yield the shortest pauses of a batch, each with the numbers of failures after which it applies."""
         deployment = self._pipeline.deployment
-        counted = batch.retries.high - deployment.numbers_ahead  # what ran out of retries waits for nothing
+        counted = batch.retries.high - deployment.numbers_ahead  # a batch without retries left has no pause
         every = range(1, counted + 1)
         if deployment.sender.connecting_counts:
-            # One failure may follow another where the record is: each starts a pause of its own.
+            # Failures can follow one another without a transmission, and each starts a pause of its own.
             yield from ((self._times.backs_off_at_least(one), range(one, one + 1)) for one in every)
             return
         for pause, failed in groupby(every, key=self._times.backs_off_at_least):
@@ -143,7 +144,7 @@ class Sends(Part):
             yield pause, range(first, first + len(others) + 1)
 
     def backoff(self, batch: Batch, leader: Replica, failed: range) -> Clock:
-        """After so many failures a retry waits, unless there is a newer leader (semantics 3.1, P2 P4; KIP-951)."""
+        """Return the clock of a retry's pause after ``failed`` failures, while no newer leader is known (KIP-951)."""
         same_leader = epoch_heard_of(self._pipeline, leader) == self._pipeline.producer.leader_epoch.term
         numbers = z3.And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
         if len(failed) == 1:
@@ -153,18 +154,21 @@ class Sends(Part):
         return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
 
     def between_attempts(self, batch: Batch, failed: int) -> Clock:
-        """A client that reaches no leader pauses before it tries again, whoever leads (semantics 4.2)."""
+        """Return the clock of the pause of a client that reached no leader, whoever leads then (semantics 4.2)."""
         waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *self._failed_itself(batch))
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed - 1], {"batch": batch.number}, waits, since)
 
     def _failed_itself(self, batch: Batch) -> Iterator[z3.BoolRef]:
-        """Attempts may be used up by those of another batch, and what that leaves of the pause nobody knows (4.2)."""
+        """Yield the condition that the batch itself failed: if another one used attempts up, no pause is known."""
         if self._pipeline.deployment.numbers_ahead:
             yield was_tried(batch)
 
     def in_flight(self, leader: Replica) -> Clock:
-        """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""
+        """Return the clock of the oldest request in flight to a leader (3.1 P5, 3.2).
+
+        When its request.timeout.ms is over, its connection is dropped with all other requests on it.
+        """
         waiting = z3.Or(*(z3.And(b.in_flight, b.target.term == leader.number) for b in self._batches))
         return Clock("in_flight", {"leader": leader.number}, waiting, f"something is in flight to {leader.name}")
 
@@ -192,7 +196,7 @@ class Sends(Part):
             yield self._due("running_out", f"{record} ran out of retries", self._network, ("run_out",), batch=number)
 
     def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
-        """No request waits for ever, and no record (semantics 3.1, P5 P7 P8; 3.2)."""
+        """Yield the clocks that end every request and record in time (semantics 3.1, P5 P7 P8; 3.2)."""
         number, record = batch.number, record_name(batch)
         if self._pipeline.deployment.acks is Acks.ALL:
             since = f"the ISR did not follow with {record}"
@@ -207,20 +211,20 @@ class Sends(Part):
         since = f"the application sent {record}"
         looks = self._waits(batch)
         if self._pipeline.deployment.brokers_may_be_away:
-            # While it asks for a producer id, and has no answer, a producer does not look at what it has to send.
+            # A producer that waits for a producer id does not check the time of its batches.
             looks = z3.And(looks, z3.Not(self._asks_for_ids))
         if self._pipeline.transactions is not None:
-            # Nor while it waits for the coordinator to add the partition to the transaction.
+            # The same holds while the producer waits for the coordinator to add the partition.
             looks = z3.And(looks, self._pipeline.transactions.added.is_set)
         if not z3.is_false(z3.simplify(looks)):
             yield Clock("pending", {"batch": number}, looks, since, self._until_given_up)
 
     @property
     def _until_given_up(self) -> Duration:
-        """When delivery.timeout.ms is enforced: a producer looks at the first batch of a queue only.
+        """The time until delivery.timeout.ms is enforced: a producer looks at the first batch of a queue only.
 
-        Without sequence numbers retries stand in the queue in the order of their failures. Clients that keep to the
-        order of sending look every second at what is in flight, and at the queue (semantics 4.1).
+        Without sequence numbers retries stand in the queue in the order of their failures. Clients that keep the order
+        of sending look every second at what is in flight, and at the queue (semantics 4.1).
         """
         deployment = self._pipeline.deployment
         if deployment.sender.retries_keep_their_place:
@@ -230,7 +234,7 @@ class Sends(Part):
 
     @property
     def _asks_for_ids(self) -> z3.BoolRef:
-        """The producer may have no producer id yet, for which it asks any broker (semantics 3.4)."""
+        """The condition that the producer can still lack a producer id, for which it asks any broker (3.4)."""
         deployment = self._pipeline.deployment
         if not deployment.idempotence:
             return z3.BoolVal(False)
@@ -242,7 +246,7 @@ class Sends(Part):
         return asked_again
 
     def _sendable(self, batch: Batch) -> Iterator[Clock]:
-        """How soon a batch is sent depends on whether the producer may have to find out that a connection is dead.
+        """Yield the clocks of a batch that can be sent, by whether the producer has to notice a dead connection first.
 
         A broker that fell silent answers no attempt to connect to it either.
         """
@@ -266,19 +270,19 @@ class Sends(Part):
             ]
             yield from self._sent_within(name, batch, runs, self._until_sent(connected))
         at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
-        # To start it may ask each of the brokers, and then it connects to the leader.
+        # A starting producer can ask each of the brokers, and then connects to the leader.
         asked = self._until_connected * (len(self._pipeline.replicas) + 1)
         soon = Duration.of(self._times.linger) + asked + self._network * 2 + self._until_added
         yield from self._sent_within("sendable_at_once", batch, at_once, soon)
 
     def _sent_within(self, name: str, batch: Batch, runs: Sequence[z3.BoolRef], at_most: Duration) -> Iterator[Clock]:
-        """The clock that runs while one of these is so, if any of them can be."""
+        """Yield the clock that runs while one of ``runs`` holds, if any of them can hold."""
         since = f"{record_name(batch)} could be transmitted to a broker that takes it"
         if not all(z3.is_false(z3.simplify(one)) for one in runs):
             yield Clock(name, {"batch": batch.number}, z3.Or(*runs), since, at_most)
 
     def _all_went_well(self, leader: Replica) -> z3.BoolRef:
-        """Nothing failed yet that a producer would pause for, and it has nothing to ask but at its start."""
+        """Tell whether nothing failed yet that a producer pauses for, and it has questions only at its start."""
         if self._pipeline.deployment.restart_before_fenced:
             return z3.BoolVal(False)
         failed = [z3.Or(batch.retries.term > 0, batch.is_(Fate.FAILED, Fate.UNANSWERED)) for batch in self._batches]
@@ -291,13 +295,13 @@ class Sends(Part):
         return z3.Not(z3.Or(*failed, *trouble))
 
     def _asks_who_leads(self, leader: Replica) -> z3.BoolRef:
-        """The producer knows only of leaders before this one."""
+        """Tell whether the producer knows only of leaders before this one."""
         return epoch_heard_of(self._pipeline, leader) > self._pipeline.producer.leader_epoch.term
 
     def _is_misled(self, batch: Batch, leader: Replica) -> z3.BoolRef:
-        """Whom the producer asks may know of no newer leader as long as it is cut off, and be asked again and again.
+        """Tell whether the producer can ask a cut-off broker, which knows no newer leader, again and again.
 
-        Where that still takes itself for the leader, it is sent to.
+        A cut-off broker that still considers itself the leader is sent to.
         """
         others = self._pipeline.followers_of(leader)
         elsewhere = [self._guard("transmit", batch=batch.number, leader=other.number) for other in others]
@@ -310,19 +314,19 @@ class Sends(Part):
         return z3.Or(of_leader, z3.And(self._asks_for_ids, any_cut_off))
 
     def _unnoticed(self, broker: Replica) -> Clock:
-        """request.timeout.ms of a request is over at most so long after its connection died (semantics 3.1, P5)."""
+        """Return the clock of the time since a connection died, which request.timeout.ms ends (semantics 3.1, P5)."""
         since = f"the connection to {broker.name} died"
         return self._due("unnoticed", since, self._until_noticed, ("notice",), broker=broker.number)
 
     def _is_silent(self, leader: Replica) -> z3.BoolRef:
-        """The producer may try to connect to a broker that fell silent: to this one, or to find this one."""
+        """Tell whether the producer can try to connect to a silent broker: to this one, or to find this one."""
         return self._meets(leader, self._pipeline.history.fell_silent)
 
     def _may_be_broken(self, leader: Replica) -> z3.BoolRef:
-        """The producer may use a dead connection on which it waits for no answer, and so has not noticed.
+        """Tell whether the producer can use a dead connection unnoticed, on which it waits for no answer.
 
-        One to a broker that fell silent may be; one that a request was lost with is if that was given up in flight, or
-        if nobody waits for answers (acks=0).
+        A connection to a broker that fell silent can be dead. So can one that a request was lost with, if that request
+        was given up in flight, or if nobody waits for answers (acks=0).
         """
         history = self._pipeline.history
         lost = () if history.lost_requests is None else (history.lost_requests.is_set,)
@@ -331,7 +335,7 @@ class Sends(Part):
         return z3.Or(self._meets(leader, history.unnoticed), *lost)
 
     def _meets(self, leader: Replica, remembered: Mapping[int, Variable]) -> z3.BoolRef:
-        """What is remembered of brokers is so of a leader, or of any broker that may be asked who leads now."""
+        """Tell whether what is ``remembered`` of brokers holds for a leader, or for one that can be asked who leads."""
         if not remembered:
             return z3.BoolVal(False)
         some = z3.Or(*(variable.is_set for variable in remembered.values()))
@@ -340,16 +344,16 @@ class Sends(Part):
 
     @property
     def _until_noticed(self) -> Duration:
-        """How long a client takes to find out that nobody answers."""
+        """The longest time that a client takes to find out that nobody answers."""
         return Duration.of(self._times.request_timeout, CLIENT_LOOKS)
 
     @property
     def _until_connected(self) -> Duration:
-        """What a connection takes before its first request."""
+        """The time that a connection takes before its first request."""
         return Duration.of(self._times.network, self._pipeline.deployment.producer_connects)
 
     def _until_sent(self, noticed: Duration) -> Duration:
-        """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""
+        """Return the time until a client notices a broken connection, finds the leader, connects and has backed off."""
         times = self._times
         backoff = Duration.of(times.retry_backoff_max, 1 + times.backoff_jitter)
         finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
@@ -358,7 +362,7 @@ class Sends(Part):
 
     @property
     def _until_added(self) -> Duration:
-        """Until a producer that has found its coordinator has its partition added, asking again once (11.1, T2)."""
+        """The time until a producer that found its coordinator has its partition added, asking again once (11.1 T2)."""
         if self._pipeline.transactions is None:
             return Duration(())
         pause = Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
@@ -367,9 +371,10 @@ class Sends(Part):
         return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
 
     def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:
-        """Who would append the batch, or refuse it where so few attempts are made that each of them counts, and when.
+        """Yield the leaders that would append the batch, or refuse it where attempts are counted, with the condition.
 
-        Attempts that are refused over and over need not be made in time, nor any while a producer may be misled.
+        Attempts that are refused over and over need not be made in time, nor any attempt while a producer can be
+        misled.
         """
         for leader in self._pipeline.replicas:
             takes = self._pipeline.serves(leader)
@@ -381,11 +386,11 @@ class Sends(Part):
             yield leader, z3.And(can, takes, z3.Not(self._is_misled(batch, leader)))
 
     def _partition_is_added_in_time(self, transactions: Transactions) -> z3.BoolRef:
-        """The partition is in the transaction, or the coordinator can be reached to add it."""
+        """Tell whether the partition is in the transaction, or the coordinator can be reached to add it."""
         return z3.Or(transactions.added.is_set, coordinator_is_at_hand(self._pipeline))
 
     def _is_verified_in_time(self, batch: Batch, transactions: Transactions) -> z3.BoolRef:
-        """The leader need not ask the coordinator about the transaction, or can (semantics 11.5)."""
+        """Tell whether the leader need not ask the coordinator about the transaction, or can ask (semantics 11.5)."""
         rules = self._pipeline.deployment.transactional
         if rules is None or not rules.verified:
             return z3.BoolVal(True)
@@ -396,6 +401,6 @@ class Sends(Part):
         return z3.Or(coordinator_is_at_hand(self._pipeline), *known)
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
-        """A broker reads no further request of a connection until it has answered the one before."""
+        """Tell whether a broker can handle the batch's request: the one before on its connection is answered."""
         ahead = [z3.And(o.is_(Fate.APPENDED), o.target.term == batch.target.term) for o in self._batches if o != batch]
         return z3.And(self._guard(*HANDLED, batch=batch.number), z3.Not(z3.Or(*ahead)))

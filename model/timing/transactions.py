@@ -1,4 +1,4 @@
-"""How soon the coordinator of transactions does its part, as long as nothing keeps it (semantics 11.1)."""
+"""Clocks of the transaction coordinator, which hold while nothing disturbs it (semantics 11.1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from model.timing.part import Part, Requirement
 from model.transactions.coordinator import coordinator_is_at_hand
 
 MESSAGES_OF_COORDINATOR = 6
-"""What a step of the coordinator takes at most: its own log is replicated, and a leader asked and answering."""
+"""The largest number of messages in a step of the coordinator: its own log is replicated, and a leader asked and
+answering."""
 
 
 class Transactions(Part):
@@ -34,6 +35,6 @@ class Transactions(Part):
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
         late = self._pipeline.transactions.late_end
         if late is not None and not self._pipeline.deployment.drains:
-            # The client gives up on it when request.timeout.ms is over; one that drains may wait for longer (4.1).
+            # The client gives up on the request after request.timeout.ms; a client that drains can wait longer (4.1).
             waits = Duration.of(self._times.request_timeout, CLIENT_LOOKS) + Duration.of(self._times.late_request)
             yield Clock("late_end", {}, late.term > 0, "a request to end a transaction was held up", waits)

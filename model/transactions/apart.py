@@ -1,7 +1,7 @@
-"""A transaction whose later part is another one to the coordinator (semantics 4.1, 11.7).
+"""A transaction whose later part is another transaction to the coordinator (semantics 4.1, 11.7).
 
-It has ended what the client takes for a transaction that goes on. What is added to it then, in another partition or of
-offsets, begins a new one, which this partition is not in.
+The coordinator has ended what the client treats as one transaction that goes on. What the client adds then, in another
+partition or of offsets, begins a new transaction, which this partition is not in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from model.transactions.state import Outcome, Status, Transaction
 
 
 def _has_ended(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The coordinator has ended it, and the client does not know: by a new epoch within it, or by its time."""
+    """Tell whether the coordinator has ended the transaction unknown to the client, by a new epoch or by timeout."""
     transactions, _ = of(pipeline)
     if pipeline.deployment.sender.bumps_within:
         return transactions.is_(Status.EMPTY)
@@ -26,7 +26,7 @@ def _has_ended(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """What else the transaction holds, in another partition or of offsets, begins one without this partition (4.1)."""
+    """Add another partition, or offsets, to the transaction, which begins one without this partition (4.1, 11.1 T2)."""
     transactions, _ = of(pipeline)
     assert transactions.elsewhere is not None
     effect = Effect()
@@ -37,20 +37,20 @@ def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "add_elsewhere",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(goes_on, _has_ended(pipeline, transaction)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(goes_on, _has_ended(pipeline, transaction)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "
             "group's offsets): for the coordinator that begins a transaction, which this partition is not in"
         ),
-        "4.1, 11.1 T2, 11.7",
+        semantics="4.1, 11.1 T2, 11.7",
     )
 
 
 def complete_elsewhere(pipeline: Pipeline) -> Action:
-    """The transaction ends without a marker in this partition (semantics 4.1, 11.1 T6)."""
+    """Complete the transaction without a marker in this partition (semantics 4.1, 11.1 T6)."""
     transactions, _ = of(pipeline)
     assert transactions.elsewhere is not None
     commits = transactions.is_(Status.PREPARE_COMMIT)
@@ -60,19 +60,19 @@ def complete_elsewhere(pipeline: Pipeline) -> Action:
     return Action(
         "complete_elsewhere",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(transactions.is_ending, transactions.elsewhere.is_set),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(transactions.is_ending, transactions.elsewhere.is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the markers are written elsewhere, and none in this partition: the transaction is complete"
         ),
-        "4.1, 11.1 T6",
+        semantics="4.1, 11.1 T6",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What becomes of a transaction whose first part the coordinator has ended."""
+    """Yield the actions of a transaction whose first part the coordinator has ended."""
     transactions = pipeline.transactions
     if transactions is None or transactions.elsewhere is None:
         return

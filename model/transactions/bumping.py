@@ -1,7 +1,7 @@
-"""A client that asks for a new epoch in the middle of a transaction, and goes on with it (semantics 4.1).
+"""A client that asks for a new epoch in the middle of a transaction, and goes on with the transaction (semantics 4.1).
 
-librdkafka 1.7 and 1.8.0 do. To the coordinator the request ends the transaction; brokers of 2.5 then give the epoch to
-the client, which takes its transaction for the same one still, and its partition for part of it.
+librdkafka 1.7 and 1.8.0 do so. To the coordinator the request ends the transaction. Brokers of 2.5 then give the epoch
+to the client, which still treats its transaction as the same one, and its partition as a part of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from model.transactions.state import Outcome, Status, Transaction
 
 
 def ask_within(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """A number is missing, and nothing is in flight: the client asks for a new epoch, which aborts (4.1, 11.1 T1')."""
+    """Ask for a new epoch, as a number is missing and nothing is in flight: the coordinator aborts (4.1, 11.1 T1')."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.status] = int(Status.PREPARE_ABORT)
@@ -30,20 +30,20 @@ def ask_within(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "ask_within",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(asks, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(asks, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer asks for a new epoch, and the coordinator decides to abort {words(pipeline, transaction)}, "
             "which the application does not hear of"
         ),
-        "4.1, 11.1 T1'",
+        semantics="4.1, 11.1 T1'",
     )
 
 
 def go_on_within(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The client gets the epoch, numbers from 0, and goes on with its transaction (semantics 4.1)."""
+    """Give the client the new epoch: it numbers from 0, and goes on with its transaction (semantics 4.1)."""
     transactions, _ = of(pipeline)
     producer = pipeline.producer
     effect = Effect()
@@ -57,19 +57,19 @@ def go_on_within(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "go_on_within",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(bump_due(pipeline), transaction.is_going_on, given),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(bump_due(pipeline), transaction.is_going_on, given),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator gives the producer epoch {after[producer.epoch.name]}: it goes on with {transaction.name}"
         ),
-        "4.1",
+        semantics="4.1",
     )
 
 
 def ask_before(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The same where the coordinator knows of no transaction: it raises the epoch at once (semantics 4.1, 11.1 T1)."""
+    """Ask for a new epoch where the coordinator knows of no transaction: it raises the epoch at once (4.1, 11.1 T1)."""
     transactions, _ = of(pipeline)
     producer = pipeline.producer
     effect = Effect()
@@ -83,17 +83,17 @@ def ask_before(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "ask_before",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
-        "4.1, 11.1 T1",
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
+        semantics="4.1, 11.1 T1",
     )
 
 
 def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.BoolRef) -> Action:
-    """The coordinator knows of no transaction to end: INVALID_TXN_STATE, and the producer is of no use (11.1, T4)."""
+    """Refuse to end a transaction unknown to the coordinator: INVALID_TXN_STATE, a new producer is needed (11.1 T4)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.REFUSED)
@@ -103,20 +103,20 @@ def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.B
     return Action(
         "refuse_unknown_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(asked, unknown),
-        effect.updates,
-        lambda before, after: (
-            f"the coordinator knows nothing of {words(pipeline, transaction)} to end: INVALID_TXN_STATE, and the "
-            "application starts a new producer"
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(asked, unknown),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the coordinator does not know {words(pipeline, transaction)} and refuses to end it: INVALID_TXN_STATE, "
+            "and the application starts a new producer"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What a producer with transactions does that bumps within them."""
+    """Yield the actions of a producer with transactions that bumps its epoch within them."""
     transactions = pipeline.transactions
     if transactions is None or not pipeline.deployment.sender.bumps_within:
         return

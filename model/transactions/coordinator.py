@@ -1,4 +1,4 @@
-"""What the coordinator does by itself: markers, timeouts, and new producers (semantics 11.1, T1 T5-T7)."""
+"""The coordinator's own actions: markers, timeouts, and new producers (semantics 11.1, T1 T5-T7)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from model.transactions.visibility import is_left_open
 
 
 def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
-    """The coordinator is about to have this transaction committed, or aborted."""
+    """Tell whether the coordinator is about to have this transaction committed, or aborted."""
     transactions, _ = of(pipeline)
     status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
     decided = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
@@ -31,7 +31,7 @@ def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) 
 
 
 def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
-    """The leader would append the marker of the transaction if its log had room."""
+    """Tell whether the leader would append the marker of the transaction if its log had room."""
     transactions, _ = of(pipeline)
     marker = transactions.marker(transaction, commits=commits)
     decided = _is_decided(pipeline, transaction, commits=commits)
@@ -44,10 +44,10 @@ def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *,
 
 
 def refuses_markers(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The leader has seen a newer epoch than the coordinator's, which has forgotten it: INVALID_PRODUCER_EPOCH (11.4).
+    """Tell whether the leader knows a newer epoch than the coordinator, which forgot it: INVALID_PRODUCER_EPOCH (11.4).
 
-    From 4.2 on with TV2 the same epoch is too old for records that are open. The coordinator then gives up, and has the
-    transaction as one to be ended for good.
+    From 4.2 on with TV2 the same epoch is too old for records that are open. The coordinator then gives up, and
+    permanently keeps the transaction as one to be ended.
     """
     transactions, rules = of(pipeline)
     known = transactions.epoch.term
@@ -59,7 +59,7 @@ def refuses_markers(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 
 def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> Action:
-    """The coordinator has a leader append how the transaction ends (semantics 11.1, T5)."""
+    """Append the coordinator's marker, commit or abort, to a leader's log (semantics 11.1, T5)."""
     transactions, _ = of(pipeline)
     marker = transactions.marker(transaction, commits=commits)
     room = leader.log.end.term < leader.log.capacity
@@ -76,15 +76,15 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
     return Action(
         "write_marker",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
-        z3.And(marker_due(pipeline, leader, transaction, commits=commits), room),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
+        guard=z3.And(marker_due(pipeline, leader, transaction, commits=commits), room),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} appends the coordinator's {'commit' if commits else 'abort'} marker of "
             f"{words(pipeline, transaction)} at offset {before[leader.log.end.name]}"
         ),
-        "11.1 T5",
+        semantics="11.1 T5",
     )
 
 
@@ -95,7 +95,7 @@ def _is_replicated(leader: Replica, entry: int) -> z3.BoolRef:
 
 
 def _marked(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The marker of the transaction that ends stands below the leader's high watermark."""
+    """Tell whether the marker of the transaction that ends stands below the leader's high watermark."""
     transactions, _ = of(pipeline)
     ending = []
     for transaction in transactions.each:
@@ -107,34 +107,34 @@ def _marked(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 
 def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
-    """The markers are replicated, and the coordinator writes that the transaction is complete (11.1, T6)."""
+    """Complete the transaction at the coordinator, as the marker is replicated (11.1, T6)."""
     transactions, _ = of(pipeline)
     commits = transactions.is_(Status.PREPARE_COMMIT)
     effect = Effect()
     effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
     at_leader = z3.And(leader.presumes_leadership, accepts(pipeline, leader))
     if transactions.own_log is not None:
-        # A coordinator that has forgotten that it had the marker written has it written again.
+        # A coordinator that has forgotten the written marker has it written again.
         not_again = z3.Or(is_left_open(pipeline, leader), refuses_markers(pipeline, leader))
         at_leader = z3.And(at_leader, z3.Not(z3.And(transactions.own_log.is_(Keeping.LOST), not_again)))
     return Action(
         "complete_transaction",
         "coordinator",
-        "brokers",
-        {"leader": leader.number},
-        z3.And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number},
+        guard=z3.And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} tells the coordinator that the marker is replicated: the transaction is complete"
         ),
-        "11.1 T6",
+        semantics="11.1 T6",
     )
 
 
 def time_out_transaction(pipeline: Pipeline) -> Action:
-    """transaction.timeout.ms is over: the coordinator fences the producer and aborts (semantics 11.1, T7).
+    """Abort a transaction, as transaction.timeout.ms is over, and fence its producer (semantics 11.1, T7).
 
-    In 0.11.0.0 and 0.11.0.1 it fences nobody (semantics 11.7).
+    In 0.11.0.0 and 0.11.0.1 the coordinator fences nobody (semantics 11.7).
     """
     transactions, _ = of(pipeline)
     fences = pipeline.deployment.timeouts_fence
@@ -147,21 +147,21 @@ def time_out_transaction(pipeline: Pipeline) -> Action:
     return Action(
         "time_out_transaction",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(ongoing, epoch_left(pipeline)) if fences else ongoing,
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(ongoing, epoch_left(pipeline)) if fences else ongoing,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"transaction.timeout.ms is over: the coordinator {decides} "
             + transactions.each[before[transactions.current.name]].name
         ),
-        "11.1 T7",
-        Fault.TRANSACTION_TIMEOUT,
+        semantics="11.1 T7",
+        fault=Fault.TRANSACTION_TIMEOUT,
     )
 
 
 def fence_former(pipeline: Pipeline) -> Action:
-    """initTransactions() finds a transaction going on: the coordinator fences it and aborts it (11.1, T1')."""
+    """Fence and abort a transaction that a new producer's initTransactions() finds going on (11.1, T1')."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.status] = int(Status.PREPARE_ABORT)
@@ -170,15 +170,15 @@ def fence_former(pipeline: Pipeline) -> Action:
     return Action(
         "fence_former",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(waits, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(waits, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the new producer calls initTransactions(): the coordinator fences the one before it and decides to abort "
             + transactions.each[before[transactions.current.name]].name
         ),
-        "11.1 T1'",
+        semantics="11.1 T1'",
     )
 
 
@@ -188,7 +188,7 @@ def _wants_to_begin(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def initialise(pipeline: Pipeline) -> Action:
-    """The producer gets a new epoch: a new instance, or one that aborted (semantics 11.1, T1; 3.4)."""
+    """Give a new epoch to a producer: a new instance, or one that aborted (semantics 11.1, T1; 3.4)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     raise_epoch(pipeline, effect)
@@ -200,17 +200,17 @@ def initialise(pipeline: Pipeline) -> Action:
     return Action(
         "initialise",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(due, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
-        "11.1 T1",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(due, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
+        semantics="11.1 T1",
     )
 
 
 def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
-    """A transaction is to be ended, or a producer to be started, with a new producer epoch."""
+    """Tell whether a transaction is to be ended, or a producer to be started, with a new producer epoch."""
     transactions, rules = of(pipeline)
     waits = z3.Or(transactions.is_(Status.ONGOING), z3.And(transactions.is_at_rest, _wants_to_begin(pipeline)))
     wanted = [z3.And(z3.Not(transactions.initialised.is_set), waits)]
@@ -223,16 +223,16 @@ def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
-    """Nothing has happened yet that could have moved the coordinator.
+    """Tell whether nothing has happened yet that could have moved the coordinator.
 
-    It leads a partition of its own: how long that may be without a leader is not modelled.
+    The coordinator leads a partition of its own, whose time without a leader is not modelled.
     """
     disturbed = of(pipeline)[0].disturbed
     return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
 
 
 def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
-    """A fault of a broker is remembered, where there are transactions."""
+    """Make a fault of a broker set ``disturbed``, where there are transactions; return the action."""
     disturbed = None if pipeline.transactions is None else pipeline.transactions.disturbed
     if disturbed is None or action.fault not in OF_BROKERS:
         return action
@@ -240,7 +240,7 @@ def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything that the coordinator does by itself."""
+    """Yield the coordinator's own actions."""
     transactions = pipeline.transactions
     if transactions is None:
         return

@@ -1,6 +1,7 @@
-"""Brokers 1.0 to 2.4.0 forget a producer whose newest epoch they know from a marker only (semantics 11.7, KAFKA-9144).
+"""Brokers 1.0 to 2.4.0, which forget a producer whose newest epoch they have from a marker only (11.7, KAFKA-9144).
 
-They look at the time of its last batch, and of that epoch it has none. So whom the marker fenced is not fenced there.
+They look at the time of the producer's last batch, and have none of that epoch. So a producer that the marker fenced is
+not fenced there.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from model.state import Pipeline, Replica
 
 
 def is_forgotten(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """The broker has forgotten the producer since it got a marker that stands there, or further on."""
+    """Tell whether the broker has forgotten the producer since it got a marker at ``offset`` or later."""
     if not pipeline.deployment.brokers_forget_fenced:
         return z3.BoolVal(False)
     slots = list(enumerate(replica.log.slots))[offset:]
@@ -23,7 +24,7 @@ def is_forgotten(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRe
 
 
 def _knows_marker_only(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
-    """The last entry is a marker, and of its epoch there is no record, of this run or from before."""
+    """Tell whether the last entry is a marker whose epoch has no record, of this run or from before."""
     assert pipeline.transactions is not None
     slot = replica.log.slots[offset]
     epoch = slot["producer_epoch"].term
@@ -37,7 +38,7 @@ def _knows_marker_only(pipeline: Pipeline, replica: Replica, offset: int) -> z3.
 
 
 def _is_something_sent(pipeline: Pipeline) -> z3.BoolRef:
-    """Numbers of an earlier epoch may yet reach the broker."""
+    """Tell whether numbers of an earlier epoch can still reach the broker."""
     sent = [
         z3.Or(batch.delayed.term != 0, z3.And(batch.incomplete, batch.sequence.term >= 0))
         for batch in pipeline.producer.batches
@@ -47,7 +48,7 @@ def _is_something_sent(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
-    """The broker looks for producers that wrote nothing for long, as it does every ten minutes (KAFKA-9144)."""
+    """Forget a producer that wrote nothing for long, in the broker's check every ten minutes (11.7, KAFKA-9144)."""
     here = [_knows_marker_only(pipeline, replica, offset) for offset in range(replica.log.capacity)]
     effect = Effect()
     for only, slot in zip(here, replica.log.slots, strict=True):
@@ -55,20 +56,20 @@ def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "forget_fenced",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} forgets the producer, and that it was fenced: of its newest epoch it has only a marker, "
             "whose time it does not keep (KAFKA-9144)"
         ),
-        "11.7",
+        semantics="11.7",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every broker that forgets too early."""
+    """Yield the actions of brokers that forget too early."""
     if pipeline.deployment.brokers_forget_fenced:
         for replica in pipeline.replicas:
             yield forget_fenced(pipeline, replica)

@@ -1,7 +1,7 @@
-"""How a transaction ends: committed, aborted, too late, or by a request that is late itself (semantics 11.1, 11.6).
+"""Ends of a transaction: committed, aborted, timed out, or ended by a request that is late itself (11.1, 11.6).
 
-The coordinator's requests are taken to be answered in the end, and its log to keep what it decides, unless a fault
-takes that away (forgetting.py; docs/semantics.md).
+The coordinator's requests are answered in the end, and its log keeps what it decides, unless a fault takes that away
+(forgetting.py; docs/semantics.md).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from model.transactions.sending import add_partition, batches_of, begins_next, t
 from model.transactions.state import Keeping, Outcome, Status, Transaction
 
 COMMIT, ABORT = 1, 2
-"""What an abandoned EndTxn asks for."""
+"""The values of ``late_end`` for what an abandoned EndTxn asks for."""
 
 
 def fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
-    """What was never sent of a transaction fails when it is aborted; what was is retried to its end.
+    """Fail the records of an aborted transaction that were never sent; those that were sent are retried.
 
-    A client that drains retries nothing any more (semantics 4.1).
+    A client that drains retries none of them (semantics 4.1).
     """
     if pipeline.deployment.drains:
         purge(pipeline, effect, z3.BoolVal(True))
@@ -42,7 +42,7 @@ def fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction)
 
 
 def is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Nothing of the transaction is in flight, or to be retried (semantics 11.1, T4)."""
+    """Tell whether nothing of the transaction is in flight, or to be retried (semantics 11.1, T4)."""
     numbered = []
     for batch in batches_of(pipeline, transaction):
         assert batch.sequence is not None
@@ -51,17 +51,17 @@ def is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def all_acknowledged(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Every send of the transaction succeeded."""
+    """Tell whether every send of the transaction succeeded."""
     return z3.And(*(batch.is_(Fate.ACKNOWLEDGED) for batch in batches_of(pipeline, transaction)))
 
 
 def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Every send was acknowledged, and the client asks the coordinator to commit."""
+    """Tell whether every send was acknowledged, and the client asks the coordinator to commit."""
     return z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
 
 
 def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
+    """Tell whether the application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
     may = z3.And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
     if pipeline.deployment.older_transactions is not None:
         return z3.And(may, z3.Not(is_in_doubt(pipeline)))
@@ -69,7 +69,7 @@ def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def _can_decide(pipeline: Pipeline, epoch: z3.ArithRef) -> z3.BoolRef:
-    """The coordinator takes an EndTxn from this epoch for the transaction that is going on (semantics 11.1, T4)."""
+    """Tell whether the coordinator accepts an EndTxn of this epoch for the transaction that goes on (11.1, T4)."""
     transactions, rules = of(pipeline)
     room = epoch_left(pipeline) if rules.epoch_each else z3.BoolVal(True)
     return z3.And(transactions.is_(Status.ONGOING), epoch == transactions.epoch.term, room)
@@ -83,7 +83,7 @@ def _decide(pipeline: Pipeline, effect: Effect, status: z3.ArithRef | int) -> No
 
 
 def _come_to_terms(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
-    """A coordinator that had forgotten something and its client agree again: this transaction ends (11.4)."""
+    """Note that a coordinator that had forgotten something and its client agree again: this transaction ends (11.4)."""
     transactions, _ = of(pipeline)
     if transactions.own_log is not None:
         was_lost = transactions.own_log.is_(Keeping.LOST)
@@ -92,7 +92,7 @@ def _come_to_terms(pipeline: Pipeline, effect: Effect, transaction: Transaction)
 
 
 def crash_with_transactions(pipeline: Pipeline, effect: Effect) -> None:
-    """The application forgets what goes on; its next instance has to call initTransactions() first."""
+    """Forget the application's transactions; its next instance has to call initTransactions() first."""
     transactions, session = of(pipeline)[0], pipeline.producer.session
     for transaction in transactions.each:
         effect.set_when(transaction.is_going_on, transaction.outcome, int(Outcome.LOST))
@@ -104,7 +104,10 @@ def crash_with_transactions(pipeline: Pipeline, effect: Effect) -> None:
 def let_go(
     pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome, *, starts_anew: bool = False
 ) -> None:
-    """The application knows how the transaction ended; before TV2 its client may have to ask for a new epoch."""
+    """Note that the application knows how the transaction ended.
+
+    Before TV2 the client must ask for a new epoch then, if ``starts_anew``.
+    """
     transactions, rules = of(pipeline)
     effect[transaction.outcome] = int(outcome)
     effect[transactions.added] = False
@@ -115,7 +118,7 @@ def let_go(
 
 
 def start_anew(pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome) -> None:
-    """The producer is of no use any more: the application makes another, which calls initTransactions()."""
+    """Give the producer up: the application makes another, which calls initTransactions()."""
     transactions, _ = of(pipeline)
     effect[transaction.outcome] = int(outcome)
     effect[transactions.added] = False
@@ -130,18 +133,18 @@ def _drop_late_end(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def _keeps_its_epoch(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The send failed while commitTransaction() was waiting for it: then the client asks for no new epoch (11.1).
+    """Tell whether the send failed while commitTransaction() waited for it: the client then asks for no epoch (11.1).
 
-    All records had been sent by then. A sequence number of which nothing is known leads to a new epoch all the same.
+    All records had been sent by then. A sequence number whose fate is unknown leads to a new epoch all the same.
     """
     sent = [z3.Not(batch.is_(Fate.UNSENT)) for batch in batches_of(pipeline, transaction)]
     return z3.And(*sent, z3.Not(pipeline.producer.unresolved.is_set))
 
 
 def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator writes PrepareCommit: the transaction is decided, and commitTransaction() returns (11.1, T4).
+    """Write PrepareCommit at the coordinator: the decision is final, and commitTransaction() returns (11.1, T4).
 
-    Nothing but a crash tells a client that knows it from one that does not yet.
+    Only a crash distinguishes a client that knows of the decision from one that does not know yet.
     """
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_COMMIT)
@@ -150,19 +153,19 @@ def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "prepare_commit",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application commits {words(pipeline, transaction)}: the coordinator decides so, and the call returns"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
 def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator decides to commit, and the application is gone before it knows (semantics 11.1, T4)."""
+    """Decide to commit at the coordinator, and crash the application before it knows (semantics 11.1, T4)."""
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_COMMIT)
     _come_to_terms(pipeline, effect, transaction)
@@ -170,27 +173,27 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "crash_at_commit",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(
             may_commit(pipeline, transaction),
             _can_decide(pipeline, pipeline.producer.epoch.term),
             pipeline.producer.session.term < pipeline.producer.session.high,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application commits {words(pipeline, transaction)}, and crashes before it knows that the coordinator "
             "has decided so"
         ),
-        "11.1 T4",
-        Fault.PRODUCER_CRASH,
+        semantics="11.1 T4",
+        fault=Fault.PRODUCER_CRASH,
     )
 
 
 def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """A send of the transaction failed, which leaves no choice: abortTransaction() (semantics 11.1).
+    """Call abortTransaction(), the only way after a failed send of the transaction (semantics 11.1).
 
-    One of a later transaction may.
+    A transaction of later records can be aborted at any time.
     """
     batches = batches_of(pipeline, transaction)
     failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches)) if batches else z3.BoolVal(True)
@@ -203,26 +206,26 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "begin_abort",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        may_abort,
-        effect.updates,
-        lambda before, after: f"the application aborts {words(pipeline, transaction)}, for a send failed",
-        "11.1",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=may_abort,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application aborts {words(pipeline, transaction)}, because a send failed",
+        semantics="11.1",
     )
 
 
 def _may_ask_anew(pipeline: Pipeline) -> bool:
-    """Its client may ask for a new epoch after an abort: with TV2 it is given one, and before 2.5 it never does."""
+    """Tell whether the client can ask for a new epoch after an abort: not with TV2, which gives one, nor before 2.5."""
     rules = of(pipeline)[1]
     return not rules.epoch_each and rules.older is None
 
 
 def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -> Action:
-    """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns.
+    """Write PrepareAbort at the coordinator for a client with nothing in flight; abortTransaction() returns (11.1 T4).
 
-    ``anew``: the client then asks for a new epoch, as one before TV2 does unless it may keep its own. With some that
-    request is what aborts, in a newer epoch (semantics 4.1).
+    ``anew``: the client then asks for a new epoch, as a client before TV2 does unless it can keep its own. With some
+    clients that request is what aborts, in a newer epoch (semantics 4.1).
     """
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_ABORT)
@@ -241,19 +244,19 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     return Action(
         "prepare_abort",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number, "anew": int(anew)},
-        guard,
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number, "anew": int(anew)},
+        guard=guard,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator decides to abort {words(pipeline, transaction)}, and abortTransaction() returns"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
 def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """A request before this one has decided already: commitTransaction() returns (semantics 11.1 T4, 11.6)."""
+    """Let commitTransaction() return, as an earlier request has decided already (semantics 11.1 T4, 11.6)."""
     transactions, _ = of(pipeline)
     decided = z3.And(transactions.is_committed, was_raised(pipeline))
     effect = Effect()
@@ -261,17 +264,19 @@ def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "learn_committed",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(may_commit(pipeline, transaction), decided),
-        effect.updates,
-        lambda before, after: f"commitTransaction() returns: {words(pipeline, transaction)} is committed already",
-        "11.1 T4, 11.6",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_commit(pipeline, transaction), decided),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"commitTransaction() returns: {words(pipeline, transaction)} is committed already"
+        ),
+        semantics="11.1 T4, 11.6",
     )
 
 
 def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """abortTransaction() returns: the coordinator had aborted already, or knows of no transaction (11.1, T4 T7)."""
+    """Let abortTransaction() return: the coordinator had aborted, or knows of no transaction (11.1, T4 T7)."""
     transactions, _ = of(pipeline)
     here = transactions.current.term == transaction.number
     decided = z3.And(transactions.is_aborted, here)
@@ -286,17 +291,17 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "learn_aborted",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
-        effect.updates,
-        lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
-        "11.1 T4 T7",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
+        semantics="11.1 T4 T7",
     )
 
 
 def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator has a newer epoch of this producer: the transaction is aborted, and the producer starts anew."""
+    """Let the producer find itself fenced by a newer epoch: its transaction is aborted, it starts anew (11.1 T7)."""
     transactions, _ = of(pipeline)
     fenced = pipeline.producer.epoch.term < transactions.epoch.term
     aborted = transactions.is_aborted
@@ -306,20 +311,20 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "learn_fenced",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer finds itself fenced: {words(pipeline, transaction)} is aborted, and the application starts "
             "a new producer"
         ),
-        "11.1 T7",
+        semantics="11.1 T7",
     )
 
 
 def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The transaction was ended the other way before: INVALID_TXN_STATE, and the producer is of no use (11.1, T4)."""
+    """Refuse to end a transaction that ended the other way: INVALID_TXN_STATE, a new producer is needed (11.1 T4)."""
     transactions, _ = of(pipeline)
     aborted = transactions.is_aborted
     committed = transactions.is_committed
@@ -332,20 +337,20 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "refuse_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(other_way, was_raised(pipeline)),
-        effect.updates,
-        lambda before, after: (
-            f"the coordinator refuses to end {words(pipeline, transaction)} so: INVALID_TXN_STATE, and the application "
-            "starts a new producer"
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(other_way, was_raised(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the coordinator, which has decided otherwise, refuses to end {words(pipeline, transaction)}: "
+            "INVALID_TXN_STATE, and the application starts a new producer"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
 def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The producer goes on: later records, which are not followed, are written to the partition (semantics 11.1)."""
+    """Begin a transaction of later records, which are not followed, in this partition (semantics 11.1)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.OPEN)
@@ -354,17 +359,17 @@ def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "begin_later",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
-        effect.updates,
-        lambda before, after: f"the application goes on with later records, in {transaction.name}",
-        "11.1 T2",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application goes on with later records, in {transaction.name}",
+        semantics="11.1 T2",
     )
 
 
 def delay_earlier_end(pipeline: Pipeline) -> Action:
-    """An earlier transaction was committed by the second request to do so; the first is still on its way (11.6)."""
+    """Hold up the first request to commit an earlier transaction, which a second request has committed (11.6)."""
     transactions, _ = of(pipeline)
     late = transactions.late_end
     assert late is not None
@@ -374,20 +379,20 @@ def delay_earlier_end(pipeline: Pipeline) -> Action:
     return Action(
         "delay_earlier_end",
         "network",
-        "producer",
-        {},
-        z3.And(nothing_yet, transactions.initialised.is_set, late.term == 0),
-        effect.updates,
-        lambda before, after: (
-            "a request to commit an earlier transaction is held up; the producer has sent it again, and that is over"
+        lane="producer",
+        arguments={},
+        guard=z3.And(nothing_yet, transactions.initialised.is_set, late.term == 0),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            "a request to commit an earlier transaction is held up; the producer has sent it again, and has committed"
         ),
-        "11.6",
-        Fault.DELAYED_REQUEST,
+        semantics="11.6",
+        fault=Fault.DELAYED_REQUEST,
     )
 
 
 def discard_late_end(pipeline: Pipeline) -> Action:
-    """An abandoned EndTxn is never executed (semantics 11.6)."""
+    """Drop an abandoned EndTxn, which is never executed (semantics 11.6)."""
     transactions, _ = of(pipeline)
     late = transactions.late_end
     assert late is not None
@@ -396,17 +401,17 @@ def discard_late_end(pipeline: Pipeline) -> Action:
     return Action(
         "discard_late_end",
         "network",
-        "producer",
-        {},
-        late.term > 0,
-        effect.updates,
-        lambda before, after: "the abandoned request to end a transaction is dropped",
-        "11.6",
+        lane="producer",
+        arguments={},
+        guard=late.term > 0,
+        updates=effect.updates,
+        sentence=lambda before, after: "the abandoned request to end a transaction is dropped",
+        semantics="11.6",
     )
 
 
 def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> Action:
-    """An EndTxn is held up on its way for longer than its client waits, which sends it again (semantics 11.6)."""
+    """Hold up an EndTxn for longer than its client waits, which sends it again (semantics 11.6)."""
     transactions, _ = of(pipeline)
     assert transactions.late_end is not None and transactions.late_end_epoch is not None
     asked = may_commit(pipeline, transaction) if commits else may_end_aborted(pipeline, transaction)
@@ -417,20 +422,20 @@ def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) ->
     return Action(
         "delay_end",
         "network",
-        "producer",
-        {"transaction": transaction.number, "commits": int(commits)},
-        z3.And(asked, transactions.added.is_set, transactions.late_end.term == 0),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number, "commits": int(commits)},
+        guard=z3.And(asked, transactions.added.is_set, transactions.late_end.term == 0),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the request to {what} {words(pipeline, transaction)} is held up, and the producer sends it again"
         ),
-        "11.6",
-        Fault.DELAYED_REQUEST,
+        semantics="11.6",
+        fault=Fault.DELAYED_REQUEST,
     )
 
 
 def execute_late_end(pipeline: Pipeline) -> Action:
-    """The coordinator executes an abandoned EndTxn: it ends whatever goes on in the same epoch (semantics 11.6)."""
+    """Execute an abandoned EndTxn: it ends whatever goes on in the same epoch (semantics 11.6)."""
     transactions, _ = of(pipeline)
     late, epoch = transactions.late_end, transactions.late_end_epoch
     assert late is not None and epoch is not None
@@ -447,17 +452,17 @@ def execute_late_end(pipeline: Pipeline) -> Action:
     return Action(
         "execute_late_end",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(late.term > 0, _can_decide(pipeline, epoch.term)),
-        effect.updates,
-        sentence,
-        "11.6",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(late.term > 0, _can_decide(pipeline, epoch.term)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.6",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way in which a transaction is ended, or found to be."""
+    """Yield the ends of transactions, and the steps in which a client learns of an end."""
     transactions = pipeline.transactions
     if transactions is None:
         return

@@ -17,12 +17,12 @@ def of(pipeline: Pipeline) -> tuple[Transactions, Transactional]:
 
 
 def has_epoch(pipeline: Pipeline) -> z3.BoolRef:
-    """The client's producer epoch is the coordinator's."""
+    """Tell whether the client's producer epoch is the coordinator's."""
     return pipeline.producer.epoch.term == of(pipeline)[0].epoch.term
 
 
 def was_raised(pipeline: Pipeline) -> z3.BoolRef:
-    """The coordinator's epoch is the one that ending the client's transaction gave (TV2), or the client's own."""
+    """Tell whether the coordinator's epoch is the client's, or with TV2 the one that the transaction's end gave."""
     transactions, rules = of(pipeline)
     return transactions.epoch.term == pipeline.producer.epoch.term + int(rules.epoch_each)
 
@@ -33,7 +33,7 @@ def raise_epoch(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def take_epoch(pipeline: Pipeline, effect: Effect, *, anew: bool = False) -> None:
-    """The client goes on with the coordinator's epoch, numbering from 0, if that is another one, or it starts ``anew``.
+    """Take the coordinator's epoch at the client, and number from 0 if the epoch is another one or taken ``anew``.
 
     A coordinator that has forgotten an epoch gives it once more (semantics 11.4).
     """

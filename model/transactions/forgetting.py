@@ -1,6 +1,6 @@
-"""The coordinator's own log loses its end, or everything, and what its producer then finds (semantics 11.4).
+"""A coordinator whose own log loses its end, or everything, and its producer's reaction (semantics 11.4).
 
-``__transaction_state`` is a topic like others: with ``transaction.state.log.min.isr=1`` what it acknowledged can be
+``__transaction_state`` is a topic like others: with ``transaction.state.log.min.isr=1`` an acknowledged write can be
 lost. A coordinator that starts from what is left sends markers for what was decided there, and nothing else.
 """
 
@@ -49,7 +49,7 @@ def _is_lost(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def _start_elsewhere(pipeline: Pipeline, effect: Effect) -> None:
-    """The coordinator is another broker, which has to be found."""
+    """Move the coordinator to another broker, which clients have to find."""
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     effect[own_log.keeping] = int(Keeping.LOST)
     if transactions.disturbed is not None:
@@ -57,30 +57,30 @@ def _start_elsewhere(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def put_at_risk(pipeline: Pipeline) -> Action:
-    """Only one broker has what the coordinator writes from here on: no other is in the ISR of its log (11.4)."""
+    """Leave one broker in the ISR of the coordinator's log: no other has what is written from here on (11.4)."""
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     return Action(
         "put_at_risk",
         "brokers",
-        "brokers",
-        {},
-        own_log.is_(Keeping.SAFE),
-        {
+        lane="brokers",
+        arguments={},
+        guard=own_log.is_(Keeping.SAFE),
+        updates={
             own_log.keeping: z3.IntVal(Keeping.AT_RISK),
             own_log.status: transactions.status.term,
             own_log.epoch: transactions.epoch.term,
             own_log.current: transactions.current.term,
         },
-        lambda before, after: (
+        sentence=lambda before, after: (
             "__transaction_state is down to one broker: what the coordinator writes from here on, no other has"
         ),
-        "11.4",
-        Fault.LOST_TRANSACTION_STATE,
+        semantics="11.4",
+        fault=Fault.LOST_TRANSACTION_STATE,
     )
 
 
 def lose_end(pipeline: Pipeline) -> Action:
-    """That broker is lost, and the coordinator starts from what the others have (semantics 11.4)."""
+    """Lose that broker: the coordinator starts from what the others have (semantics 11.4)."""
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     pairs = (
         (transactions.status, own_log.status),
@@ -103,19 +103,19 @@ def lose_end(pipeline: Pipeline) -> Action:
     return Action(
         "lose_end",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(own_log.is_(Keeping.AT_RISK), differs),
-        effect.updates,
-        sentence,
-        "11.4",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(own_log.is_(Keeping.AT_RISK), differs),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.4",
     )
 
 
 def lose_all(pipeline: Pipeline) -> Action:
-    """Nothing is left of the transactional.id: its next producer gets another producer id (semantics 11.4).
+    """Lose everything of the transactional.id: its next producer gets another producer id (semantics 11.4).
 
-    Here that has the epochs that follow, so that no epoch of the client's is the coordinator's any more.
+    In the model the new id has the epochs that follow, so that no epoch of the client is the coordinator's any more.
     """
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     effect = Effect()
@@ -128,21 +128,21 @@ def lose_all(pipeline: Pipeline) -> Action:
     return Action(
         "lose_all",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "all of __transaction_state is lost: the coordinator does not know the transactional.id, "
             "which will get another producer id"
         ),
-        "11.4",
-        Fault.LOST_TRANSACTION_STATE,
+        semantics="11.4",
+        fault=Fault.LOST_TRANSACTION_STATE,
     )
 
 
 def abort_forgotten(pipeline: Pipeline) -> Action:
-    """Nobody ends what the coordinator has as ongoing, and its time is over (semantics 11.1 T7, 11.4)."""
+    """Abort at its timeout what the coordinator has as ongoing and nobody ends (semantics 11.1 T7, 11.4)."""
     transactions, _ = of(pipeline)
     ended = [z3.And(transactions.current.term == one.number, z3.Not(one.is_going_on)) for one in transactions.each]
     effect = Effect()
@@ -151,20 +151,20 @@ def abort_forgotten(pipeline: Pipeline) -> Action:
     return Action(
         "abort_forgotten",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
-            f"nobody ends {transactions.each[before[transactions.current.name]].name} for the coordinator: "
-            "transaction.timeout.ms is over, and it decides to abort"
+        lane="brokers",
+        arguments={},
+        guard=z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"nobody ends {transactions.each[before[transactions.current.name]].name}, which the coordinator has as "
+            "ongoing: transaction.timeout.ms is over, and it decides to abort"
         ),
-        "11.1 T7, 11.4",
+        semantics="11.1 T7, 11.4",
     )
 
 
 def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader has the partition added for a record that arrives, as it does with the first (TV2, 11.1 T2)."""
+    """Let the leader add the partition for a record that arrives, as for the first one (TV2, 11.1 T2)."""
     transactions, _ = of(pipeline)
     assert batch.sent_epoch is not None
     transaction = transaction_of(pipeline, batch)
@@ -175,17 +175,17 @@ def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "add_again",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
-        effect.updates,
-        lambda before, after: f"{leader.name} has the partition added to {transaction.name} once more",
-        "11.1 T2, 11.5",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} has the partition added to {transaction.name} once more",
+        semantics="11.1 T2, 11.5",
     )
 
 
 def _asks(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The client asks the coordinator for something: to add the partition, to commit, or to abort."""
+    """Tell whether the client asks the coordinator for something: to add the partition, to commit, or to abort."""
     transactions, _ = of(pipeline)
     asks_to_add = z3.And(transaction.is_(Outcome.OPEN), z3.Not(transactions.added.is_set))
     commits = z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
@@ -193,9 +193,9 @@ def _asks(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator does not know the client's epoch, or its producer id: the producer is of no use (11.4).
+    """Refuse a client whose epoch or producer id the coordinator does not know: a new producer is needed (11.4).
 
-    PRODUCER_FENCED, or INVALID_PRODUCER_ID_MAPPING.
+    The error is PRODUCER_FENCED, or INVALID_PRODUCER_ID_MAPPING.
     """
     transactions, _ = of(pipeline)
     decided = z3.Not(transactions.is_(Status.EMPTY, Status.ONGOING))
@@ -221,23 +221,23 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "find_forgotten",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(
             _is_lost(pipeline),
             _asks(pipeline, transaction),
             is_drained(pipeline, transaction),
             z3.Not(agree),
             z3.Not(fenced_earlier),
         ),
-        effect.updates,
-        sentence,
-        "11.4",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.4",
     )
 
 
 def find_forgotten_later(pipeline: Pipeline) -> Action:
-    """The producer goes on with later records, and the coordinator does not know its epoch or id (11.4)."""
+    """Refuse to begin later records' transaction, as the coordinator does not know the client's epoch or id (11.4)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.initialised] = False
@@ -245,20 +245,20 @@ def find_forgotten_later(pipeline: Pipeline) -> Action:
     return Action(
         "find_forgotten_later",
         "producer",
-        "producer",
-        {},
-        z3.And(_is_lost(pipeline), wants, z3.Not(has_epoch(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(_is_lost(pipeline), wants, z3.Not(has_epoch(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the coordinator refuses to begin a transaction with later records, and the application starts a new "
             "producer"
         ),
-        "11.4",
+        semantics="11.4",
     )
 
 
 def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator has no such transaction as ongoing: INVALID_TXN_STATE, and the producer is of no use (11.4)."""
+    """Refuse to end a transaction that is not ongoing there: INVALID_TXN_STATE, and a new producer is needed (11.4)."""
     transactions, rules = of(pipeline)
     commits, aborts = may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction)
     committed = transactions.is_committed
@@ -276,20 +276,20 @@ def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action
     return Action(
         "refuse_forgotten_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator, which does not know of {words(pipeline, transaction)}, refuses to end it, and the "
             "application starts a new producer"
         ),
-        "11.4",
+        semantics="11.4",
     )
 
 
 def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> Action:
-    """Before TV2 the coordinator takes the request for one that ended the transaction before: success (11.1 T4, 11.4).
+    """Answer success to an EndTxn that, before TV2, is treated as the former transaction's (11.1 T4, 11.4).
 
     No marker is written.
     """
@@ -303,22 +303,22 @@ def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commit
     return Action(
         "take_for_earlier_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number, "commits": int(commits)},
-        z3.And(
+        lane="brokers",
+        arguments={"transaction": transaction.number, "commits": int(commits)},
+        guard=z3.And(
             _is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), transactions.is_(status), asked, other
         ),
-        effect.updates,
-        lambda before, after: (
-            f"{call}() returns for {words(pipeline, transaction)}: the coordinator takes the request for the one "
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{call}() returns for {words(pipeline, transaction)}: the coordinator treats the request as the one "
             f"before, which it has {ended}, and writes no marker"
         ),
-        "11.1 T4, 11.4",
+        semantics="11.1 T4, 11.4",
     )
 
 
 def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """With TV2 the coordinator aborts what it does not know of: it raises the epoch, and writes no marker (11.4)."""
+    """Abort, with TV2, a transaction unknown to the coordinator: it raises the epoch and writes no marker (11.4)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.status] = int(Status.COMPLETE_ABORT)
@@ -328,9 +328,9 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "abort_unknown",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(
             _is_lost(pipeline),
             transactions.added.is_set,
             has_epoch(pipeline),
@@ -338,17 +338,17 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
             may_end_aborted(pipeline, transaction),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"abortTransaction() returns for {words(pipeline, transaction)}: the coordinator knows of no partition in "
             "it, and writes no marker"
         ),
-        "11.4, 11.5",
+        semantics="11.4, 11.5",
     )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way to lose what the coordinator wrote, and what comes of it, where that is asked about."""
+    """Yield the losses of the coordinator's log and their effects, where the deployment names that fault."""
     transactions = pipeline.transactions
     if transactions is None or transactions.own_log is None:
         return

@@ -1,7 +1,7 @@
 """A client that asks for no new epoch: one before 2.5, or any with brokers before 2.5 (semantics 11.7).
 
-After an abort it goes on in the same epoch, and numbers on. Where it cannot know whether a number is used it stops for
-good; only those of 0.11 give the number to the next record.
+After an abort it goes on in the same epoch, and its numbers go on. Where it cannot know whether a number is used it
+stops permanently; only clients of 0.11 give the number to the next record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _makes(pipeline: Pipeline, in_doubt: InDoubt) -> bool:
 
 
 def stops_when_given_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A retry was given up on: clients 1.0 to 2.4 cannot go on, for it may be stored (semantics 11.7)."""
+    """Tell whether the client stops after it gave up on a retry, which can be stored: clients 1.0 to 2.4 (11.7)."""
     if not _makes(pipeline, InDoubt.STOPS):
         return z3.BoolVal(False)
     assert batch.sequence is not None
@@ -38,7 +38,7 @@ def stops_when_given_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def stop_producer(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:
-    """A fatal error: whatever the producer has fails, and the application gives it up and makes another (11.7)."""
+    """Raise a fatal error: all that the producer has fails, and the application makes another producer (11.7)."""
     transactions, _ = of(pipeline)
     for batch in pipeline.producer.batches:
         if batch is not spared:
@@ -51,7 +51,7 @@ def stop_producer(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spare
 
 
 def is_in_doubt(pipeline: Pipeline) -> z3.BoolRef:
-    """Some number is in doubt, and the client waits with all else until it knows more (clients from 2.5 on)."""
+    """Tell whether some number is in doubt, so that the client waits until it knows more (clients from 2.5 on)."""
     if not _makes(pipeline, InDoubt.STOPS_WHEN_DRAINED):
         return z3.BoolVal(False)
     return pipeline.producer.unresolved.is_set
@@ -67,7 +67,7 @@ def _something_is_numbered(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def resolve_in_transaction(pipeline: Pipeline) -> Action:
-    """Nothing numbered is left: the client goes on if no number is missing, else it stops for good (11.7)."""
+    """Resolve the numbers once none is in flight: go on if none is missing, else stop permanently (11.7)."""
     producer = pipeline.producer
     continues = producer.next_sequence.term == producer.last_acknowledged.term + 1
     effect = Effect()
@@ -77,22 +77,22 @@ def resolve_in_transaction(pipeline: Pipeline) -> Action:
     return Action(
         "resolve_in_transaction",
         "producer",
-        "producer",
-        {},
-        z3.And(is_in_doubt(pipeline), z3.Not(_something_is_numbered(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(is_in_doubt(pipeline), z3.Not(_something_is_numbered(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer finds that no sequence is missing"
             if before[transactions.initialised.name] == after[transactions.initialised.name]
-            else "nobody knows whether a sequence that the producer gave up on is used: it stops for good (a fatal "
-            "error), and the application starts a new producer"
+            else "the producer cannot know whether a sequence that it gave up on is used: it stops permanently (a "
+            "fatal error), and the application starts a new producer"
         ),
-        "11.7",
+        semantics="11.7",
     )
 
 
 def _starts_again(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Nothing that it sent was ever acknowledged: what is in flight may be numbered from 0 (semantics 3.4)."""
+    """Tell whether the client can number from 0 what is in flight: nothing it sent was ever acknowledged (3.4)."""
     heard = pipeline.producer.heard
     if heard is None:
         return z3.BoolVal(False)
@@ -100,7 +100,10 @@ def _starts_again(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def refuse_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The broker does not know the producer: the client numbers from 0, or the send fails (semantics 3.4, 3.5)."""
+    """Refuse a record, as the broker does not know its producer (semantics 3.4, 3.5).
+
+    The client numbers from 0 what it has in flight, or the send fails.
+    """
     check, producer = checked(pipeline, batch, leader), pipeline.producer
     assert check is not None and check.unknown is not None
     again = _starts_again(pipeline, batch)
@@ -123,22 +126,22 @@ def refuse_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "refuse_unknown",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.unknown),
-        effect.updates,
-        sentence,
-        "3.4, 3.5, 11.7",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.unknown),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.4, 3.5, 11.7",
     )
 
 
 def is_free(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The number of a record that a broker refused is given to the next one, but not after the last retry (11.7)."""
+    """Tell whether a refused record gives its number to the next one: not after the last retry (11.7)."""
     return z3.And(attempts_left(pipeline, batch), pipeline.producer.next_sequence.term > 0)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What a client and brokers do about numbers in doubt, where the epoch stays what it is."""
+    """Yield the actions of a client and brokers on numbers in doubt, where the epoch stays unchanged."""
     older = pipeline.deployment.older_transactions
     if older is None:
         return

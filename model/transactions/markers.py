@@ -1,8 +1,8 @@
-"""The markers of a log: which of them ends what stands before it, and what its broker makes of that (semantics 11.2).
+"""The markers of a log: the entries that a marker ends, and what its broker has seen of the marker (semantics 11.2).
 
-There is one transactional id, so that a marker ends whatever is open before it (of its producer id, where the
-coordinator can forget that). Which transactions are aborted a leader tells its readers, and its cleaner, from an index
-of its own, which it wrote when it appended their markers.
+There is one transactional id, so a marker ends whatever is open before it (of its producer id, where the coordinator
+can forget that). A leader tells its readers, and its cleaner, which transactions are aborted from an index of its own,
+which it wrote when it appended their markers.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from model.state import Pipeline, Replica
 
 
 def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """What stands at an offset ends a transaction, and is no record."""
+    """Tell whether the entry at an offset is a marker, which ends a transaction, and no record."""
     if pipeline.transactions is None:
         return z3.BoolVal(False)
     return pipeline.transactions.is_marker(leader.log.slots[offset]["batch"].term)
 
 
 def has_seen(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """The broker had the marker at the offset: it was there still when the broker copied the log (semantics 10, D6)."""
+    """Tell whether the broker had the marker at the offset: it was there when the broker copied the log (10, D6)."""
     if not pipeline.deployment.drops_markers:
         return z3.BoolVal(True)
     return leader.log.slots[offset][MARKER].term != int(Marker.UNSEEN)
 
 
 def is_listed(leader: Replica, offset: int) -> z3.BoolRef:
-    """The transaction that an abort marker ends stands in the broker's index of aborted transactions (10, D6)."""
+    """Tell whether the transaction of an abort marker is in the broker's index of aborted transactions (10, D6)."""
     return leader.log.slots[offset][MARKER].term == int(Marker.STANDS)
 
 
 def ends_it(pipeline: Pipeline, leader: Replica, later: int, offset: int) -> z3.BoolRef:
-    """A marker there would be of the producer id of what stands at the offset (semantics 11.4)."""
+    """Tell whether a marker at ``later`` would be of the producer id of the entry at ``offset`` (semantics 11.4)."""
     own_log = None if pipeline.transactions is None else pipeline.transactions.own_log
     if own_log is None:
         return z3.BoolVal(True)
@@ -43,9 +43,9 @@ def ends_it(pipeline: Pipeline, leader: Replica, later: int, offset: int) -> z3.
 
 
 def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_index: bool) -> z3.BoolRef:
-    """The first marker after the offset is there, and aborts; where it stands in the index, if that is asked.
+    """Tell whether there is a first marker after the offset and it aborts; with ``by_index``, if the index has it.
 
-    What was removed its own transaction's marker ended, whatever the broker has seen of it.
+    A removed record was ended by its own transaction's marker, whatever the broker has seen of that marker.
     """
     assert pipeline.transactions is not None
     cleaned = pipeline.deployment.drops_markers
@@ -67,13 +67,13 @@ def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_
 
 @shared
 def is_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """The record at the offset is in a transaction that this log aborts."""
+    """Tell whether the record at the offset is in a transaction that this log aborts."""
     return _is_aborted(pipeline, leader, offset, by_index=False)
 
 
 @shared
 def is_taken_for_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """Readers and the cleaner are told that the record at the offset was aborted: it is, and the index says so."""
+    """Tell whether readers and the cleaner are told that the record was aborted: it was, and the index says so."""
     return _is_aborted(pipeline, leader, offset, by_index=True)
 
 

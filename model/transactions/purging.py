@@ -1,6 +1,6 @@
-"""How a client that drains takes errors in a transaction: nothing more is sent, and what waits fails (semantics 4.1).
+"""Errors in a transaction with a client that drains: it sends nothing more, and queued records fail (semantics 4.1).
 
-What is purged from its queue gives its number back, whether it was stored or not; what a broker refused keeps it.
+A record purged from its queue gives its number back, stored or not; a record that a broker refused keeps its number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from model.wording import record_name
 
 
 def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:
-    """What waits in the queue fails, and as many numbers as were given to it are given again."""
+    """Fail the queued records, except for ``spared``, and give their numbers back."""
     next_sequence, count = pipeline.producer.next_sequence, z3.IntVal(0)
     for batch in pipeline.producer.batches:
         if batch is not spared:
@@ -31,9 +31,9 @@ def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch
 
 
 def only_abort_is_left(pipeline: Pipeline, effect: Effect, batch: Batch, *, bumps: bool) -> None:
-    """A send failed: an abortable error. ``bumps``: abortTransaction() will ask for a new epoch (semantics 4.1).
+    """Note an abortable error after a failed send; with ``bumps``, abortTransaction() asks for a new epoch (4.1).
 
-    Some clients ask for it at once instead, and raise no error but that of the send.
+    Some clients ask for the epoch at once instead, and raise no error but that of the send.
     """
     if bumps:
         effect[pipeline.producer.unresolved] = True
@@ -45,7 +45,7 @@ def only_abort_is_left(pipeline: Pipeline, effect: Effect, batch: Batch, *, bump
 
 
 def purge_returned(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """What came back to be retried when the transaction had failed is purged by abortTransaction() (semantics 4.1)."""
+    """Purge, in abortTransaction(), what came back to be retried after the transaction had failed (semantics 4.1)."""
     waiting = batches_of(pipeline, transaction)
     effect = Effect()
     purge(pipeline, effect, z3.BoolVal(True))
@@ -58,17 +58,17 @@ def purge_returned(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "purge_returned",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(transaction.is_(Outcome.ABORTING), comes_back, z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        sentence,
-        "4.1, 11.1",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(transaction.is_(Outcome.ABORTING), comes_back, z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="4.1, 11.1",
     )
 
 
 def replace_producer(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """After a fatal error the producer is of no use: the application makes another (semantics 4.1, 11.1)."""
+    """Replace a producer after a fatal error: the application makes another one (semantics 4.1, 11.1)."""
     transactions, _ = of(pipeline)
     producer = pipeline.producer
     assert producer.fatal is not None and producer.draining is not None
@@ -85,12 +85,12 @@ def replace_producer(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "replace_producer",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(transaction.is_going_on, has_stopped(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(transaction.is_going_on, has_stopped(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application gives up {words(pipeline, transaction)} with the producer, and starts a new one"
         ),
-        "4.1, 11.1",
+        semantics="4.1, 11.1",
     )

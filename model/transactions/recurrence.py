@@ -1,4 +1,4 @@
-"""Sequence numbers that were given back, and that a leader has seen all the same (semantics 3.5, 11.1)."""
+"""Sequence numbers that were given back although a leader has seen them (semantics 3.5, 11.1)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def _has_numbers(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable])
 
 
 def is_itself(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """What stands in the log with the numbers of the request is the same batch."""
+    """Tell whether the entry in the log with the numbers of the request is the same batch."""
     return leader.log.some(
         lambda _, slot: z3.And(slot["batch"].term == batch.number, _has_numbers(pipeline, batch, slot))
     )
 
 
 def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader takes the batch for one that it has, which has the same numbers: success, nothing appended (3.5).
+    """Acknowledge a batch that the leader treats as another one with the same numbers; nothing is appended (3.5).
 
-    That one was refused in the end, and gave its number back, but an attempt before had written it (11.1). The leader
-    answers when it is replicated.
+    The other batch was refused in the end, and gave its number back, but an attempt before had written it (11.1). The
+    leader answers when the other batch is replicated.
     """
     check = checked(pipeline, batch, leader)
     assert check is not None and batch.sequence is not None
@@ -51,13 +51,13 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     return Action(
         "take_for_another",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
-        effect.updates,
-        lambda before, after: (
-            f"{leader.name} takes {record_name(batch)} for an earlier one, whose sequence number it has: it appends "
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} treats {record_name(batch)} as an earlier record with the same sequence number: it appends "
             "nothing and acknowledges it"
         ),
-        "3.5",
+        semantics="3.5",
     )

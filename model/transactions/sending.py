@@ -1,4 +1,4 @@
-"""Which records are sent in which transaction, and when: begin, and add the partition (semantics 11.1)."""
+"""The records of each transaction, and its begin: first send(), and the partition is added (semantics 11.1)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from model.transactions.visibility import is_left_open
 
 
 def transaction_of(pipeline: Pipeline, batch: Batch) -> Transaction:
-    """The transaction in which a batch is sent."""
+    """Return the transaction in which a batch is sent."""
     bounds, (transactions, rules) = pipeline.deployment.bounds, of(pipeline)
-    # The first transaction is the one that has fewer: what is late of it may then split the next.
+    # The first transaction has fewer records than the others, so that a late one of it can split the next.
     group = (batch.record + -bounds.records % rules.records) // rules.records
     return transactions.each[group * bounds.sends + batch.attempt]
 
 
 def batches_of(pipeline: Pipeline, transaction: Transaction) -> Sequence[Batch]:
-    """The batches that are sent in a transaction, in their order."""
+    """Return the batches that are sent in a transaction, in their order."""
     return [batch for batch in pipeline.producer.batches if transaction_of(pipeline, batch) is transaction]
 
 
 def words(pipeline: Pipeline, transaction: Transaction) -> str:
-    """A transaction and its records, in words."""
+    """Return the words for a transaction and its records."""
     batches = batches_of(pipeline, transaction)
     if not batches:
         return f"{transaction.name} (later records)"
@@ -37,7 +37,7 @@ def words(pipeline: Pipeline, transaction: Transaction) -> str:
 
 
 def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The application sends the records of this transaction in another one (semantics 3.1, P12 P13)."""
+    """Tell whether the application sends the records of this transaction in another one (semantics 3.1, P12 P13)."""
     again = []
     if pipeline.deployment.on_send_error is OnSendError.RESEND:
         again.append(transaction.is_(Outcome.ABORTED, Outcome.REFUSED))
@@ -47,7 +47,7 @@ def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Nothing will be sent any more of the records of this transaction, as far as the bound on sends goes."""
+    """Tell whether no record of this transaction will be sent any more, within the bound on sends."""
     ended = transaction.is_(Outcome.COMMITTED, Outcome.ABORTED, Outcome.LOST, Outcome.REFUSED)
     if transaction.attempt == pipeline.deployment.bounds.sends - 1:
         return ended
@@ -55,10 +55,10 @@ def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """It is this transaction's turn: its records are to be sent now, in this attempt.
+    """Tell whether this transaction is next: its records are to be sent now, in this attempt.
 
-    One of later records makes a difference only where something is left open in a log, which it would end, or something
-    late may yet become part of it, or where the cleaner then no longer needs the markers before it.
+    A transaction of later records matters only in three cases. It would end something that is left open in a log,
+    something late can still become part of it, or the cleaner then no longer needs the markers before it.
     """
     transactions, rules = of(pipeline)
     each = transactions.each
@@ -78,7 +78,7 @@ def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The application calls send() for this record next, in a transaction that it begins with it, or has begun."""
+    """Tell whether the application calls send() for this record next, in a transaction that it begins or has begun."""
     transactions, _ = of(pipeline)
     transaction = transaction_of(pipeline, batch)
     before = [other for other in batches_of(pipeline, transaction) if other.record < batch.record]
@@ -94,14 +94,14 @@ def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def begin(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """The transaction of the batch is open from its first send() on."""
+    """Open the transaction of the batch, at its first send()."""
     effect[transaction_of(pipeline, batch).outcome] = int(Outcome.OPEN)
 
 
 def takes_next(pipeline: Pipeline) -> z3.BoolRef:
-    """The coordinator has nothing to finish before it takes the partition into a transaction (semantics 11.1, T2).
+    """Tell whether the coordinator has nothing to finish before it adds the partition to a transaction (11.1, T2).
 
-    If it has forgotten how the one before ended, it takes the next for a part of that.
+    If it has forgotten how the transaction before ended, it treats the next as a part of that.
     """
     transactions, _ = of(pipeline)
     if transactions.own_log is None:
@@ -111,9 +111,9 @@ def takes_next(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The partition is in the transaction, or can be added to it; what is aborted is only retried (11.1, T2).
+    """Tell whether the partition is in the transaction, or can be added; aborted records are only retried (11.1, T2).
 
-    A client that drains does not even retry it (semantics 4.1).
+    A client that drains does not retry them either (semantics 4.1).
     """
     transactions, _ = of(pipeline)
     transaction = transaction_of(pipeline, batch)
@@ -127,7 +127,7 @@ def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
-    """Before the first record of a transaction goes, the coordinator notes that the partition is in it (11.1, T2)."""
+    """Note at the coordinator that the partition is in the transaction, before its first record goes (11.1, T2)."""
     transactions, _ = of(pipeline)
     first = z3.Not(transactions.added.is_set)
     if transactions.own_log is not None:

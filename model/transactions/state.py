@@ -1,9 +1,9 @@
-"""The state of transactions: what the application knows of each, and what their coordinator has decided (semantics 11).
+"""The state of transactions: the application's knowledge of each, and the coordinator's decisions (semantics 11).
 
 The producer has one ``transactional.id``. Its coordinator keeps what it decides (docs/semantics.md). Transactions are
-numbered in the order in which they begin: the records of a *group* are sent in one transaction, and once more in the
-next *attempt* if that was aborted and the application sends them again. The last one stands for what the producer sends
-later: its records are not followed, only that it is committed.
+numbered in the order in which they begin. The records of a *group* are sent in one transaction, and once more in the
+next *attempt* if that was aborted and the application sends them again. The last transaction stands for what the
+producer sends later: its records are not followed, only that it is committed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from model.language import Variable, flag
 
 
 class Outcome(IntEnum):
-    """What the application knows of a transaction. ``LOST``: it crashed before it knew how the transaction ended;
-    ``REFUSED``: its request to end it was refused, whatever became of it.
+    """The application's knowledge of a transaction.
 
-    ``ABORTING``: it has called abortTransaction().
+    ``LOST``: the application crashed before it knew how the transaction ended. ``REFUSED``: its request to end the
+    transaction was refused, whatever became of the transaction. ``ABORTING``: it has called abortTransaction().
     """
 
     UNBEGUN = 0
@@ -47,10 +47,10 @@ class Status(IntEnum):
 
 
 class Keeping(IntEnum):
-    """What has become of ``__transaction_state``, the coordinator's own log (semantics 11.4).
+    """The condition of ``__transaction_state``, the coordinator's own log (semantics 11.4).
 
-    ``AT_RISK``: only one broker has what is written from here on; ``LOST``: it is gone, and the producer has not come
-    to terms with it.
+    ``AT_RISK``: only one broker has what is written from here on. ``LOST``: that is gone, and the producer does not
+    agree with the coordinator yet.
     """
 
     SAFE = 0
@@ -59,12 +59,12 @@ class Keeping(IntEnum):
 
 
 EARLIER = -1
-"""Stands for a transaction before the first one that is followed."""
+"""The number that stands for a transaction before the first one that is followed."""
 
 
 @dataclass(frozen=True)
 class CoordinatorLog:
-    """``__transaction_state``, where it may lose something.
+    """``__transaction_state``, where it can lose something.
 
     ``keeping`` says whether its end is at risk, and ``status``, ``epoch`` and ``current`` what it then goes back to (as
     in :class:`Transactions`). ``new_id``: the first producer epoch that belongs to another producer id, because the
@@ -95,12 +95,12 @@ class Transaction:
     outcome: Variable
 
     def is_(self, *outcomes: Outcome) -> z3.BoolRef:
-        """The outcome is one of these."""
+        """Tell whether the outcome is one of these."""
         return z3.Or(*(self.outcome.term == int(outcome) for outcome in outcomes))
 
     @property
     def is_going_on(self) -> z3.BoolRef:
-        """The application has begun it and does not know how it ends."""
+        """The condition that the application has begun the transaction and does not know how it ends."""
         return self.is_(Outcome.OPEN, Outcome.ABORTING)
 
     @property
@@ -113,13 +113,13 @@ class Transaction:
 class Transactions:
     """All transactions of the producer, and their coordinator.
 
-    ``status`` and ``epoch`` (of the producer) are the coordinator's, ``current`` the number of the transaction that
-    they are about. ``initialised``: initTransactions(), or the client's own bump, is done. ``added``: the client knows
-    the partition to be in the transaction. ``late_end``: an abandoned EndTxn that may still be executed (1 commit,
-    2 abort), with the epoch it was sent with; None where requests are not delayed. ``disturbed``: some broker was away,
-    cut off or slow, or stopped leading, so that the coordinator may be another one since; None where none can be.
-    ``elsewhere``: the partition is not in what the coordinator takes for the transaction; None with most clients.
-    ``own_log``: see :class:`CoordinatorLog`; None where that keeps everything.
+    ``status`` and ``epoch`` (of the producer) are the coordinator's; ``current`` is the number of the transaction that
+    they describe. ``initialised``: initTransactions(), or the client's own bump, is done. ``added``: the client knows
+    the partition to be in the transaction. ``late_end``: an abandoned EndTxn that can still be executed (1 commit, 2
+    abort), with the epoch it was sent with; None where requests are not delayed. ``disturbed``: some broker was away,
+    cut off or slow, or stopped leading, so that the coordinator can be another one since; None where that cannot
+    happen. ``elsewhere``: the partition is not in what the coordinator considers the transaction; None with most
+    clients. ``own_log``: see :class:`CoordinatorLog`; None where that keeps everything.
     """
 
     each: tuple[Transaction, ...]
@@ -136,47 +136,47 @@ class Transactions:
     own_log: CoordinatorLog | None
 
     def is_(self, *statuses: Status) -> z3.BoolRef:
-        """The coordinator's state is one of these."""
+        """Tell whether the coordinator's state is one of these."""
         return z3.Or(*(self.status.term == int(status) for status in statuses))
 
     @property
     def is_at_rest(self) -> z3.BoolRef:
-        """The coordinator has nothing to finish."""
+        """The condition that the coordinator has nothing to finish."""
         return self.is_(Status.EMPTY, Status.COMPLETE_COMMIT, Status.COMPLETE_ABORT)
 
     @property
     def is_ending(self) -> z3.BoolRef:
-        """The coordinator has decided how the transaction ends, and writes markers (semantics 11.1, T5)."""
+        """The condition that the coordinator has decided how the transaction ends, and writes markers (11.1, T5)."""
         return self.is_(Status.PREPARE_COMMIT, Status.PREPARE_ABORT)
 
     @property
     def is_committed(self) -> z3.BoolRef:
-        """The coordinator has decided to commit, whether or not all markers are written."""
+        """The condition that the coordinator has decided to commit, whether or not all markers are written."""
         return self.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
 
     @property
     def is_aborted(self) -> z3.BoolRef:
-        """The coordinator has decided to abort, whether or not all markers are written."""
+        """The condition that the coordinator has decided to abort, whether or not all markers are written."""
         return self.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
 
     def marker(self, transaction: Transaction, *, commits: bool) -> int:
-        """What stands in a log in the place of a batch's number where the transaction ends."""
+        """Return the number that stands in a log, in place of a batch's number, where the transaction ends."""
         return self.batches + transaction.number + (0 if commits else len(self.each))
 
     def is_marker(self, entry: z3.ArithRef) -> z3.BoolRef:
-        """The entry of a log ends a transaction, and is no record."""
+        """Tell whether the entry of a log ends a transaction, and is no record."""
         return entry >= self.batches
 
     def is_abort(self, entry: z3.ArithRef) -> z3.BoolRef:
-        """The entry of a log aborts a transaction."""
+        """Tell whether the entry of a log aborts a transaction."""
         return entry >= self.batches + len(self.each)
 
     def name_of(self, number: int) -> str:
-        """A transaction that the coordinator speaks of, in words."""
+        """Return the words for a transaction that the coordinator has."""
         return "an earlier transaction" if number == EARLIER else self.each[number].name
 
     def of_marker(self, entry: int) -> tuple[Transaction, bool]:
-        """The transaction that a marker of a concrete log ends, and whether it commits it."""
+        """Return the transaction that a marker of a concrete log ends, and whether the marker commits it."""
         number = entry - self.batches
         return self.each[number % len(self.each)], number < len(self.each)
 
@@ -191,7 +191,7 @@ class Transactions:
 
 
 def number_of_transactions(deployment: Deployment) -> int:
-    """How many transactions the application may begin, with one of later records; 0 without transactions."""
+    """Return the number of transactions that can begin, with one of later records; 0 without transactions."""
     if deployment.transactional is None:
         return 0
     groups = -(-deployment.bounds.records // deployment.transactional.records)
@@ -199,7 +199,7 @@ def number_of_transactions(deployment: Deployment) -> int:
 
 
 def declare_transactions(deployment: Deployment) -> Transactions | None:
-    """The variables of the producer's transactions at the start; None if it has none."""
+    """Return the variables of the producer's transactions at the start; None if it has none."""
     bounds, count = deployment.bounds, number_of_transactions(deployment)
     if not count:
         return None

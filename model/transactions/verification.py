@@ -1,4 +1,4 @@
-"""A leader asks the coordinator whether a transaction is going on before it opens one in its log (semantics 11.5)."""
+"""The leader's question to the coordinator whether a transaction is going on, before it opens one in its log (11.5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model.wording import record_name
 
 
 def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
-    """The log has an open transaction of this producer epoch, or the coordinator knows of one (KIP-890)."""
+    """Tell whether the log has an open transaction of this producer epoch, or the coordinator has one (KIP-890)."""
     transactions, rules = pipeline.transactions, pipeline.deployment.transactional
     if transactions is None or rules is None or not rules.verified:
         return z3.BoolVal(True)
@@ -27,7 +27,7 @@ def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.B
 
 
 def can_be_added_again(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
-    """The coordinator forgot that the partition is in the transaction, and the leader has it added (TV2, 11.5)."""
+    """Tell whether the leader adds the partition, which the coordinator forgot to be in the transaction (TV2, 11.5)."""
     transactions, rules = pipeline.transactions, pipeline.deployment.transactional
     if transactions is None or transactions.own_log is None or rules is None or not rules.epoch_each:
         return z3.BoolVal(False)
@@ -37,7 +37,7 @@ def can_be_added_again(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) 
 
 
 def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """No such transaction is going on: INVALID_TXN_STATE, and the send fails (semantics 11.5)."""
+    """Refuse a record, as no such transaction is going on: INVALID_TXN_STATE, and the send fails (semantics 11.5)."""
     check, (epoch, _) = checked(pipeline, batch, leader), numbers_sent(pipeline, batch)
     assert check is not None
     arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
@@ -57,13 +57,13 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     return Action(
         "reject_unverified",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(*refused),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(*refused),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} asks the coordinator, which knows of no such transaction, and refuses "
             f"{record_name(batch)}: INVALID_TXN_STATE"
         ),
-        "11.5",
+        semantics="11.5",
     )

@@ -1,7 +1,7 @@
-"""What can be read of a log that transactions are written to: the last stable offset, aborted records (semantics 11.2).
+"""The readable part of a log with transactions: the last stable offset, and aborted records (semantics 11.2).
 
-Without transactions everything below the high watermark can be read, but for what the cleaner removed where a topic is
-compacted.
+Without transactions everything below the high watermark can be read, except what the cleaner removed in a compacted
+topic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from model.transactions.markers import ends_it, has_seen, is_aborted, is_marker,
 
 
 def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef) -> z3.BoolRef:
-    """The record at the offset is in a transaction that no marker below ``end`` ends."""
+    """Tell whether the record at the offset is in a transaction that no marker below ``end`` ends."""
     after = range(offset + 1, leader.log.capacity)
     ended = [z3.And(end > later, is_marker(pipeline, leader, later)) for later in after]
     if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
@@ -29,14 +29,14 @@ def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef)
 
 
 def is_left_open(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """Some record of the log is in a transaction that the log does not end."""
+    """Tell whether some record of the log is in a transaction that the log does not end."""
     end = leader.log.end.term
     return z3.Or(*(_is_open(pipeline, leader, offset, end) for offset in range(leader.log.capacity)))
 
 
 @shared
 def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """The first record of an open transaction, or the high watermark (semantics 11.2)."""
+    """Return the offset of the first record of an open transaction, or the high watermark (semantics 11.2)."""
     end = stable = leader.high_watermark.term
     if pipeline.transactions is None:
         return end
@@ -47,7 +47,7 @@ def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 
 @shared
 def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """How far the consumer can read: below the last stable offset with read_committed, else the high watermark."""
+    """Return the end of reading: the last stable offset with read_committed, else the high watermark."""
     transactional = pipeline.deployment.transactional
     if transactional is not None and transactional.read_committed:
         return last_stable_offset(pipeline, leader)
@@ -56,7 +56,7 @@ def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 
 @shared
 def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """The consumer can be given the record at the offset."""
+    """Tell whether the consumer can be given the record at the offset."""
     below = end_of_reading(pipeline, leader) > offset
     if pipeline.transactions is None:
         return below
@@ -72,7 +72,7 @@ def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.Bool
 
 
 def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRef) -> z3.BoolRef:
-    """What stands at the position is below the end of reading, and the consumer is not given it."""
+    """Tell whether the entry at the position is readable, but the consumer is not given it."""
     here = [
         z3.And(position == offset, _is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)
     ]
@@ -83,7 +83,7 @@ def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRe
 
 
 def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
-    """The consumer can be given all of so many entries from the position on."""
+    """Tell whether the consumer can be given all ``count`` entries from the position on."""
     below = position + count <= end_of_reading(pipeline, leader)
     if pipeline.compacted is not None:
         below = z3.And(below, z3.Not(holes.some_removed(leader, position, count)))
@@ -97,7 +97,7 @@ def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, 
 
 
 def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
-    """The record stands in the replica's log, which does not abort it; or the cleaner has rightly removed it."""
+    """Tell whether the replica's log has the record and does not abort it, or the cleaner has rightly removed it."""
     if pipeline.compacted is not None:
         return holes.keeps_record(pipeline, replica, record)
     if pipeline.transactions is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, citation, summary, wording
+from reports import assumptions, citation, known_defects, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import Happening, by_fault, grouped
 from reports.explained import prevented
@@ -61,6 +61,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         command=wording.plain(command),
         summary=summary,
         wording=wording,
+        known_defects=known_defects,
         holding=[verdict for verdict in result.verdicts if verdict.status is not Status.VIOLATED],
         groups=groups,
         trace_of=trace_of,

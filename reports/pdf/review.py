@@ -16,7 +16,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from properties.verdict import Result, Status, Verdict
-from reports import assumptions, citation, summary, wording
+from reports import assumptions, citation, known_defects, summary, wording
 from reports.bounds import bound_lines
 from reports.formats import Answer
 from reports.pdf.fonts import BOLD, ITALIC, MONO, TEXT, drawable, register
@@ -195,7 +195,7 @@ class _Pages:
         from reportlab.platypus import Paragraph
 
         colour = _COLOURS[verdict.status]
-        said = drawable(f"{wording.SYMBOL[verdict.status]} {wording.status(verdict)}")
+        said = drawable(f"{wording.SYMBOL[verdict.status]} {known_defects.status(verdict)}")
         sets = [wording.fault_set(one) for one in verdict.cut_sets[:MOST_FAULT_SETS]]
         more = len(verdict.cut_sets) - len(sets)
         sets += [f"and {wording.number(more)} more"] if more else []

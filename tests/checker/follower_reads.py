@@ -59,16 +59,16 @@ class FollowerReads:
         return Action(
             "name_replica",
             leader.name,
-            "brokers",
-            {"leader": leader.number, "follower": follower.number},
-            z3.And(reaches(self._pipeline, leader), valid, leader.isr[follower.number].is_set, known),
-            {
+            lane="brokers",
+            arguments={"leader": leader.number, "follower": follower.number},
+            guard=z3.And(reaches(self._pipeline, leader), valid, leader.isr[follower.number].is_set, known),
+            updates={
                 self._named: z3.IntVal(follower.number),
                 self._epoch: leader.epoch.term,
                 consumer.leader_epoch: leader.epoch.term,
             },
-            lambda before, after: f"{leader.name} tells the consumer to read from {follower.name}",
-            "6.1",
+            sentence=lambda before, after: f"{leader.name} tells the consumer to read from {follower.name}",
+            semantics="6.1",
         )
 
     def _reading(self) -> Iterator[Action]:

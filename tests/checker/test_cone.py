@@ -23,7 +23,16 @@ A, B, C, D = (Variable(name, 0, 3, 0) for name in "abcd")
 
 
 def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef]) -> Action:
-    return Action(name, "somebody", "brokers", {}, guard, updates, lambda before, after: name, "")
+    return Action(
+        name,
+        "somebody",
+        lane="brokers",
+        arguments={},
+        guard=guard,
+        updates=updates,
+        sentence=lambda before, after: name,
+        semantics="",
+    )
 
 
 def names(system: TransitionSystem) -> set[str]:

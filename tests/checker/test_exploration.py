@@ -31,7 +31,17 @@ NEVER = z3.BoolVal(False)
 
 
 def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef], fault: Fault | None = None) -> Action:
-    return Action(name, "somebody", "brokers", {}, guard, updates, lambda before, after: name, "", fault)
+    return Action(
+        name,
+        "somebody",
+        lane="brokers",
+        arguments={},
+        guard=guard,
+        updates=updates,
+        sentence=lambda before, after: name,
+        semantics="",
+        fault=fault,
+    )
 
 
 def explored(

@@ -70,6 +70,6 @@ def test_three_retries_are_as_good_as_none_if_the_fourth_is_answered_too_late() 
     verdict = decide("no-acked-loss", GIVEN_UP, of("2.4", "2.4"))
     assert verdict.status is Status.VIOLATED
     words = [step.text for step in verdict.traces[0].steps]
-    assert any("takes the sequence number for free" in sentence for sentence in words)
-    assert any("for the retry of a record with the same sequence number" in sentence for sentence in words)
+    assert any("counts the sequence number as unused" in sentence for sentence in words)
+    assert any("as the retry of a record with the same sequence number" in sentence for sentence in words)
     assert decide("no-acked-loss", GIVEN_UP, of("2.8", "2.4")).status is Status.HOLDS

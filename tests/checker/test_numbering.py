@@ -88,7 +88,7 @@ def test_a_record_that_is_taken_for_another_is_reported_as_stored() -> None:
     steps = [step.text for step in decide("no-acked-loss", REFUSED, IDEMPOTENT, RESENDS).traces[0].steps]
     assert any("into a batch of its epoch 2, with the number 0 of an earlier one" in step for step in steps)
     assert (
-        "broker 1 takes record 2 (send 2) for the retry of a record with the same sequence number, and appends nothing"
+        "broker 1 treats record 2 (send 2) as the retry of a record with the same sequence number, and appends nothing"
         in steps
     )
     assert steps[-1] == "broker 1 acknowledges record 2 (send 2)"

@@ -72,7 +72,16 @@ def write(model: Model, leader: Replica) -> Action:
     effect[batch.fate] = int(Fate.FORGOTTEN)
     condition = z3.And(leader.presumes_leadership, has_room(leader), batch.is_(Fate.UNSENT))
     arguments = {"leader": leader.number}
-    return Action("write", leader.name, "brokers", arguments, condition, effect.updates, lambda *_: "", "3.2")
+    return Action(
+        "write",
+        leader.name,
+        lane="brokers",
+        arguments=arguments,
+        guard=condition,
+        updates=effect.updates,
+        sentence=lambda *_: "",
+        semantics="3.2",
+    )
 
 
 def with_another(deployment: Deployment) -> Model:

@@ -59,7 +59,7 @@ def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, st
 def test_a_record_is_taken_for_one_that_failed() -> None:
     steps = [step.text for step in decide("no-acked-loss", {**ANSWER, **REFUSED}, FRANZ_GO).traces[0].steps]
     assert (
-        "broker 1 takes record 2 for the retry of a record with the same sequence number, and appends nothing" in steps
+        "broker 1 treats record 2 as the retry of a record with the same sequence number, and appends nothing" in steps
     )
     assert steps[-1] == "broker 1 acknowledges record 2"
 

@@ -21,7 +21,16 @@ X, Y = Variable("x", -1, 3, 0), Variable("y", 0, 1, 0)
 
 
 def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef]) -> Action:
-    return Action(name, "somebody", "brokers", {}, guard, updates, lambda before, after: name, "")
+    return Action(
+        name,
+        "somebody",
+        lane="brokers",
+        arguments={},
+        guard=guard,
+        updates=updates,
+        sentence=lambda before, after: name,
+        semantics="",
+    )
 
 
 def system(*actions: Action) -> TransitionSystem:

@@ -25,7 +25,17 @@ def turnstile() -> Exported:
     full = z3.And(coins.term >= 3, z3.Not(active.term == 0))
 
     def action(name: str, guard: z3.BoolRef, effect: Effect, fault: Fault | None = None, **arguments: int) -> Action:
-        return Action(name, "somebody", "brokers", arguments, guard, effect.updates, lambda b, a: name, "", fault)
+        return Action(
+            name,
+            "somebody",
+            lane="brokers",
+            arguments=arguments,
+            guard=guard,
+            updates=effect.updates,
+            sentence=lambda b, a: name,
+            semantics="",
+            fault=fault,
+        )
 
     insert, push, swap, swallow = Effect(), Effect(), Effect(), Effect()
     insert[coins] = coins.term + 1

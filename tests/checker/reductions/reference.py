@@ -19,7 +19,16 @@ Canonicaliser = Callable[[State], dict[str, int]]
 def action(name: str, guard: z3.BoolRef, updates: Mapping[object, object], **arguments: int) -> Action:
     """An action that nobody reads; updates may be plain numbers."""
     terms = {v: z3.IntVal(value) if isinstance(value, int) else value for v, value in updates.items()}
-    return Action(name, "somebody", "brokers", arguments, guard, terms, lambda before, after: name, "")  # type: ignore[arg-type]
+    return Action(
+        name,
+        "somebody",
+        lane="brokers",
+        arguments=arguments,
+        guard=guard,
+        updates=terms,
+        sentence=lambda before, after: name,
+        semantics="",
+    )  # type: ignore[arg-type]
 
 
 def by_rank(family: Ranked) -> Canonicaliser:

@@ -54,7 +54,7 @@ def test_a_reduction_that_does_not_apply_says_why() -> None:
 
 def test_choices() -> None:
     assert chosen([], []) == USED_UNLESS_TOLD_OTHERWISE
-    assert chosen(["Dead-Variables"], ["cone-of-influence"]) == {Reduction.DEAD_VARIABLES, Reduction.COVERED_FAULTS}
+    assert chosen(["Symmetry"], ["cone-of-influence"]) == {Reduction.SYMMETRY, Reduction.COVERED_FAULTS}
 
 
 @pytest.mark.parametrize(("more", "less"), [(["cone"], []), ([], ["all"]), (["symmetry"], ["symmetry"])])

@@ -75,7 +75,16 @@ def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
         updates[REMEMBERED] = z3.IntVal(draw(st.integers(0, 1)))
     fault = Fault.KILL if number == 0 else None
     return Action(
-        "act", "somebody", "brokers", {"number": number}, guard, updates, lambda _, __: "acts", "none", fault, needs
+        "act",
+        "somebody",
+        lane="brokers",
+        arguments={"number": number},
+        guard=guard,
+        updates=updates,
+        sentence=lambda _, __: "acts",
+        semantics="none",
+        fault=fault,
+        needs=needs,
     )
 
 

@@ -22,7 +22,16 @@ def act(number: int, guard: z3.BoolRef, variable: Variable, value: int, late: Cl
     updates: dict[Variable, z3.ArithRef] = {variable: z3.IntVal(value)}
     sentence = "acts"
     return Action(
-        "act", "somebody", "brokers", {"number": number}, guard, updates, lambda _, __: sentence, "none", None, needs
+        "act",
+        "somebody",
+        lane="brokers",
+        arguments={"number": number},
+        guard=guard,
+        updates=updates,
+        sentence=lambda _, __: sentence,
+        semantics="none",
+        fault=None,
+        needs=needs,
     )
 
 

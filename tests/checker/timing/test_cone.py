@@ -14,7 +14,18 @@ WAITS, BETWEEN_POLLS = 10, 4
 
 def act(name: str, guard: z3.BoolRef, variable: Variable, value: int, *needs: Need) -> Action:
     updates = {variable: z3.IntVal(value)}
-    return Action(name, "somebody", "brokers", {}, guard, updates, lambda _, __: name, "none", None, needs)
+    return Action(
+        name,
+        "somebody",
+        lane="brokers",
+        arguments={},
+        guard=guard,
+        updates=updates,
+        sentence=lambda _, __: name,
+        semantics="none",
+        fault=None,
+        needs=needs,
+    )
 
 
 def system(counts: z3.BoolRef) -> TransitionSystem:

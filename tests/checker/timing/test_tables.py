@@ -76,7 +76,17 @@ def act(number: int, guard: z3.BoolRef, x: int, *needs: Need) -> Action:
     updates = {PLACES[0]: z3.IntVal(x), STEPS: STEPS.term + 1}
     guard = z3.And(STEPS.term < 2, guard)
     arguments = {"number": number}
-    return Action("act", "somebody", "brokers", arguments, guard, updates, lambda _, __: "acts", "none", needs=needs)
+    return Action(
+        "act",
+        "somebody",
+        lane="brokers",
+        arguments=arguments,
+        guard=guard,
+        updates=updates,
+        sentence=lambda _, __: "acts",
+        semantics="none",
+        needs=needs,
+    )
 
 
 def test_what_a_step_needs_of_one_clock_and_another_ones_deadline_set_a_flag_together() -> None:

@@ -1,0 +1,119 @@
+"""``proofka defects``: the register of known defects of Kafka's releases and of client libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from checker.cli.errors import fail, one_line_errors, plain
+
+if TYPE_CHECKING:
+    from properties.known_defects.defect import Defect
+
+Asked = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RELEASE|CLIENT[=VERSION]|ID|FILE]",
+        help="A release of Kafka (3.9.1), a client (librdkafka) or a release of one (librdkafka=2.3.0), a defect "
+        "(KAFKA-18991), or a deployment in YAML (default: the number of known defects of each product).",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the defects as JSON, one object each (default: off).")]
+
+BROKER, JAVA = "broker", "java"
+
+
+def defects(asked: Asked = None, as_json: AsJson = False) -> None:
+    """List known defects of Kafka's brokers and of client libraries, and what Proofka does about each.
+
+    Exit status: 0 the defects are listed; 2 no release, client, defect or file has that name.
+    """
+    from properties.known_defects.register import register
+    from reports.console import console
+    from reports.defect_list import DefectList, RegisterSummary, WholeDefect
+    from reports.pager import print_paged
+
+    if asked is None and not as_json:
+        console().print(RegisterSummary())
+        return
+    heading, found = ("all", register()) if asked is None else _found(asked)
+    if as_json:
+        typer.echo(_json(found))
+    elif heading:
+        print_paged(console(), DefectList(heading, found))
+    else:
+        print_paged(console(), *map(WholeDefect, found))
+
+
+def _found(asked: str) -> tuple[str, Sequence[Defect]]:
+    """Return the defects for a word, under a heading, or without a heading if the word names a single defect."""
+    from difflib import get_close_matches
+
+    from model.deployment.release import ReleaseError, parse_release
+    from properties.known_defects.affected import release_from
+    from properties.known_defects.register import defects_of, products, register
+
+    named = [defect for defect in register() if defect.id.lower() == asked.lower()]
+    if named:
+        return "", named
+    product, _, version = asked.partition("=")
+    if product in products():
+        release = release_from(version)
+        if version and not release:
+            fail(f"{plain(asked)}: {plain(version)} is no release; such as {product}=2.3.0")
+        of_product = defects_of(product)
+        return asked, [one for one in of_product if one.affected.has(release)] if release else of_product
+    if Path(asked).exists():
+        return asked, _of_deployment(Path(asked))
+    try:
+        parse_release(asked)
+    except ReleaseError:
+        close = get_close_matches(asked, [*(one.id for one in register()), *products()], n=3)
+        near = f"; did you mean {', '.join(close)}?" if close else "; proofka defects says what there is"
+        fail(f"{plain(asked)[:100]}: no release, client, defect or file has that name{near}")
+    release = release_from(asked)
+    of_kafka = [*defects_of(BROKER), *defects_of(JAVA)]
+    return f"Kafka {asked}, brokers and Java clients", [one for one in of_kafka if one.affected.has(release)]
+
+
+def _of_deployment(file: Path) -> Sequence[Defect]:
+    from model.deployment import read_deployment
+    from model.deployment.required_properties import ASKED_BY_DEFAULT
+    from properties.known_defects.beside import defects_beside
+
+    with one_line_errors():
+        deployment = read_deployment(file)
+    asked = dict.fromkeys((*ASKED_BY_DEFAULT, *deployment.require))
+    return list(dict.fromkeys(defect for name in asked for defect in defects_beside(deployment, name)))
+
+
+def _json(found: Sequence[Defect]) -> str:
+    import json
+
+    from properties.known_defects.defect import release_in_words
+
+    return json.dumps(
+        [
+            {
+                "id": one.id,
+                "product": one.product,
+                "first": release_in_words(one.affected.first) or None,
+                "last": release_in_words(one.affected.last) or None,
+                "fixed": [release_in_words(release) for release in one.affected.fixed],
+                "sentence": one.sentence,
+                "breaks": list(one.breaks),
+                "settings": list(one.settings),
+                "needs": list(one.needs),
+                "features": list(one.features),
+                "treatment": one.treatment.value,
+                "shown_by": one.shown_by,
+                "source": one.source,
+                "uncertain": one.uncertain,
+            }
+            for one in found
+        ],
+        indent=2,
+    )

@@ -1,0 +1,73 @@
+"""Known defects beside a pass: what the model does not have, and could violate the property in this deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from model.deployment.deployment import Deployment
+from model.deployment.release import JAVA
+from properties.known_defects.affected import Release, release_from
+from properties.known_defects.conditions import is_met, values_of
+from properties.known_defects.defect import Defect, Treatment
+from properties.known_defects.events import can_happen
+from properties.known_defects.features import USES
+from properties.known_defects.register import defects_of, products
+from properties.verdict import KnownDefect
+
+BROKER = "broker"
+
+
+def releases_of(deployment: Deployment) -> Iterator[tuple[str, Release]]:
+    """Yield each product of a deployment with its release as it was named: the brokers, and the clients' libraries."""
+    named = {(setting.scope, setting.key): setting.value for setting in deployment.settings}
+    yield BROKER, release_from(named.get(("broker", "release"), "")) or deployment.kafka
+    clients = dict.fromkeys(named.get((scope, "client"), "") for scope in ("producer", "consumer"))
+    for client in filter(None, clients):
+        library, _, version = client.partition(" ")
+        yield library, release_from(version)
+
+
+def defects_beside(deployment: Deployment, prop: str) -> tuple[Defect, ...]:
+    """Return the defects that the model does not have and that could violate ``prop`` in this deployment.
+
+    A defect counts where a release of the deployment has it, the deployment can meet its conditions on settings and
+    uses its features, and one of its events can happen with the kinds of fault that are possible.
+    """
+    return tuple(defect for defect in defects_here(deployment) if prop in defect.breaks)
+
+
+def defects_here(deployment: Deployment) -> tuple[Defect, ...]:
+    """Return the defects that the model does not have and that could violate some property in this deployment."""
+    values = values_of(deployment)
+    return tuple(
+        defect
+        for product, release in releases_of(deployment)
+        for defect in defects_of(product)
+        if defect.treatment is Treatment.NOTED
+        and defect.affected.has(release)
+        and _can_show(defect, deployment, values)
+    )
+
+
+def known_defects(deployment: Deployment, prop: str) -> tuple[KnownDefect, ...]:
+    """Return the defects of :func:`defects_beside` as a verdict carries them."""
+    return tuple(
+        KnownDefect(one.id, products()[one.product].name, one.sentence, one.fix, one.source)
+        for one in defects_beside(deployment, prop)
+    )
+
+
+def _can_show(defect: Defect, deployment: Deployment, values: Mapping[str, frozenset[str]]) -> bool:
+    happens = not defect.needs or any(can_happen(event, deployment.possible_faults) for event in defect.needs)
+    in_use = all(USES[feature](deployment) for feature in defect.features)
+    return happens and in_use and all(is_met(condition, values) for condition in defect.settings)
+
+
+def beyond_the_register(deployment: Deployment) -> Iterator[str]:
+    """Say of each product that is newer than what the register covers up to which release and day defects are known."""
+    for product, release in releases_of(deployment):
+        known = products().get(product)
+        if known is not None and release[:2] > known.newest[:2]:
+            newest = ".".join(map(str, known.newest))
+            name = "Kafka" if product in (BROKER, JAVA) else known.name
+            yield f"known defects of {name} are listed up to release {newest}, as known on {known.day}"

@@ -1,0 +1,77 @@
+"""Conditions of a defect on settings: ``acks=all``, ``retries>0``, ``client.rack!=unset``.
+
+A condition that nothing decides counts as met: a defect is rather named once too often than left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from model.deployment.deployment import Deployment
+from properties.known_defects.affected import release_from
+from properties.known_defects.register import rows_of
+
+_CONDITION = re.compile(r"(?P<key>[\w.]+?)(?P<relation>>=|<=|!=|=|>|<)(?P<value>.*)")
+
+UNSET = frozenset({"unset", '""', "none", "null", ""})
+"""Texts that stand for a setting without a value, in small letters."""
+
+PACKAGE = "org.apache.kafka.clients.consumer."
+"""The package of the assignors of Java's consumers, whose names stand without the package in conditions."""
+
+SET = "set"
+"""The text that stands for any value."""
+
+SAME: Mapping[str, str] = {"-1": "all", "requireall": "all", "waitforall": "all"}
+"""Texts of one meaning, in small letters."""
+
+
+@cache
+def _defaults() -> Mapping[str, str]:
+    """Return the values of settings that no effective setting has, where no file names them."""
+    return {row["setting"]: row["default"] for row in rows_of("defaults")}
+
+
+def values_of(deployment: Deployment) -> Mapping[str, frozenset[str]]:
+    """Return the values of each setting that a deployment has, in small letters, each item of a list by itself."""
+    found: dict[str, set[str]] = {}
+    for key, value in _given(deployment):
+        found.setdefault(key, set()).update(map(_normal, value.split(",")))
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def _given(deployment: Deployment) -> Iterator[tuple[str, str]]:
+    for setting in deployment.settings:
+        yield setting.key, setting.value
+    for ignored in deployment.ignored:
+        yield ignored.key, ignored.value
+
+
+def is_met(condition: str, values: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether a condition can be met with these values of settings."""
+    match = _CONDITION.fullmatch(condition)
+    key = condition if match is None else match["key"]
+    known = values.get(key) or ({_normal(_defaults()[key])} if key in _defaults() else None)
+    if known is None:
+        return True
+    if match is None:
+        return any(value not in UNSET for value in known)
+    wanted = _normal(match["value"])
+    return any(_holds(value, match["relation"], wanted) for value in known)
+
+
+def _holds(value: str, relation: str, wanted: str) -> bool:
+    if relation in ("=", "!="):
+        equal = value not in UNSET if wanted == SET else value in UNSET if wanted in UNSET else value == wanted
+        return equal == (relation == "=")
+    one, other = release_from(value), release_from(wanted)
+    if not one or not other:
+        return True
+    return {">": one > other, "<": one < other, ">=": one >= other, "<=": one <= other}[relation]
+
+
+def _normal(value: str) -> str:
+    small = value.strip().lower()
+    return SAME.get(small, small).removeprefix(PACKAGE)

@@ -1,0 +1,54 @@
+"""Features that a defect needs: whether a deployment uses each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from model.deployment.choices import Commit
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from properties.known_defects.conditions import is_met, values_of
+
+
+def _has_any(*conditions: str) -> Callable[[Deployment], bool]:
+    def uses(deployment: Deployment) -> bool:
+        values = values_of(deployment)
+        return any(is_met(condition, values) for condition in conditions)
+
+    return uses
+
+
+COOPERATIVE_BY_DEFAULT = "franz-go"
+"""The library whose groups rebalance cooperatively where no setting says otherwise."""
+
+_names_cooperative = _has_any(
+    "partition.assignment.strategy=cooperative-sticky", "partition.assignment.strategy=CooperativeStickyAssignor"
+)
+
+
+def _is_of(library: str, deployment: Deployment) -> bool:
+    clients = [setting.value for setting in deployment.settings if setting.key == "client"]
+    return any(client.split(" ")[0] == library for client in clients)
+
+
+USES: Mapping[str, Callable[[Deployment], bool]] = {
+    "transactions": lambda deployment: deployment.transactional is not None,
+    "idempotence": lambda deployment: deployment.idempotence or deployment.transactional is not None,
+    "groups": lambda deployment: deployment.commit is not Commit.NEVER,
+    "new-group-protocol": lambda deployment: deployment.rebalancing.by_brokers,
+    "cooperative": lambda deployment: _is_of(COOPERATIVE_BY_DEFAULT, deployment) or _names_cooperative(deployment),
+    "static-membership": _has_any("group.instance.id=set"),
+    "auto-commit": lambda deployment: deployment.commit.is_by_client,
+    "compaction": lambda deployment: deployment.compaction is not None,
+    "retention": lambda deployment: deployment.durations.retention.most is not None or deployment.deletes_for_size,
+    "followers-fetch": _has_any("client.rack=set", "RackID=set", "client_rack=set", "rackId=set", "Rack=set"),
+    "log-dirs": lambda deployment: Fault.LOG_DIR_FAILURE in deployment.possible_faults,
+    "reassignment": lambda deployment: Fault.REASSIGNMENT in deployment.possible_faults,
+    "kraft": lambda deployment: not deployment.zookeeper,
+    "zookeeper": lambda deployment: deployment.zookeeper,
+    "compression": _has_any("compression.type!=none", "compression_type!=none", "Producer.Compression!=none"),
+    "unclean-election": lambda deployment: deployment.unclean_leader_election,
+    "tiered-storage": _has_any("remote.storage.enable=true"),
+    "share-groups": lambda deployment: False,
+}
+"""Feature -> whether a deployment uses the feature. Share groups have no configuration that is read."""

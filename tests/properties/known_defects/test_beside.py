@@ -1,0 +1,154 @@
+"""Which known defects stand beside a pass: release, settings, events, features and treatment all decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from model.deployment import Deployment, read_properties
+from model.deployment.explored import FaultBudget
+from model.faults import Fault
+from properties.known_defects import beside
+from properties.known_defects.affected import Affected, Release
+from properties.known_defects.beside import beyond_the_register, defects_beside, known_defects, releases_of
+from properties.known_defects.conditions import is_met, values_of
+from properties.known_defects.defect import Defect, Treatment
+from properties.known_defects.features import USES
+from properties.known_defects.register import defects_of, products
+
+PROPERTY = "no-acked-loss"
+
+
+@cache
+def deployment(kafka: str = "3.9.1", *kinds: Fault) -> Deployment:
+    some = read_properties(kafka=kafka, assume={"replicas": "3"})
+    return replace(some, faults=FaultBudget(1, tuple((kind.value, 1) for kind in kinds or (Fault.KILL,))))
+
+
+def defect(**different: object) -> Defect:
+    made = Defect(
+        id="KAFKA-0",
+        product="broker",
+        affected=Affected((3, 9, 0), (3, 9, 1), ((3, 9, 2), (4, 0, 0))),
+        sentence="A record is lost.",
+        breaks=(PROPERTY,),
+        settings=(),
+        needs=("kill",),
+        features=("kraft",),
+        treatment=Treatment.NOTED,
+        shown_by="-",
+        source="commit",
+        uncertain="-",
+        notes="-",
+    )
+    return replace(made, **different)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def only(monkeypatch: pytest.MonkeyPatch) -> list[Defect]:
+    """The register with what is put into this list alone."""
+    there: list[Defect] = []
+    monkeypatch.setattr(beside, "defects_of", lambda product: tuple(one for one in there if one.product == product))
+    return there
+
+
+@pytest.mark.parametrize(
+    ("different", "kafka", "kinds", "named"),
+    [
+        ({}, "3.9.1", (Fault.KILL,), True),
+        ({}, "3.9", (Fault.KILL,), True),
+        ({}, "3.9.2", (Fault.KILL,), False),
+        ({}, "3.8", (Fault.KILL,), False),
+        ({"product": "java"}, "3.9.1", (Fault.KILL,), True),
+        ({"product": "librdkafka"}, "3.9.1", (Fault.KILL,), False),
+        ({"breaks": ("log-order",)}, "3.9.1", (Fault.KILL,), False),
+        ({"needs": ("power-loss",)}, "3.9.1", (Fault.KILL,), False),
+        ({"needs": ("power-loss", "kill")}, "3.9.1", (Fault.KILL,), True),
+        ({"needs": ("coordinator-move",)}, "3.9.1", (Fault.LEADER_MOVE,), True),
+        ({"needs": ("coordinator-move",)}, "3.9.1", (Fault.LOST_RESPONSE,), False),
+        ({"needs": ("upgrade",)}, "3.9.1", (Fault.KILL,), False),
+        ({"needs": ()}, "3.9.1", (Fault.LOST_RESPONSE,), True),
+        ({"features": ("zookeeper",)}, "3.9.1", (Fault.KILL,), False),
+        ({"features": ("transactions", "kraft")}, "3.9.1", (Fault.KILL,), False),
+        ({"features": ("idempotence",)}, "3.9.1", (Fault.KILL,), True),
+        ({"settings": ("acks=1",)}, "3.9.1", (Fault.KILL,), False),
+        ({"settings": ("acks=all", "retries>0")}, "3.9.1", (Fault.KILL,), True),
+        ({"treatment": Treatment.MODELLED}, "3.9.1", (Fault.KILL,), False),
+        ({"treatment": Treatment.REFUSED}, "3.9.1", (Fault.KILL,), False),
+    ],
+)
+def test_what_decides(
+    only: list[Defect], different: dict[str, object], kafka: str, kinds: tuple[Fault, ...], named: bool
+) -> None:
+    only.append(defect(**different))
+    assert bool(defects_beside(deployment(kafka, *kinds), PROPERTY)) is named
+
+
+def test_a_verdict_carries_them_in_words(only: list[Defect]) -> None:
+    only += [defect(), defect(id="java-1", product="java", affected=Affected((), (), ()))]
+    one, other = known_defects(deployment(), PROPERTY)
+    assert (one.id, one.product, one.fix) == ("KAFKA-0", "Kafka's brokers", "fixed in 3.9.2, 4.0.0")
+    assert other.fix == "not fixed in any release that the register covers"
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        ("acks=all", True),
+        ("acks=-1", True),
+        ("acks!=all", False),
+        ("retries>0", True),
+        ("retries<1", False),
+        ("compression.type!=none", False),
+        ("group.protocol=consumer", False),
+        ("client.rack!=unset", False),
+        ("transactional.id=unset", True),
+        ("nobody.knows.this=7", True),
+        ("partition.assignment.strategy=CooperativeStickyAssignor", False),
+    ],
+)
+def test_conditions_on_settings(condition: str, met: bool) -> None:
+    assert is_met(condition, values_of(deployment())) is met
+
+
+def test_assignors_in_a_list() -> None:
+    values = {"partition.assignment.strategy": frozenset({"range", "cooperativestickyassignor"})}
+    assert is_met("partition.assignment.strategy=CooperativeStickyAssignor", values)
+
+
+def test_features_of_a_plain_deployment() -> None:
+    in_use = {name for name, uses in USES.items() if uses(deployment())}
+    assert in_use == {"idempotence", "groups", "auto-commit", "retention", "kraft"}
+
+
+def test_releases_are_those_that_were_named() -> None:
+    assert dict(releases_of(deployment("3.9.1"))) == {"broker": (3, 9, 1), "java": (3, 9, 1)}
+
+
+def test_releases_newer_than_the_register(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not list(beyond_the_register(deployment("4.3")))
+    monkeypatch.setattr(beside, "releases_of", lambda _: [("broker", (9, 0)), ("sarama", (9, 9, 9))])
+    kafka, sarama = beyond_the_register(deployment())
+    assert kafka.startswith("known defects of Kafka are listed up to release 4.")
+    assert sarama.startswith("known defects of sarama are listed up to release 1.")
+
+
+@pytest.mark.parametrize("product", products())
+def test_each_noted_defect_appears_and_disappears(product: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a deployment of an affected release that meets everything else it is named; with a fixed release it is not."""
+    monkeypatch.setattr(beside, "_can_show", lambda *_: True)
+    monkeypatch.setattr(beside, "values_of", lambda _: {})
+    wrong = []
+    for one in defects_of(product):
+        named = {release: _is_named(one, release, monkeypatch) for release in one.affected.fixed}
+        named[one.affected.first or (0,)] = not _is_named(one, one.affected.first or (0,), monkeypatch)
+        if one.treatment is Treatment.NOTED and any(named.values()):
+            wrong.append(one.id)
+    assert not wrong
+
+
+def _is_named(one: Defect, release: Release, monkeypatch: pytest.MonkeyPatch) -> bool:
+    monkeypatch.setattr(beside, "releases_of", lambda _: [(one.product, release)])
+    return one in defects_beside(deployment(), one.breaks[0])

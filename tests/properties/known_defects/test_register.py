@@ -1,0 +1,95 @@
+"""The register: every cell says something that the code understands, and no entry of a change log is left out."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from model.deployment.libraries import LIBRARIES
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from properties.known_defects.conditions import is_met
+from properties.known_defects.defect import Defect, Treatment
+from properties.known_defects.events import events
+from properties.known_defects.features import USES
+from properties.known_defects.register import NOTHING, defects_of, products, register, rows_of
+
+ROOT = Path(__file__).parents[3]
+HEADINGS = Path(__file__).parent / "headings"
+LONGEST_SENTENCE = 200
+"""Characters."""
+
+
+def entries() -> list[Mapping[str, str]]:
+    """Every entry of a change log, or commit, that was read for the register."""
+    files = sorted(HEADINGS.glob("*.csv"))
+    return [row for file in files for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines())]
+
+
+def test_every_product_that_is_modelled_has_a_part() -> None:
+    assert set(products()) == {"broker", "java", *LIBRARIES}
+    assert not [product for product in products() if not defects_of(product)]
+
+
+def test_ids_are_unique() -> None:
+    assert not [name for name, count in Counter(defect.id for defect in register()).items() if count > 1]
+
+
+@pytest.mark.parametrize("product", products())
+def test_every_cell_says_something_that_is_known(product: str) -> None:
+    wrong = {defect.id: what for defect in defects_of(product) if (what := sorted(_wrong(defect)))}
+    assert not wrong
+
+
+def _wrong(defect: Defect) -> set[str]:
+    found = {f"property {name}" for name in defect.breaks if name not in KNOWN_PROPERTIES}
+    found |= {f"event {event}" for event in defect.needs if event not in events()}
+    found |= {f"feature {feature}" for feature in defect.features if feature not in USES}
+    first, last = defect.affected.first, defect.affected.last
+    checks = {
+        "breaks nothing": bool(defect.breaks),
+        "sentence": 20 < len(defect.sentence) <= LONGEST_SENTENCE and defect.sentence.endswith("."),
+        "source": defect.source not in ("", NOTHING),
+        "last before first": not last or last >= first,
+        "its first release does not have it": not first or defect.affected.has(first),
+        "a fixed release has it": not any(map(defect.affected.has, defect.affected.fixed)),
+        "noted, and shown by something": defect.treatment is not Treatment.NOTED or defect.shown_by == NOTHING,
+        "treated, and shown by nothing": defect.treatment is Treatment.NOTED or defect.shown_by != NOTHING,
+    }
+    return found | {what for what, is_right in checks.items() if not is_right}
+
+
+def test_what_shows_a_treatment_is_there() -> None:
+    """A path in the repository; a test is named behind it."""
+    shown = {defect.shown_by.split("::")[0] for defect in register() if "/" in defect.shown_by}
+    assert not [path for path in sorted(shown) if not (ROOT / path.split(" ")[0]).exists()]
+
+
+def test_conditions_can_be_read() -> None:
+    """A condition whose setting is there is decided; one of a setting that nobody knows counts as met."""
+    for defect in register():
+        for condition in defect.settings:
+            assert is_met(condition, {}) in (True, False)
+
+
+def test_tables_name_nothing_twice() -> None:
+    for table, key in (("events", "event"), ("defaults", "setting"), ("products", "product")):
+        names = [row[key] for row in rows_of(table)]
+        assert len(set(names)) == len(names)
+
+
+def test_every_entry_of_the_change_logs_is_accounted_for() -> None:
+    """Each is a row of the register, or irrelevant for a reason."""
+    known = {defect.id for defect in register()}
+    found = entries()
+    assert len(found) > 8_900
+    assert not [row for row in found if row["verdict"] != "irrelevant" and row["verdict"] not in known]
+    assert not [row for row in found if row["verdict"] == "irrelevant" and not row["why"].strip(" -")]
+
+
+def test_every_product_was_read_up_to_its_newest_release() -> None:
+    read = {row["product"] for row in entries()}
+    assert set(products()) <= read | {"java"}, "Kafka's Java clients are in the commits of the brokers"
