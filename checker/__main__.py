@@ -1,13 +1,16 @@
-"""The program ``proofka``, installed or as ``python -m checker``: it hears requests to stop before it is loaded."""
+"""The program ``proofka``, installed or as ``python -m checker``; requests to stop are handled before the program
+loads.
+"""
 
 import signal
 
 EXIT_INTERRUPTED = 130
-"""The exit status of a program that was asked to stop before it had found anything: that of an interrupt in a shell."""
+"""Exit status of a program that was asked to stop before it found anything; shells use the same status for an
+interrupt."""
 
 
 REQUESTS = (signal.SIGINT, signal.SIGTERM)
-"""The signals that ask the program to stop: Ctrl-C, and what ``timeout`` and a container's end send."""
+"""Signals that ask the program to stop: Ctrl-C, and the signal that ``timeout`` and a stopping container send."""
 
 
 def main() -> None:
@@ -31,7 +34,7 @@ def main() -> None:
 
 
 def _end(number: int, frame: object) -> None:
-    """End the process at once: nothing is begun that would have to be tidied up."""
+    """End the process at once; nothing was begun that needs cleaning up."""
     import os
 
     _tell()

@@ -1,9 +1,10 @@
-"""A zip file in which no byte is free: each is fixed, or covered by a hash that another part of the file holds.
+"""A zip file without a free byte: each byte is fixed, or covered by a hash in another part of the file.
 
-What every zip program reads, written in one way only: members in the order of their names, each deflated, with one
-fixed time and no extra fields; last ``manifest.json``, not compressed, with the SHA-256 of every member as it is and
-as it is packed; and the SHA-256 of the manifest as the comment of the file. So a reader can rebuild every header from
-little, and name what differs. The hashes find damage and careless edits; they are no signature.
+Every zip program can read the file, but only one way of writing the same content exists. Members stand in the order of
+their names, each deflated, with one fixed time and no extra fields. The last member is ``manifest.json``, not
+compressed, with the SHA-256 of every member, unpacked and packed. The comment of the file holds the SHA-256 of the
+manifest. So a reader can rebuild every header and name each difference. The hashes find damage and careless edits; they
+are no signature.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from model.strict_json import read_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1
-"""Version of the layout; raised when a reader of the earlier one would misread it."""
+"""Version of the layout, raised when a reader of the earlier version would misread a file."""
 
 MAX_FILE = 64 << 20
-"""A file larger than this, in bytes, is not one of ours; it is not read."""
+"""Largest file that is read, in bytes."""
 MAX_MEMBERS = 200
 MAX_MEMBER = 64 << 20
-"""No member unpacks to more bytes than this."""
+"""Largest size of an unpacked member, in bytes."""
 MAX_TOTAL = 256 << 20
-"""Nor do all of them together."""
+"""Largest size of all unpacked members together, in bytes."""
 
 _LOCAL, _CENTRAL, _END = struct.Struct("<4s5H3I2H"), struct.Struct("<4s6H3I5H2I"), struct.Struct("<4s4H2IH")
 _LOCAL_MARK, _CENTRAL_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
-_NEEDS, _BY, _DATE, _MODE = 20, 0x0314, 0x0021, 0o100644 << 16  # zip 2.0; on Unix; 1980-01-01, which is the first day
+_NEEDS, _BY, _DATE, _MODE = 20, 0x0314, 0x0021, 0o100644 << 16  # zip 2.0; Unix; 1980-01-01, the first possible day
 _STORED, _DEFLATED, _LEVEL, _RAW = 0, 8, 9, -15
 _WORDS = f"Proofka bundle {FORMAT}, SHA-256 of {MANIFEST}: "
 _COMMENT = len(_WORDS) + 64
@@ -42,7 +43,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(/[A-Za-z0-9_-]+(\.[A-Za-z
 
 
 class DamagedBundle(Exception):
-    """A file is no bundle, or is not as it was written: ``problems`` names each part that is wrong."""
+    """A file is no bundle, or differs from what was written. ``problems`` names each wrong part."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
@@ -50,12 +51,12 @@ class DamagedBundle(Exception):
 
 
 class BundleTooLarge(InputError):
-    """What is to be written is more than may be read again."""
+    """The content to be written is larger than a reader accepts."""
 
 
 @dataclass(frozen=True)
 class Archive:
-    """What is in a bundle: the bytes of each member but the manifest, and what the manifest says besides."""
+    """The content of a bundle: the bytes of each member except the manifest, and the rest of the manifest."""
 
     members: Mapping[str, bytes]
     manifest: Mapping[str, Any]
@@ -63,7 +64,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class _Member:
-    """What a header says of a member: CRC-32 and size as it is, bytes as it is packed, and its place in the file."""
+    """The values of a member's header: CRC-32 and size unpacked, bytes packed, and the member's place in the file."""
 
     name: str
     method: int
@@ -74,7 +75,7 @@ class _Member:
 
     @property
     def data(self) -> int:
-        """Where its bytes begin."""
+        """The place of the member's first data byte."""
         return self.start + _LOCAL.size + len(self.name)
 
     @property
@@ -93,12 +94,12 @@ class _Member:
 
 
 def sha256(content: bytes) -> str:
-    """The SHA-256 of some bytes, in hexadecimal."""
+    """Return the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def write_archive(members: Mapping[str, bytes], about: Mapping[str, Any]) -> bytes:
-    """The bytes of a bundle; ``about`` is what its manifest says besides the hashes."""
+    """Return the bytes of a bundle; ``about`` is the content of its manifest besides the hashes."""
     packed = {name: _deflated(members[name]) for name in sorted(members)}
     listed = [
         {"name": name, "bytes": len(members[name]), "sha256": sha256(members[name]), "packed_sha256": sha256(content)}
@@ -116,18 +117,22 @@ def write_archive(members: Mapping[str, bytes], about: Mapping[str, Any]) -> byt
     written = b"".join([*parts, *(member.central() for member in made), _end(made, sha256(manifest))])
     sizes = [member.size for member in made]
     if len(made) > MAX_MEMBERS or max(sizes) > MAX_MEMBER or sum(sizes) > MAX_TOTAL or len(written) > MAX_FILE:
-        raise BundleTooLarge("no bundle is written: it would be larger than one may be; explore fewer faults")
+        raise BundleTooLarge("no bundle is written: it would exceed the size limit; explore fewer faults")
     return written
 
 
 def read_archive(content: bytes) -> Archive:
-    """What a bundle holds. Raises :class:`DamagedBundle`, which names every part that is not as it was written."""
+    """Return the content of a bundle.
+
+    Raise :class:`DamagedBundle`, which names every part that differs from what was written.
+    """
     if len(content) > MAX_FILE:
-        raise DamagedBundle(f"is larger than {MAX_FILE >> 20} MB, so it is no bundle")
-    # Each header stands twice, before its member and in the directory: whichever explains more of the file is right.
+        raise DamagedBundle(f"is no bundle: it is larger than {MAX_FILE >> 20} MB")
+    # Each header stands twice, before its member and in the directory. The copy that explains more of the file is
+    # right.
     judged = [_judged(content, layout) for layout in (_by_directory(content), _by_headers(content)) if layout]
     if not judged:
-        raise DamagedBundle("is no bundle that Proofka wrote: it has neither members nor a directory of them")
+        raise DamagedBundle("is no bundle that Proofka wrote: it has neither members nor a directory")
     archive, problems = min(judged, key=lambda one: (one[0] is None, len(one[1])))
     if problems:
         raise DamagedBundle(*problems)
@@ -148,7 +153,7 @@ def _end(members: list[_Member], manifest_hash: str) -> bytes:
 
 
 def _by_headers(content: bytes) -> list[_Member]:
-    """The members, one after the other, as the header before each says."""
+    """Return the members, one after the other, by the header before each member."""
     found: list[_Member] = []
     place = 0
     while len(found) <= MAX_MEMBERS and content[place : place + 4] == _LOCAL_MARK:
@@ -162,7 +167,7 @@ def _by_headers(content: bytes) -> list[_Member]:
 
 
 def _by_directory(content: bytes) -> list[_Member]:
-    """The members as the directory at the end says."""
+    """Return the members listed in the directory at the end of the file."""
     record = len(content) - _END.size - _COMMENT
     if record < 0 or content[record : record + 4] != _END_MARK:
         return []
@@ -177,7 +182,7 @@ def _by_directory(content: bytes) -> list[_Member]:
 
 
 def _judged(content: bytes, members: list[_Member]) -> tuple[Archive | None, list[str]]:
-    """What the file holds, and what is wrong with it, if these are its members."""
+    """Return the content of the file and its problems, under the assumption that these are the members."""
     refused = list(_refused(members))
     if refused:
         return None, refused
@@ -201,31 +206,31 @@ def _judged(content: bytes, members: list[_Member]) -> tuple[Archive | None, lis
     problems += _of_the_end(content, members, packed.get(MANIFEST))
     manifest = _manifest(whole.get(MANIFEST))
     if manifest is None:
-        return None, [*problems, f"member {MANIFEST}: is not there, or cannot be read"]
+        return None, [*problems, f"member {MANIFEST}: is missing, or cannot be read"]
     problems += _against(manifest, members, whole, packed, problems)
     return Archive({name: text for name, text in whole.items() if name != MANIFEST}, manifest), problems
 
 
 def _refused(members: list[_Member]) -> Iterator[str]:
-    """What is not even unpacked: too many, too large, with names that are none of ours, or twice the same."""
+    """Yield the problems that prevent unpacking: too many or too large members, and invalid or repeated names."""
     if len(members) > MAX_MEMBERS:
         yield f"has more than {MAX_MEMBERS} members"
         return
     names = [member.name for member in members]
     for name in dict.fromkeys(names):
         if _NAME.fullmatch(name) is None or len(name) > 100:
-            yield f"member {_shown(name)}: no member of a bundle is called so"
+            yield f"member {_shown(name)}: no member of a bundle has this name"
         if names.count(name) > 1:
-            yield f"member {_shown(name)}: is there {names.count(name)} times"
+            yield f"member {_shown(name)}: occurs {names.count(name)} times"
     for member in members:
         if member.size > MAX_MEMBER or member.packed > MAX_FILE:
-            yield f"member {_shown(member.name)}: says that it has {max(member.size, member.packed):,} bytes, too many"
+            yield f"member {_shown(member.name)}: its header gives {max(member.size, member.packed):,} bytes, too many"
     if sum(member.size for member in members) > MAX_TOTAL:
         yield f"its members together have more than {MAX_TOTAL >> 20} MB"
 
 
 def _unpacked(member: _Member, packed: bytes) -> bytes | None:
-    """The bytes of a member, no more than its header says; None if that is not what is there."""
+    """Return the unpacked bytes of a member, or None if the bytes do not fit its header."""
     if member.method == _STORED:
         return packed if len(packed) == member.size else None
     unpacker = zlib.decompressobj(_RAW)
@@ -238,7 +243,7 @@ def _unpacked(member: _Member, packed: bytes) -> bytes | None:
 
 
 def _of_the_end(content: bytes, members: list[_Member], manifest: bytes | None) -> Iterator[str]:
-    """What is wrong behind the members: in the directory, the record at the end, and the comment."""
+    """Yield the problems behind the members: in the directory, the record at the end, and the comment."""
     place = members[-1].end
     for member in members:
         entry = member.central()
@@ -275,9 +280,9 @@ def _against(
     packed: Mapping[str, bytes],
     known: list[str],
 ) -> Iterator[str]:
-    """What is not as the manifest says, beyond the problems that are ``known``."""
+    """Yield the differences from the manifest, without the problems that are already ``known``."""
     if manifest.get("format") != FORMAT:
-        yield f"member {MANIFEST}: is of another format than {FORMAT}, which is all that this version reads"
+        yield f"member {MANIFEST}: this version reads format {FORMAT} only"
     listed = {one["name"]: one for one in manifest["members"]}
     for name in sorted(listed.keys() - packed.keys()):
         yield f"member {_shown(name)}: is missing"
@@ -289,7 +294,7 @@ def _against(
             if name != MANIFEST:
                 yield f"member {_shown(name)}: was added"
         elif member.method != _DEFLATED:
-            yield f"member {name}: is not compressed as every member is"
+            yield f"member {name}: is not compressed"
         elif damaged not in known and (
             sha256(packed[name]) != said["packed_sha256"]
             or len(whole[name]) != said["bytes"]
@@ -302,6 +307,6 @@ def _against(
 
 
 def _shown(name: str) -> str:
-    """A member's name as it may be printed."""
+    """Return a member's name in a printable form, cut to 60 characters."""
     cut = name if len(name) <= 60 else f"{name[:57]}..."
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in cut)

@@ -1,4 +1,4 @@
-"""Breadth-first search of one combination of faults, and whether all of it can get back to a goal."""
+"""Breadth-first search of one fault combination, and the decision whether all of its states can reach a goal."""
 
 from __future__ import annotations
 
@@ -25,27 +25,32 @@ if TYPE_CHECKING:
     from checker.embedded import EmbeddedExploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
-"""Rows that are searched between two looks at the budget."""
+"""Rows searched between two checks of the budget."""
 BOX_BYTES = 1 << 18
-"""The size of one box of successors: large enough that a partition, once it is in the cache, is used for long."""
+"""Bytes of one box of successors. The size is large enough that a partition, once in the cache, is used for a long
+time."""
 PIECES = 4
-"""Pieces into which a round is cut for each thread, with smaller boxes, so that no thread waits long for the others."""
+"""Pieces of a round for each thread. Several pieces with smaller boxes keep the waiting times of threads short."""
 PARALLEL_ROWS = 1024
-"""Levels with fewer rows are searched by one thread: sharing them out would cost more than it gives."""
+"""Smallest number of rows of a level that several threads share. For smaller levels, sharing costs more than it
+gains."""
 AIM = 0.85
-"""How full the fullest box is expected to get: a piece that fills one too soon makes others work in vain."""
+"""Planned fill of the fullest box, from 0 to 1. A piece that fills a box too soon makes the work of other pieces
+useless."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Rows that are expanded into a shard: of which shard, and by which of the kernel's functions."""
+    """Rows that are expanded into a shard: the shard of the rows, and the name of a kernel function."""
 
     shard: Shard
     function: str
 
 
 def sources_of(exploration: EmbeddedExploration, shard: Shard) -> list[Source]:
-    """Where a shard's states come from: its own steps, and the faults that lead into it from smaller ones."""
+    """Return the sources of a shard's states: its own steps, and the faults from shards of smaller fault
+    combinations.
+    """
     parts = [
         Source(exploration.shards[part], exploration.kinds[kind].value) for kind, part in without_one(shard.combination)
     ]
@@ -53,9 +58,9 @@ def sources_of(exploration: EmbeddedExploration, shard: Shard) -> list[Source]:
 
 
 class Search:
-    """Breadth-first search of one shard: its own frontier, and the faults that lead into it from smaller ones.
+    """Breadth-first search of one shard, from its own frontier and from faults in smaller fault combinations.
 
-    With a ``crew`` it is the only search that runs, and its larger levels are shared out among ``threads`` threads.
+    With a ``crew`` this search runs alone, and ``threads`` threads share its larger levels.
     """
 
     def __init__(
@@ -85,9 +90,10 @@ class Search:
         self.sources = sources_of(exploration, shard)
 
     def _between_checks(self) -> tuple[int, int]:
-        """Rows between two looks at the budget, and the states that all threads can find from so many each.
+        """Return the rows between two budget checks, and the largest number of states that all threads can find in this
+        time.
 
-        Where dictionaries are small these are few enough that a dictionary is nearly full before there is no room.
+        Small dictionaries get fewer rows, so that a dictionary is nearly full before the search stops for lack of room.
         """
         at_once = max(self.exploration.threads, 1) * self.most
         rows = ROWS_BETWEEN_CHECKS
@@ -111,9 +117,9 @@ class Search:
         )
 
     def run(self, open_names: Sequence[str]) -> str | None:
-        """Search until nothing is new, until everything sought was seen, or until the budget is used up.
+        """Search until nothing is new, until all sought predicates were seen, or until a limit is reached.
 
-        Returns why it stopped early, or None.
+        Return the reason for stopping early, or None.
         """
         shard = self.shard
         if not shard.segments and not any(source.shard is not shard for source in self.sources):
@@ -152,7 +158,7 @@ class Search:
         rows, gate = int((end - begin).sum()), self.gate
         gate[FIRST] = 0
         while gate[FIRST] < rows or gate[PENDING]:
-            self.kernel = exploration.kernel  # better code may have come; what runs must stay alive until it returns
+            self.kernel = exploration.kernel  # better code can arrive; running code must stay alive until it returns
             if not self.components.has_room(self.new_at_most):
                 raise TooManyStates(f"more than {self.components.room:,} local states of a component")
             known, memory = shard.count, shard.memory
@@ -167,7 +173,7 @@ class Search:
         return None
 
     def _search(self, level: Level, rows: int, visited: Visited) -> None:
-        """Search a level on for a while, in all threads if it is worth it, and grow the shard where it has to."""
+        """Search a part of a level, in all threads if the level is large, and grow the shard if needed."""
         first = int(self.gate[FIRST])
         threads = self.threads if rows - first >= PARALLEL_ROWS else 1
         last = min(rows, first + self.rows_between_checks)
@@ -176,19 +182,19 @@ class Search:
             if threads == 1 or self.crew is None:
                 work(0)
             else:
-                # Threads wait for each other: none may be left out because an interrupt came between.
+                # Threads wait for each other, so an interrupt must not keep one of them from starting.
                 with held_back():
                     list(self.crew.map(work, range(threads)))
 
         while self.gate[FIRST] < last or self.gate[PENDING]:
             on_all(lambda thread: search.search_rows(thread, threads, level, last, self.boxes, visited, self.gate))
             if pieces := int(self.gate[PENDING]):
-                # Entering a partition also marks rows of others, so all grow before any is entered.
+                # Entering a partition also marks rows of other partitions, so all grow before any is entered.
                 more = self.boxes.fills[:pieces, :PARTITIONS].sum(axis=0)
                 self.shard.reserve(more, threads, on_all)
 
     def _visited(self, number: int) -> Visited:
-        """What the successors by a source are entered into."""
+        """Return the set that receives the successors of a source."""
         shard = self.shard
         return Visited(
             shard.places,
@@ -203,10 +209,10 @@ class Search:
         )
 
     def decide_goal(self, stuck: Callable[[Shard, int], None], undecided: Callable[[], None]) -> None:
-        """Backward reachability from the goal over fault-free steps; the first state that cannot reach it is stuck.
+        """Search backward from the goal over fault-free steps; the first state that cannot reach the goal is stuck.
 
-        While the question is open every state of a smaller combination reaches the goal. Where every way on ends at a
-        bound, nothing can be said.
+        While the question is open, every state of a smaller fault combination reaches the goal. If every continuation
+        ends at a bound, the goal is undecided.
         """
         self.kernel = self.exploration.kernel
         if self._first_not_reaching() is None:
@@ -224,7 +230,7 @@ class Search:
             stuck(shard, reference)
 
     def _first_not_reaching(self) -> int | None:
-        """Mark every state that reaches a marked one; the first that does not."""
+        """Mark every state that reaches a marked state; return the first state that does not."""
         shard, levels, scratch = self.shard, self.shard.level_starts(), self.boxes.scratch[0]
         function = self.kernel.addresses["step"]
         backward.mark_along_remembered(shard.places, levels)
@@ -235,7 +241,7 @@ class Search:
 
 
 def load_loops() -> None:
-    """Bring the compiled loops into memory, so that a measurement of what they do does not measure this."""
+    """Load the compiled loops into memory, so that a later measurement does not include loading."""
     words, nothing = np.empty((1, 2), dtype=np.uint64), np.zeros(PARTITIONS, dtype=np.int64)
     places, counters = np.zeros((PARTITIONS, visited.PLACES), dtype=np.int64), np.zeros((PARTITIONS, 0), dtype=np.int64)
     seen, smaller = np.zeros(PARTITIONS, dtype=np.uint64), np.empty((0, PARTITIONS, visited.PLACES), dtype=np.int64)

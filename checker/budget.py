@@ -1,4 +1,4 @@
-"""What an exploration may cost, and how it is told to stop."""
+"""Limits of an exploration, and requests to stop."""
 
 from __future__ import annotations
 
@@ -9,36 +9,39 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 DEFAULT_SECONDS = 8.0
-"""Seconds from the beginning of exploring to the last layer of faults, when the user names no total: with the start of
-the program before and the traces behind, the answer is there after ten."""
+"""Seconds from the beginning of exploring to the last layer of faults, if the user names no total. With the start of
+the program and the traces, an answer takes about ten seconds."""
 
 SECONDS_FOR_CLOCKS = 30.0
-"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named."""
+"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, if the user names no
+total."""
 
 SECONDS_FOR_FAULT_SETS = 8.0
-"""The same of a property that is known to be violated, of which only the list of fault sets is open."""
+"""Seconds from the beginning of a check to the end of timed re-exploration of a property that is known to be violated,
+if the user names no total; only its list of fault sets is open."""
 
 ANSWERED_TO = 1
-"""Number of faults up to which every property is decided when the user names no total, however long that takes."""
+"""Largest number of faults for which every property is decided without a time limit, if the user names no total."""
 
 ALWAYS_COVERED = 2
-"""Number of faults in every combination that is explored where the total has to be a number: audits, exports, any
-number of faults."""
+"""Largest number of faults in the explored fault combinations if a number is needed: audits, exports, any number of
+faults."""
 
 ANSWERED = "answered"
-"""Reason why an exploration ended: a violation was found, and nobody asked for larger fault sets."""
+"""Reason for the end of an exploration: a violation was found, and larger fault sets were not requested."""
 
 
 MEMORY_SHARE = 0.6
-"""The part of the machine's memory that an exploration may take unless the user says otherwise."""
+"""Part of the machine's memory that an exploration can use by default."""
 
 
 LEAST_SHARE = 8
-"""The part (one in so many) of the memory allowed that states may take however large the process itself is."""
+"""Divisor: states can use at least one part in LEAST_SHARE of the allowed memory, however large the process itself
+is."""
 
 
 SET_ASIDE = 96 << 20
-"""Bytes that an exploration needs besides its states: machine code in the making, successors, traces."""
+"""Bytes that an exploration needs besides its states: code generation, successors, traces."""
 
 
 SET_ASIDE_FOR_A_THREAD = 4 << 20
@@ -46,12 +49,12 @@ SET_ASIDE_FOR_A_THREAD = 4 << 20
 
 
 def physical_memory() -> int:
-    """The machine's memory in bytes."""
+    """Return the machine's memory in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def process_memory() -> int:
-    """What this process has in memory now, in bytes; 0 where the system does not tell."""
+    """Return the bytes of memory that this process uses now; 0 if the system does not tell."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except (OSError, IndexError):
@@ -60,11 +63,13 @@ def process_memory() -> int:
 
 
 CPU_SHARE = Path("/sys/fs/cgroup/cpu.max")
-"""Where Linux says how much processor time a container gets: microseconds, or max, and of how many."""
+"""The file in which Linux gives a container's share of processor time: microseconds or max, and the period."""
 
 
 def processors() -> int:
-    """How many processors this process may use: those that it is bound to, and no more than its share of time."""
+    """Return the number of processors for this process: its processor affinity, limited by its share of processor
+    time.
+    """
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         share, of = CPU_SHARE.read_text(encoding="ascii").split()
@@ -77,9 +82,9 @@ def processors() -> int:
 class Budget:
     """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
 
-    ``seconds=None`` means the default: where no total of faults was asked for, about ten seconds, but at least every
-    single fault; otherwise no limit. ``memory`` is at most the larger part of the machine's. Whoever sets
-    ``stop`` (Ctrl-C) ends the exploration at its next opportunity.
+    ``seconds=None`` means the default: about ten seconds, but at least every single fault, if no total of faults is
+    given; otherwise no limit. ``memory`` is by default a part of the machine's memory (MEMORY_SHARE). Setting ``stop``
+    (Ctrl-C) ends the exploration at its next opportunity.
     """
 
     seconds: float | None = None
@@ -90,10 +95,10 @@ class Budget:
 
 
 class Meter:
-    """Watches a budget while shards grow; safe to read from several threads.
+    """A meter that compares used time, states and memory with a budget; several threads can read it.
 
-    ``timed``: no total of faults was asked for, so that the default time applies: to larger fault sets from the
-    beginning, and once ``is_answered`` is set to everything.
+    ``timed``: no total of faults is given, so the default time applies. The default time limits larger fault sets from
+    the beginning, and limits everything once ``is_answered`` is set.
     """
 
     def __init__(self, budget: Budget, timed: bool = True) -> None:
@@ -107,17 +112,17 @@ class Meter:
         self.memory = 0
 
     def start(self, begun: float | None = None) -> None:
-        """Start the clock at ``begun``, or now: what was stored before counts against the memory."""
+        """Start the clock at ``begun``, or now; states stored before count against the memory."""
         self._started = time.monotonic() if begun is None else begun
         self.allot()
 
     def renew(self, budget: Budget) -> None:
-        """Go on within another budget: its time begins now, and what was found so far counts."""
+        """Continue with another budget. Its time begins now, and states found so far count."""
         self._budget = budget
         self.start()
 
     def allot(self) -> None:
-        """Leave to states what the process does not take for anything else now: code, terms, traces."""
+        """Allot to states the memory that the process does not use for code, terms and traces."""
         besides = max(process_memory() - self.memory, 0) + SET_ASIDE + self._budget.threads * SET_ASIDE_FOR_A_THREAD
         self._allowed = max(self._budget.memory - besides, self._budget.memory // LEAST_SHARE)
 
@@ -128,11 +133,11 @@ class Meter:
 
     @property
     def most_states(self) -> int | None:
-        """How many distinct states there may be; None without a limit."""
+        """Largest number of distinct states; None without a limit."""
         return self._budget.states
 
     def seconds_left(self, layer: int) -> float | None:
-        """How long exploring in this layer of faults may go on; None without a limit."""
+        """Return the seconds left for exploring this layer of faults; None without a limit."""
         seconds = self._budget.seconds
         if seconds is None and self._timed and (layer > ANSWERED_TO or self.is_answered):
             seconds = DEFAULT_SECONDS
@@ -140,12 +145,12 @@ class Meter:
 
     @property
     def seconds_were_given(self) -> bool:
-        """Whether somebody said how long it may take."""
+        """Tell whether the user set a time limit."""
         return self._budget.seconds is not None
 
     @property
     def interrupted(self) -> bool:
-        """Whether somebody asked to stop."""
+        """Tell whether the exploration was asked to stop."""
         return self._budget.stop.is_set()
 
     def interrupt(self) -> None:
@@ -160,20 +165,21 @@ class Meter:
 
     @property
     def room(self) -> int:
-        """Bytes of memory that may still be taken."""
+        """Bytes of memory that are still allowed."""
         return max(self._allowed - self.memory, 0)
 
     def out_of_time(self, layer: int) -> str | None:
-        """Tell whether somebody asked to stop, or the time for this layer of faults is over: why to stop, or None."""
+        """Return the reason to stop exploring this layer of faults, ``interrupted`` or ``time``, or None."""
         if self.interrupted:
             return "interrupted"
         left = self.seconds_left(layer)
         return "time" if left is not None and left < 0 else None
 
     def out_of_time_for_clocks(self, layer: int, *, is_violated: bool = False) -> str | None:
-        """Tell the same of what is explored or solved with clocks, which has a default limit for few faults as well.
+        """Return the reason to stop timed re-exploration or timed solving, which has a default limit for few faults as
+        well.
 
-        ``is_violated``: a violation of the property is known already.
+        ``is_violated``: a violation of the property is already known.
         """
         ended = self.out_of_time(layer)
         most = SECONDS_FOR_FAULT_SETS if is_violated else SECONDS_FOR_CLOCKS
@@ -182,7 +188,7 @@ class Meter:
         return ended
 
     def exceeded(self, layer: int) -> str | None:
-        """Why to stop exploring in this layer of faults, or None."""
+        """Return the reason to stop exploring in this layer of faults, or None."""
         if (ended := self.out_of_time(layer)) is not None:
             return ended
         budget = self._budget
@@ -194,9 +200,10 @@ class Meter:
 
 
 class PartMeter(Meter):
-    """Watches a part of what ``whole`` watches, which ends after ``most_states`` states of its own where that is said.
+    """A meter of one part of the exploration that ``whole`` measures.
 
-    What it counts counts for the whole as well, until it is released.
+    The part ends after ``most_states`` states of its own, if given, with ``reason``. Its states and memory count for
+    the whole as well, until they are released.
     """
 
     def __init__(self, whole: Meter, most_states: int | None, reason: str) -> None:
@@ -212,7 +219,7 @@ class PartMeter(Meter):
         self._whole.allot()
 
     def release(self) -> None:
-        """The memory that was counted is free again."""
+        """Release the counted memory."""
         self._whole.grow(0, -self.memory)
         self.memory = 0
 
@@ -223,7 +230,7 @@ class PartMeter(Meter):
 
     @property
     def room(self) -> int:
-        """Bytes of memory that the whole may still take."""
+        """Bytes of memory that the whole can still use."""
         return self._whole.room
 
     def out_of_time(self, layer: int) -> str | None:

@@ -1,7 +1,8 @@
 """A bundle: everything that is needed to check a result again, in one zip file (docs/bundles.md).
 
-The result, the normalised deployment, the system of each group of properties for other tools, and the names and hashes
-of the files that the deployment was read from. Never the content of these: it may hold secrets.
+A bundle holds the result, the normalised deployment, the system of each group of properties for other tools, and the
+names and hashes of the deployment's source files. A bundle never holds the content of these files, which can contain
+secrets.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ README = "README.md"
 FOLDER = "systems/"
 
 LONGEST_NAME = 4096
-"""No file's name has more characters than this."""
+"""Largest number of characters in a file's name."""
 
 Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that a deployment was read from: as it was named, its size in bytes, and its SHA-256."""
+    """A file that a deployment was read from: its name on the command line, its size in bytes, and its SHA-256."""
 
     name: str
     bytes: int
@@ -43,7 +44,7 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class System:
-    """The files of a system that is exported: what it is asked, and how many faults it allows in total."""
+    """The files of an exported system, its properties, and its total number of faults."""
 
     name: str
     properties: tuple[str, ...]
@@ -53,7 +54,7 @@ class System:
 
 @dataclass(frozen=True)
 class Bundle:
-    """What a bundle holds, read; each member by its name."""
+    """The parsed content of a bundle, and each member by its name."""
 
     document: Document
     deployment: Any
@@ -63,7 +64,7 @@ class Bundle:
 
 
 def write_bundle(document: Document, sources: Sequence[SourceFile] = ()) -> bytes:
-    """The bytes of a bundle for a result document. The same document and sources give the same bytes."""
+    """Return the bytes of a bundle for a result document. The same document and sources give the same bytes."""
     from model.deployment import from_document
 
     systems, exported = systems_of(from_document(document["deployment"]), document)
@@ -77,25 +78,25 @@ def write_bundle(document: Document, sources: Sequence[SourceFile] = ()) -> byte
 
 
 def readme() -> bytes:
-    """What the file for whoever finds a bundle says: the same in each."""
+    """Return the README of a bundle, the same for all bundles."""
     return files(__package__).joinpath("bundle_readme.j2").read_bytes()
 
 
 def about(sources: Sequence[SourceFile], systems: Sequence[System]) -> dict[str, Any]:
-    """What the manifest says besides the hashes of the members."""
+    """Return the content of the manifest besides the hashes of the members."""
     listed = [{**asdict(one), "properties": list(one.properties), "files": list(one.files)} for one in systems]
     return {"sources": [asdict(one) for one in sources], "systems": listed}
 
 
 def read_bundle(content: bytes) -> Bundle:
-    """What a bundle holds; of its result, whether it is one is for the caller to ask. Raises DamagedBundle."""
+    """Return the content of a bundle; the caller must check that its result is a result. Raise DamagedBundle."""
     archive = read_archive(content)
     try:
         return _read(archive)
     except AmbiguousJson as error:
-        raise DamagedBundle(f"its hashes are right, and yet it is no bundle that Proofka wrote: {error}") from None
+        raise DamagedBundle(f"has correct hashes, but is no bundle that Proofka wrote: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise DamagedBundle("its hashes are right, and yet it is no bundle that Proofka wrote") from None
+        raise DamagedBundle("has correct hashes, but is no bundle that Proofka wrote") from None
 
 
 def _read(archive: Archive) -> Bundle:
@@ -121,12 +122,12 @@ def _source(said: Mapping[str, Any]) -> SourceFile:
 
 
 def json_bytes(value: object) -> bytes:
-    """JSON in ASCII, whatever characters a file's name may have."""
+    """Return JSON in ASCII, whatever characters a file's name has."""
     return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
 
 
 def systems_of(deployment: Deployment, document: Document) -> tuple[tuple[System, ...], dict[str, str]]:
-    """The system of each group of properties that are explored together, and the texts of their files by name."""
+    """Return the system of each group of properties, and the texts of its files by name."""
     from checker.check import prepare_groups
     from checker.export.exported import export_deployment
     from checker.export.writing import Format, texts
@@ -147,7 +148,11 @@ def systems_of(deployment: Deployment, document: Document) -> tuple[tuple[System
 
 
 def _faults_in_total(deployment: Deployment, verdicts: Iterable[Mapping[str, Any]]) -> int:
-    """As many as were asked for; without a total as many as were explored, or as the largest smallest fault set has."""
+    """Return the number of faults of an exported system.
+
+    The number is the total of the deployment. Without a total, the number is the largest number of faults that was
+    explored or that a smallest fault set has.
+    """
     if deployment.faults.total is not None:
         return deployment.faults.total
     explored = [verdict["bounds"]["faults_complete_to"] for verdict in verdicts]
@@ -156,7 +161,7 @@ def _faults_in_total(deployment: Deployment, verdicts: Iterable[Mapping[str, Any
 
 
 def sources_of(deployments: Iterable[Deployment], named: Iterable[Path | None]) -> tuple[SourceFile, ...]:
-    """The files that were named, and all from which a value came, in the order of their names."""
+    """Return the named files, and all files from which a value came, sorted by name."""
     origins = [
         origin
         for deployment in deployments

@@ -1,4 +1,4 @@
-"""Check one deployment: build its model, explore it, and say of each property what was found."""
+"""Check one deployment: build its model, explore the model, and return a verdict for each property."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from properties.verdict import (
 OnProgress = Callable[[Progress], None]
 
 OnVerdict = Callable[[Verdict], None]
-"""Receives the verdict on a property as soon as it is known, and again when a deeper exploration changes it."""
+"""A function that receives each property's verdict when first known, and again when a deeper exploration changes it."""
 
 
 def check(
@@ -60,16 +60,16 @@ def check(
     engine: Engine = EMBEDDED,
     reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
 ) -> Result:
-    """Have ``engine`` explore ``deployment`` within ``budget`` and return a verdict for each property.
+    """Explore ``deployment`` with ``engine`` within ``budget``, and return a verdict for each property.
 
-    Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed; and
-    :class:`checker.checkpoint.CheckpointError` if the engine's folder holds something else.
+    Raise :class:`checker.traces.ReplayMismatch` if kernel and solver disagree, because then no verdict is sound. Raise
+    :class:`checker.checkpoint.CheckpointError` if the engine's folder belongs to another question.
     """
     return explore(deployment, budget or Budget(), on_progress, engine, reductions).result()
 
 
 class Run:
-    """The explorations of one deployment, one per group of properties, and what they say."""
+    """The explorations of one deployment, one for each group of properties, and their verdicts."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Run:
         self.compile_seconds = time.monotonic() - started
 
     def _add(self, one: Group, reductions: frozenset[Reduction], numbered: int | None = None) -> int:
-        """Begin the exploration of a group; its number. ``numbered``: how snapshots name the exploration."""
+        """Begin the exploration of a group, and return its number. ``numbered``: the number in snapshots."""
         number = len(self.explorations)
         reduced = reduce_group(self.prepared, one, reductions)
         at_most = {Fault(kind): most for kind, most in self.deployment.faults.at_most}
@@ -138,7 +138,7 @@ class Run:
         return number
 
     def _identity(self, reductions: frozenset[Reduction]) -> str:
-        """Identify what snapshots are of, with the groups, since snapshots number explorations."""
+        """Return the identity of the question and its groups, for snapshots."""
         names = (" ".join(prop.name for prop in one.properties) for one in self._all_groups)
         return verdict_id([*self._ids.values(), *sorted(reductions), *names])
 
@@ -149,10 +149,10 @@ class Run:
     def explore(
         self, on_progress: OnProgress | None, on_verdict: OnVerdict | None = None, depth: Depth | None = None
     ) -> None:
-        """Raise the number of faults, layer by layer, until the total, the budget or the space is used up.
+        """Explore fault layers until the total, a limit or a fixed point is reached.
 
-        Without a total every property is answered for few faults first; then larger fault sets are explored, as far as
-        ``depth`` says and time allows.
+        Without a total, every property is first decided for few faults. Then larger fault sets are explored, as
+        ``depth`` and the time allow.
         """
         depth = Depth() if depth is None else depth
         self.meter.start(self._begun)
@@ -176,13 +176,13 @@ class Run:
             self.closures = close(self.deployment, open_ones, self.meter, self._explorer, self._closing, reporter)
 
     def _ranked_beyond_a_bound(self, number: int, exploration: AnyExploration) -> bool:
-        """Ranks made room where the bound on epochs would have stopped a behaviour: not what was asked."""
+        """Tell whether the ranking of epochs allowed a run beyond the bound on epochs, which changes the question."""
         canonical = self.reduced[number].canonical
         limits = {LIMIT + "epochs", LIMIT + "producer_epochs"}
         return canonical is not None and bool(canonical.ranked) and bool(limits & exploration.observed())
 
     def _start_again_without_reductions(self, number: int) -> None:
-        remark = "epochs were not ranked, because a run came to the bound on them"
+        remark = "epochs were not ranked, because a run reached the bound on epochs"
         one = self.reduced[number].group
         self.reduced[number] = replace(reduce_group(self.prepared, one, frozenset()), remarks=(remark,))
         old = self.explorations[number]
@@ -195,7 +195,7 @@ class Run:
     def _explore_layers(
         self, numbers: Sequence[int], on_progress: OnProgress | None, on_verdict: OnVerdict | None
     ) -> None:
-        """Explore groups up to the total, or as far as every check goes."""
+        """Explore groups up to the total, or up to the faults that every check covers."""
         faults = self.deployment.faults
         total = ALWAYS_COVERED if faults.any_number else ANSWERED_TO if faults.total is None else faults.total
         for size in range(total + 1):
@@ -208,7 +208,7 @@ class Run:
                 self._explore_layers([number], on_progress, on_verdict)
 
     def _explore_later(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None) -> None:
-        """Answer for the properties that others came before, as far as there is time."""
+        """Decide the properties that were not chosen first, while time is left."""
         for one in self._later:
             if self.meter.out_of_time(ANSWERED_TO) is not None:
                 return
@@ -217,9 +217,9 @@ class Run:
             self._answered += 1
 
     def _deepen(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None, depth: Depth) -> None:
-        """Explore larger fault sets of the properties whose answer they could change.
+        """Explore larger fault sets for properties whose answer could change.
 
-        Properties that somebody named come first, then required ones, and among equals cheap ones.
+        Properties named by the user come first, then required ones, and among equals those with smaller systems.
         """
         names = worth_deepening(self.verdicts(), all_fault_sets=depth.all_fault_sets) - self._settled()
         names_of_all = tuple(self._ids)
@@ -229,7 +229,7 @@ class Run:
             if self.meter.out_of_time(ANSWERED_TO + 1) is not None:
                 return
             self.groups.append(one)
-            # Ranks make room for more epochs than the bound that is asked about.
+            # Ranks make room for more epochs than the bound of the question.
             reductions = self._reductions - {Reduction.RANKED_EPOCHS}
             open_ones.append(self._add(one, reductions, number_for_snapshots(one, names_of_all)))
             for size in range(ANSWERED_TO + 2):
@@ -245,7 +245,7 @@ class Run:
         return all(one.timely for one in self._in_time_of(number))
 
     def _settled(self) -> set[str]:
-        """Name the properties of which no larger fault set can say anything new."""
+        """Return the properties whose answer no larger fault set can change."""
         return {
             prop.name
             for number, one in enumerate(self.groups)
@@ -264,7 +264,7 @@ class Run:
         on_progress: OnProgress | None,
         on_verdict: OnVerdict | None,
     ) -> bool:
-        """Explore a group with ``size`` faults, in time as well; tell whether that could say anything new."""
+        """Explore a group with ``size`` faults, also timed; tell whether more faults can give new results."""
         exploration, in_time = self.explorations[number], self._in_time_of(number)
         if exploration.layers and exploration.layers[-1].stopped:
             return False
@@ -272,7 +272,7 @@ class Run:
             report = self._and_early_verdicts(number, _reporter(exploration, size, on_progress), on_verdict)
             self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
         elif not any(one.goes_on() for one in in_time):
-            # Without clocks no more faults say anything new, and in time they do not either.
+            # More faults give new results neither without clocks nor with clocks.
             return False
         if not self.explorations[number].layers[-1].stopped:
             self._sizes[number] = size + 1
@@ -288,7 +288,7 @@ class Run:
     def _and_early_verdicts(
         self, number: int, report: Callable[[Combination], None] | None, on_verdict: OnVerdict | None
     ) -> Callable[[Combination], None] | None:
-        """Report progress, and each property of a group as violated as soon as one violation of it is found."""
+        """Report progress, and report each property of a group as violated when its first violation is found."""
         if on_verdict is None or not self.reduced[number].keeps_runs:
             return report
 
@@ -296,35 +296,35 @@ class Run:
             if report is not None:
                 report(combination)
             for in_time in self._in_time_of(number):
-                # One that is known already may be known with more fault sets than exploring it deeper found so far.
+                # A known property can have more fault sets than its deeper exploration has found so far.
                 known = any(self._in_time[home][in_time.name].timely for home in self._homes[in_time.name])
                 if not known and in_time.keep_first(self.explorations[number], partial(self._run_of_group, number)):
-                    # Hashing the question takes longer than what is shown of it now.
+                    # Hashing the question would take longer than the part that is shown now.
                     on_verdict(self._conclusion(number).verdict(self._asked(number, in_time.name), ""))
 
         return report_more
 
     @property
     def is_in_this_process(self) -> bool:
-        """Whether everything that was found is in the memory of this process."""
+        """Tell whether all results are in the memory of this process."""
         return all(isinstance(one, EmbeddedExploration) for one in self.explorations)
 
     def number_of(self, name: str) -> int:
-        """The number of the group whose exploration a property's verdict comes from: the deepest that decided more."""
+        """Return the number of the group that decides a property: the deepest group that decided more."""
         base, *deeper = self._homes[name]
         decided = (number for number in deeper if decides(self._concluded(base, name), self._concluded(number, name)))
         return next(decided, base)
 
     def in_time(self, name: str) -> InTime:
-        """What is known of a property in time."""
+        """Return the timing results of a property."""
         return self._in_time[self.number_of(name)][name]
 
     def _in_time_of(self, number: int) -> list[InTime]:
-        """What is known in time of each property of a group."""
+        """Return the timing results of each property of a group."""
         return list(self._in_time[number].values())
 
     def keep_to_time(self, number: int, in_time: InTime, on_progress: OnProgress | None = None) -> None:
-        """Ask of what violates properties of a group whether it can happen in time, and of what else can."""
+        """Decide whether violations of a group's properties are possible in time, and search for others that are."""
         in_time.keep(
             self.explorations[number],
             self._sizes[number],
@@ -333,7 +333,7 @@ class Run:
         )
 
     def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
-        """The smallest sets of faults that violate each property in time; None where nothing did, and it is unknown."""
+        """Return the smallest fault sets that violate each property in time; None if none is known but possible."""
         found = {}
         for name in self._homes:
             number = self.number_of(name)
@@ -341,18 +341,18 @@ class Run:
         return found
 
     def result(self) -> Result:
-        """All that a check says but what other values of assumptions and durations would change."""
+        """Return the result of the check, without other values of assumptions and durations."""
         verdicts = self.verdicts()
         cost = replace(self.engine(), seconds=round(time.monotonic() - self._begun, 3))
         return Result(verdicts, cost, (), versions())
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """A verdict per property, in the order of the catalogue."""
+        """Return a verdict for each property, in the order of the catalogue."""
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(self.verdict(name) for name in order if name in self._ids)
 
     def verdict(self, name: str) -> Verdict:
-        """The verdict on a property, from all explorations that asked for it."""
+        """Return the verdict on a property, from all explorations of the property."""
         if name not in self._homes:
             prop = next(one for group in self._later for one in group.properties if one.name == name)
             return unexplored(self.deployment, prop, self._ids[name])
@@ -388,7 +388,7 @@ class Run:
         return self._run_of(exploration, self.reduced[number], violation)
 
     def _run_of(self, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Steps:
-        """The actions of the whole model that lead to a violation; the states, if they are those of the whole model."""
+        """Return the whole model's actions that lead to a violation, and the states if they are the whole model's."""
         if not reduced.keeps_runs:
             exploration, violation = self._found_again(reduced, exploration, violation)
             reduced = reduce_group(self.prepared, reduced.group, frozenset())
@@ -402,7 +402,7 @@ class Run:
     def _found_again(
         self, reduced: Reduced, exploration: AnyExploration, violation: Violation
     ) -> tuple[AnyExploration, Violation]:
-        """The same violation in the system that was not reduced, where a shortest run is the shortest there is."""
+        """Find the same violation in the system without reductions, where a shortest run is the model's shortest."""
         kinds = dict(zip(exploration.kinds, violation.combination, strict=True))
         plain = EmbeddedExploration(
             reduced.group.system, reduced.group.question, kinds, Meter(Budget(), timed=False), self.threads, infer=False
@@ -416,7 +416,7 @@ class Run:
         return plain, next(v for v in plain.cut_sets(violation.name) if plain.named(v.combination) == wanted)
 
     def engine(self) -> EngineRun:
-        """What the explorations cost together."""
+        """Return the total cost of the explorations."""
         answering = self.explorations[: self._answered]
         deepest = max((len(exploration.layers) for exploration in answering), default=0)
         everything: list[AnyExploration] = [*self.explorations, *self._closing]
@@ -435,7 +435,7 @@ class Run:
 
 
 def verdict_on(name: str, deployment: Deployment, budget: Budget) -> Verdict:
-    """The verdict on one property, asked alone. Raises what :func:`check` does, and KeyError for one not asked for."""
+    """Return the verdict on one property, explored alone. Raise errors as :func:`check`, and KeyError if unknown."""
     model = build(deployment)
     prepared = prepare(model)
     asked = {prop.name: prop for prop in properties_of(model.pipeline)}[name]
@@ -446,14 +446,14 @@ def verdict_on(name: str, deployment: Deployment, budget: Budget) -> Verdict:
 
 
 def prepare_groups(deployment: Deployment, *, cone: bool = True) -> tuple[Prepared, tuple[Group, ...]]:
-    """Build the model of a deployment, make it ready, and group the properties (see :func:`group`)."""
+    """Build and prepare the model of a deployment, and group the properties (see :func:`group`)."""
     model = build(deployment)
     prepared = prepare(model)
     return prepared, group(prepared, properties_of(model.pipeline), cone=cone)
 
 
 def question_ids(deployment: Deployment, prepared: Prepared, groups: Sequence[Group]) -> dict[str, str]:
-    """Property -> the stable id of the question whether ``deployment`` has it."""
+    """Return, for each property, the stable id of the question whether ``deployment`` has the property."""
     asked = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
     return {name: verdict_id([*asked, name, print_]) for name, print_ in fingerprints(prepared, groups).items()}
 
@@ -469,7 +469,7 @@ def explore(
 ) -> Run:
     """Build the model of a deployment and explore it within a budget (see :meth:`Run.explore`).
 
-    Without a total of faults the properties that ``depth`` names first are explored by themselves before the others.
+    Without a total of faults, the properties that ``depth`` names first are explored alone before the others.
     """
     begun = time.monotonic()
     model = build(deployment)

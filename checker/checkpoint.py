@@ -1,8 +1,8 @@
-"""Snapshots of a running exploration in a folder, from which a run that was killed goes on.
+"""Snapshots of a running exploration in a folder, from which a killed run continues.
 
-States and parents only ever grow, so a snapshot appends what is new since the one before and then replaces the
-manifest, which says how much of each file counts. A run killed at any moment finds the last whole manifest; what was
-appended after it is cut off. Checksums over everything that counts tell damage.
+States and parents are only ever appended. A snapshot appends the new rows and then replaces the manifest, which gives
+the valid length of each file. A run killed at any moment finds the last whole manifest; bytes appended after that
+manifest are cut off. Checksums over all valid bytes detect damage.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from model.input_error import InputError
 MANIFEST, LOCK = "manifest.json", "lock"
 FORMAT = 2
 DEFAULT_INTERVAL = 20.0
-"""Seconds between snapshots, unless the user says otherwise: also what a killed run loses at most."""
+"""Default seconds between snapshots, and so the largest loss of a killed run."""
 
 
 class CheckpointError(InputError):
-    """A checkpoint cannot be used; the message says why, and what to do."""
+    """A checkpoint cannot be used. The message names the reason and the remedy."""
 
 
 @dataclass
 class _File:
-    """One array on disk: how many bytes of it count, and their checksum."""
+    """One array on disk: its number of valid bytes, and their checksum."""
 
     path: Path
     size: int = 0
     checksum: int = 0
 
     def append(self, arrays: Iterable[NDArray[Any]]) -> _File:
-        """Write arrays behind the bytes that count; the file in which they count as well."""
+        """Write arrays behind the valid bytes; return the file with the new length."""
         size, checksum = self.size, self.checksum
         with self.path.open("r+b" if self.path.exists() else "w+b") as file:
             file.truncate(size)
@@ -61,7 +61,10 @@ class _File:
         return _File(self.path, size, checksum)
 
     def read_into(self, arrays: Iterable[NDArray[Any]]) -> None:
-        """Fill arrays with the bytes that count. Raises :class:`CheckpointError` if they are not what was written."""
+        """Fill arrays with the valid bytes.
+
+        Raise :class:`CheckpointError` if the bytes differ from what was written.
+        """
         if not self.size:
             return
         size, checksum = 0, 0
@@ -75,12 +78,14 @@ class _File:
         except OSError as error:
             raise CheckpointError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
         if size != self.size or checksum != self.checksum:
-            raise CheckpointError(f"{self.path}: is damaged; delete the folder to start anew")
+            raise CheckpointError(f"{self.path}: is damaged; delete the folder to start again")
 
 
 @dataclass
 class _Saved:
-    """What is on disk of one shard: its rows by partition, in one file for all partitions' states and parents."""
+    """The saved part of one shard: its rows by partition, in one file for all partitions' states and one for
+    parents.
+    """
 
     counts: NDArray[np.int64]
     states: _File
@@ -89,7 +94,7 @@ class _Saved:
     about: dict[str, Any] = field(default_factory=dict)
 
     def save(self, shard: Shard) -> None:
-        """Append the rows that are new, partition by partition, and note everything else."""
+        """Append new rows, partition by partition, and record all other values."""
         counts = shard.counts
         if (counts > self.counts).any():
             new = [shard.rows(part, int(self.counts[part])) for part in range(PARTITIONS)]
@@ -108,7 +113,7 @@ class _Saved:
         }
 
     def restore(self, shard: Shard) -> None:
-        """Fill an empty shard with what was saved."""
+        """Fill an empty shard with the saved rows."""
         rows = shard.allocate(self.counts)
         done = np.zeros(PARTITIONS, dtype=np.int64)
         pieces = []
@@ -130,7 +135,7 @@ class _Saved:
         shard.held[:] = np.array(self.about["held"], dtype=np.int64).reshape(shard.held.shape)
 
     def document(self) -> dict[str, Any]:
-        """What the manifest says of the shard."""
+        """Return the manifest's entry for the shard."""
         files = {
             name: [file.size, file.checksum] for name, file in (("states", self.states), ("parents", self.parents))
         }
@@ -139,32 +144,32 @@ class _Saved:
 
 @dataclass
 class _SavedHalves:
-    """What is on disk of one dictionary of an exploration: its first ``count`` halves."""
+    """The saved part of one dictionary of an exploration: its first ``count`` halves."""
 
     file: _File
     count: int = 0
 
     def save(self, components: Components, place: int) -> None:
-        """Append the halves that are new."""
+        """Append the new halves."""
         count = components.counts[place]
         if count > self.count:
             self.file = self.file.append([components.halves(place, self.count, count)])
             self.count = count
 
     def restore(self, components: Components, place: int) -> None:
-        """Fill an empty dictionary with what was saved."""
+        """Fill an empty dictionary with the saved halves."""
         self.file.read_into([components.halves(place, 0, self.count)])
         components.use_halves(place, self.count)
 
     def document(self) -> list[int]:
-        """What the manifest says of the dictionary."""
+        """Return the manifest's entry for the dictionary."""
         return [self.count, self.file.size, self.file.checksum]
 
 
 class Checkpoint:
-    """The snapshots of one run in ``folder``: of the question ``identity``, at most every ``interval`` seconds.
+    """Snapshots of one run in ``folder``, for the question ``identity``, at most every ``interval`` seconds.
 
-    Raises :class:`CheckpointError` if the folder holds another question's snapshots, or damaged ones.
+    Raise :class:`CheckpointError` if the folder holds snapshots of another question, or damaged snapshots.
     """
 
     def __init__(self, folder: Path, identity: str, interval: float = DEFAULT_INTERVAL) -> None:
@@ -197,7 +202,7 @@ class Checkpoint:
             for key, (count, *file) in content["components"].items():
                 self._halves[key] = _SavedHalves(_File(self.folder / key, *file), count)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise CheckpointError(f"{manifest}: is damaged; delete the folder to start anew") from error
+            raise CheckpointError(f"{manifest}: is damaged; delete the folder to start again") from error
 
     def _from_document(self, key: str, about: dict[str, Any]) -> _Saved:
         files = about.pop("files")
@@ -208,25 +213,25 @@ class Checkpoint:
 
     @property
     def due(self) -> bool:
-        """Whether the last snapshot is old enough for another."""
+        """Tell whether the interval since the last snapshot is over."""
         return time.monotonic() - self._last >= self.interval
 
     def restore(self, number: int, shard: Shard) -> bool:
-        """Fill an empty shard of exploration ``number`` with its last snapshot, if there is one."""
+        """Fill an empty shard of exploration ``number`` with its last snapshot, if one exists."""
         saved = self._saved.get(_key(number, shard.combination))
         if saved is not None:
             saved.restore(shard)
         return saved is not None
 
     def restore_components(self, number: int, components: Components) -> None:
-        """Fill the empty dictionaries of exploration ``number`` with their last snapshot, if there is one."""
+        """Fill the empty dictionaries of exploration ``number`` with their last snapshot, if one exists."""
         for place in range(len(components.counts)):
             saved = self._halves.get(_key_of_halves(number, place))
             if saved is not None:
                 saved.restore(components, place)
 
     def save(self, number: int, components: Components, shards: list[Shard]) -> None:
-        """Write a snapshot of these shards of exploration ``number``; those that were complete before are kept.
+        """Write a snapshot of these shards of exploration ``number``; shards that were already complete stay unchanged.
 
         Dictionaries are written after the states whose words refer to them.
         """
@@ -257,7 +262,7 @@ class Checkpoint:
 
 
 def lock_folder(folder: Path) -> TextIO:
-    """Keep other runs out of the folder, as long as this process lives."""
+    """Lock the folder against other runs while this process lives."""
     file = (folder / LOCK).open("w", encoding="utf-8")
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -268,7 +273,7 @@ def lock_folder(folder: Path) -> TextIO:
 
 
 def code_fingerprint() -> str:
-    """A hash of everything that explores: another version's snapshots are not gone on from."""
+    """Return a hash of the checker's source files. Snapshots of another version are not continued."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 

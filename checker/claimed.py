@@ -1,4 +1,4 @@
-"""What a result says of each verdict that follows from the deployment alone: nothing has to be explored for it."""
+"""Verify the statements of a result that follow from the deployment alone, without exploring."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ PASSES = ("holds", "vacuous")
 
 
 def verify_claims(deployment: Deployment, prepared: Prepared, groups: Sequence[Group], document: Document) -> None:
-    """Raise TamperedDocument for the first statement that is not what the deployment gives, or contradicts another.
+    """Raise TamperedDocument for the first statement that the deployment contradicts, or that contradicts another.
 
-    ``groups`` are those that were explored: without reductions there may be one only.
+    ``groups`` are the explored groups; without reductions a single group is possible.
     """
     told = [
         {"scope": one.scope, "key": one.key, "value": one.value, "detail": one.origin.detail}
@@ -43,7 +43,7 @@ def verify_claims(deployment: Deployment, prepared: Prepared, groups: Sequence[G
         for prop in one.properties:
             said = verdicts[prop.name]
             if said["id"] != ids[prop.name]:
-                raise TamperedDocument(f"{prop.name}: its id is not that of this deployment's question")
+                raise TamperedDocument(f"{prop.name}: its id does not belong to this deployment's question")
             _follows(deployment, one, prop, said)
             if problem := contradiction(deployment, said):
                 raise TamperedDocument(f"{prop.name}: {problem}")
@@ -51,7 +51,7 @@ def verify_claims(deployment: Deployment, prepared: Prepared, groups: Sequence[G
 
 
 def one_verdict_each(names: Sequence[str], document: Document) -> None:
-    """Raise TamperedDocument where a property has not just one verdict."""
+    """Raise TamperedDocument if a property has no verdict or several."""
     told = [verdict["property"] for verdict in document["verdicts"]]
     for name in told:
         if name not in names:
@@ -62,14 +62,14 @@ def one_verdict_each(names: Sequence[str], document: Document) -> None:
 
 
 def _explored_together(one: Group, verdicts: Mapping[str, Document]) -> None:
-    """Properties of a group were explored with the same faults."""
+    """Raise TamperedDocument if properties of a group were not explored with the same faults."""
     names = ("faults_complete_to", "combinations_of_next_explored", "combinations_of_next")
     first, *others = (verdicts[prop.name] for prop in one.properties)
     for other in others:
         for name in names:
             if other["bounds"][name] != first["bounds"][name]:
                 raise TamperedDocument(
-                    f"{other['property']}: {name} is not that of {first['property']}, which was explored with it"
+                    f"{other['property']}: {name} differs from {first['property']}, which was explored with it"
                 )
 
 
@@ -78,18 +78,18 @@ def _sees(cone: TransitionSystem, kind: str) -> bool:
 
 
 def _is_unexplored(said: Document) -> bool:
-    """Say whether a verdict claims nothing: there was no time to explore any state for the property."""
+    """Tell whether a verdict claims nothing, because no state was explored for the property."""
     bounds = said["bounds"]
     return said["status"] == "unknown" and bounds["faults_complete_to"] < 0 and not bounds["fault_kinds"]
 
 
 def _follows(deployment: Deployment, one: Group, prop: Property, said: Document) -> None:
-    """What is asked, and within which bounds."""
+    """Compare the question and its bounds with the deployment."""
     present = {action.fault for action in one.system.actions}
     at_most = dict(deployment.faults.at_most)
     kinds = {kind.value: at_most[kind.value] for kind in Fault if kind in present and at_most.get(kind.value, 0) > 0}
     if deployment.faults.is_open_ended:
-        # What a property was explored with depends on what was named; kinds that it does not see are harmless to it.
+        # The explored kinds depend on the named properties; kinds that a property does not see cannot affect it.
         allowed = {kind: most for kind, most in at_most.items() if kind in said["bounds"]["fault_kinds"]}
         kinds = {**{kind: most for kind, most in kinds.items() if _sees(one.cones[prop.name], kind)}, **allowed}
     if _is_unexplored(said):
@@ -97,7 +97,7 @@ def _follows(deployment: Deployment, one: Group, prop: Property, said: Document)
     sizes = deployment.sizes
     any_number: list[str] = []
     if deployment.faults.any_number and said["status"] in PASSES:
-        # The state space closed: whatever the number of faults, and of leader epochs.
+        # The search reached a fixed point, so the verdict holds for any number of faults and of leader epochs.
         del sizes["epochs"]
         any_number = [kind for kind in deployment.faults.any_number if kind in kinds]
     told = said["bounds"]
@@ -115,28 +115,28 @@ def _follows(deployment: Deployment, one: Group, prop: Property, said: Document)
 
 
 def contradiction(deployment: Deployment, said: Document) -> str | None:
-    """How a verdict contradicts itself, or what was asked; None where it does not."""
+    """Return a sentence on how a verdict contradicts itself or the question; None if it does not."""
     status, bounds = said["status"], said["bounds"]
     complete, stopped = bounds["faults_complete_to"], bounds["stopped"]
     total, at_most = deployment.faults.total, dict(deployment.faults.at_most)
     if total is not None and complete > total:
-        return f"every combination of {complete} faults is said to be explored, where {total} in total were asked for"
+        return f"every combination of {complete} faults is said to be explored, but the requested total is {total}"
     if status in PASSES:
         if complete < 0:
-            return f"{status}, though not even the states without a fault were explored"
+            return f"{status}, but the states without a fault were not explored"
         wanted = ANSWERED_TO if total is None else total
         if stopped is not None and (deployment.faults.any_number or complete < wanted):
-            return f"{status}, though exploration was stopped ({stopped}) before everything that was asked"
+            return f"{status}, but the exploration was stopped ({stopped}) before its end"
         if said["witness_reached"] != (status == "holds"):
-            return f"{status}, though its witness was {'reached' if said['witness_reached'] else 'not reached'}"
+            return f"{status}, but its witness was {'reached' if said['witness_reached'] else 'not reached'}"
     if said["lemmas"] and status not in PASSES:
-        return f"{status}, and yet rests on lemmas"
+        return f"{status}, but rests on timing lemmas"
     for cut_set in said["cut_sets"]:
         if total is not None and sum(cut_set.values()) > total:
-            return f"violated by {sum(cut_set.values())} faults, where {total} in total were asked for"
+            return f"violated by {sum(cut_set.values())} faults, but the requested total is {total}"
         for kind, count in cut_set.items():
             if kind not in deployment.faults.any_number and count > at_most.get(kind, 0):
-                return f"violated by {count} {kind}, where {at_most.get(kind, 0)} were asked for"
+                return f"violated by {count} {kind}, but at most {at_most.get(kind, 0)} were requested"
     for part, whole in permutations(said["cut_sets"], 2):
         if all(count <= whole.get(kind, 0) for kind, count in part.items()):
             return "one of its smallest fault sets contains another"
@@ -144,14 +144,14 @@ def contradiction(deployment: Deployment, said: Document) -> str | None:
 
 
 def _grants(deployment: Deployment, prepared: Prepared, one: Group, prop: Property, said: Document) -> None:
-    """What a pass takes for granted stands behind what else is noted of it."""
+    """Raise TamperedDocument if the notes of a pass do not end with its modelling assumptions."""
     granted = granted_of(deployment, prepared, one, prop.name, said)
     if granted and said["notes"][-len(granted) :] != granted:
-        raise TamperedDocument(f"{prop.name}: its notes do not say what is taken for granted of this deployment")
+        raise TamperedDocument(f"{prop.name}: its notes do not list the modelling assumptions for this deployment")
 
 
 def granted_of(deployment: Deployment, prepared: Prepared, one: Group, name: str, said: Document) -> list[str]:
-    """What a verdict takes for granted, in notes: nothing where it is no pass."""
+    """Return the modelling assumptions behind a verdict, as notes; an empty list if the verdict is no pass."""
     if said["status"] not in PASSES:
         return []
     seen = {variable.name for variable in one.cones[name].variables}
@@ -160,7 +160,7 @@ def granted_of(deployment: Deployment, prepared: Prepared, one: Group, name: str
 
 
 def reductions_of(document: Document) -> frozenset[Reduction]:
-    """The reductions that the command of a result asked for. Raises TamperedDocument for one that there is not."""
+    """Return the reductions named in the command of a result. Raise TamperedDocument for an unknown reduction."""
     said: dict[str, list[str]] = {"--with": [], "--without": []}
     try:
         words = shlex.split(document["command"] or "")
@@ -169,4 +169,4 @@ def reductions_of(document: Document) -> frozenset[Reduction]:
                 said[option].append(value)
         return chosen(said["--with"], said["--without"])
     except (ValueError, UnknownReduction):
-        raise TamperedDocument("its command cannot be read, and so not which reductions were used") from None
+        raise TamperedDocument("its command cannot be read, so its reductions are unknown") from None

@@ -1,4 +1,6 @@
-"""Decide claims: every case is explored like any other deployment, and what comes of it is the checker's word alone."""
+"""Decide published claims: each case is explored like any other deployment, and the result comes from the checker
+alone.
+"""
 
 from __future__ import annotations
 
@@ -16,29 +18,29 @@ from model.deployment.record_reader import read_record
 from properties.claims.claim import About, Answer, Case, Claim, Decision, History, SettingClaim
 
 MOST_STATES = 60_000_000
-"""A case that finds more states than this is left undecided."""
+"""Largest number of states for a case; a case with more states is left undecided."""
 
 MOST_SECONDS = 3_600
-"""So is one that takes longer. Every case of today takes seconds, and minutes where much else runs beside it."""
+"""Seconds for a case; a longer case is left undecided. Today every case takes seconds, or minutes on a busy machine."""
 
 
 def decide(claim: Claim) -> Decision:
-    """What becomes of one claim. Raises DeploymentError for a case that is no deployment."""
+    """Return the decision on one claim. Raise DeploymentError for a case that is no deployment."""
     return next(decide_all([claim]))
 
 
 def decide_all(claims: Sequence[Claim], stop: threading.Event | None = None) -> Iterator[Decision]:
-    """What becomes of each claim, in their order; questions that several ask are asked once.
+    """Yield the decision on each claim, in order; equal questions are explored once.
 
-    Each question is explored by a process of its own, as many at a time as there are cores. Once ``stop`` is set, no
-    more decisions come.
+    Each question is explored by a process of its own, with as many processes as cores. Once ``stop`` is set, no further
+    decisions follow.
     """
     asked = {_question(case): case for claim in claims for case in claim.cases}
     coming = zip(asked, in_processes(answer, list(asked.values()), stop), strict=False)
     answers: dict[str, Answer] = {}
     for claim in claims:
         mine = [_question(case) for case in claim.cases]
-        # Questions come in the order in which claims ask them first.
+        # Answers come in the order in which the claims first ask their questions.
         while not answers.keys() >= set(mine):
             came = next(coming, None)
             if came is None:
@@ -49,7 +51,7 @@ def decide_all(claims: Sequence[Claim], stop: threading.Event | None = None) -> 
 
 
 def answer(case: Case) -> Answer:
-    """What the checker finds in one case, asking for no other property. Raises DeploymentError."""
+    """Return the checker's answer for one case, checking no other property. Raise DeploymentError."""
     given = {**case.asked, "require": [case.property]}
     deployment = read_record(given, name=case.property, file="claims", line=1)
     budget = Budget(states=MOST_STATES, seconds=MOST_SECONDS, threads=1)
@@ -68,7 +70,9 @@ def _history(claimed: SettingClaim) -> tuple[History, ...]:
 
 
 def _what_follows(claimed: SettingClaim) -> Iterator[History]:
-    """What a client makes of other settings beside this one, and whether it refuses values that go against it."""
+    """Yield the effective values of a client's further settings, and whether the client refuses contradicting
+    values.
+    """
     deployment = read_record(claimed.of, name=claimed.key, file="claims", line=1)
     effective = {setting.key: setting.value for setting in deployment.settings if setting.scope == claimed.scope}
     for key in claimed.keys:

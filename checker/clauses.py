@@ -1,4 +1,4 @@
-"""What is known of sets of changes, as clauses, and the cheapest set that all clauses allow."""
+"""Known facts about sets of changes, as clauses, and the cheapest set that satisfies all clauses."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from itertools import combinations
 from model.deployment.changing import Change
 
 Chosen = frozenset[int]
-"""A set of changes, by their places in the list of all."""
+"""A set of changes, by their places in the list of all changes."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """What may get rid of something: one of the changes ``by``, or giving up one of ``without``."""
+    """A condition that removes a problem: one of the changes ``by``, or giving up one of ``without``."""
 
     by: Chosen
     without: Chosen
 
     def after(self, chosen: Chosen) -> Clause:
-        """The same once it is known that it is still there with just these changes."""
+        """Return the clause that remains once the problem is known to persist with the chosen changes."""
         return Clause(self.by - chosen, self.without & chosen)
 
 
 class Offered:
-    """The changes that can be made. ``companions``: those that need others, and the sets of which they need one."""
+    """The possible changes. ``companions``: changes that need others, and the sets of which each needs one."""
 
     def __init__(self, changes: Sequence[Change], companions: Mapping[Change, Iterable[Collection[Change]]]) -> None:
         self.changes = tuple(changes)
@@ -40,28 +40,28 @@ class Offered:
         ]
 
     def named(self, chosen: Chosen) -> tuple[Change, ...]:
-        """The changes of a set."""
+        """Return the changes of a set."""
         return tuple(self.changes[number] for number in sorted(chosen))
 
     def other_than(self, chosen: Chosen) -> Clause:
-        """Any other set of changes."""
+        """Return a clause that excludes this set of changes."""
         return Clause(frozenset(range(len(self.changes))) - chosen, chosen)
 
     def has_rival(self, number: int, chosen: Chosen) -> bool:
-        """Whether a change sets what one of a set sets as well."""
+        """Tell whether a change sets the same value as a change in the set."""
         return any(number in pair and not chosen.isdisjoint(pair) for pair in self._rivals)
 
     def goes_with(self, number: int, chosen: Chosen) -> bool:
-        """Say whether a set allows a change: the set has no rival of the change, and has what the change needs."""
+        """Tell whether a set allows a change: the set has no rival of the change, and has the changes needed by it."""
         needs = self._needs.get(number)
         return not self.has_rival(number, chosen) and (needs is None or any(chosen.issuperset(ones) for ones in needs))
 
     def costliest_first(self, chosen: Chosen) -> list[int]:
-        """The changes of a set, that with the highest cost first."""
+        """Return the changes of a set, the highest cost first."""
         return sorted(chosen, key=lambda number: (-self.changes[number].cost, number))
 
     def cheapest(self, clauses: Iterable[Clause], but: Iterable[Chosen] = ()) -> Chosen | None:
-        """The cheapest set that all clauses allow and that has no part in ``but``; None if there is none."""
+        """Return the cheapest set that satisfies all clauses and contains no set of ``but``; None if no set does."""
         import z3
 
         taken = [z3.Bool(f"change_{number}") for number in range(len(self.changes))]

@@ -1,8 +1,8 @@
-"""Any number of faults: the space closed under them, with epochs ranked so that it is finite.
+"""Verdicts for any number of faults: a search to a fixed point, with ranked epochs to make the state space finite.
 
-Kinds of which any number may happen are steps like others here, so nothing counts them; leader epochs, which every
-election raises, are replaced by their ranks (checker/reductions/ranking.py). If the search ends, it has seen every
-state that any number of such faults leads to. Kinds with a limit are still explored combination by combination.
+Fault kinds without a limit are ordinary steps here, so nothing counts them. Every election raises the leader epoch, so
+ranks replace leader epochs (checker/reductions/ranking.py). A search that ends has seen every state that any number of
+these faults leads to. Kinds with a limit are still explored combination by combination.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from properties.verdict import Trace
 STOPS = ("time", "states", "memory", "interrupted")
 LEADER_EPOCH = "leader epoch"
 RANKS = (15, 31)
-"""Highest leader epochs to rank in: the first with which no reachable state needs more is enough."""
+"""Highest leader epochs for the ranking, tried in order. The first value suffices if no reachable state needs more."""
 
 
 @dataclass(frozen=True)
 class Closure:
-    """What closing the space said of one property: it is closed, or violated by ``trace``, or why nothing is known.
+    """The result for one property for any number of faults: a fixed point, a violation (``trace``), or the reason of
+    ``unknown``.
 
-    ``stopped``: which limit ended the search early, if one did.
+    ``stopped``: the limit that ended the search early, if any.
     """
 
     states: int
@@ -52,7 +53,7 @@ class Closure:
 
     @property
     def holds(self) -> bool:
-        """No state violates the property, and there is none that was not seen."""
+        """Tell whether the search saw every state and no state violates the property."""
         return self.trace is None and self.unknown is None
 
 
@@ -64,10 +65,10 @@ def close(
     explored: list[AnyExploration],
     on_progress: Callable[[AnyExploration], Callable[[Combination], None] | None] = lambda _: None,
 ) -> dict[str, Closure]:
-    """Decide properties for any number of those faults that ``deployment`` does not limit; by property.
+    """Decide properties for any number of the faults that ``deployment`` does not limit; return closures by property.
 
-    ``explorer`` makes the explorations; they are added to ``explored``, for what they cost. ``on_progress`` makes what
-    is told of their progress.
+    ``explorer`` makes the explorations, which are added to ``explored`` for their cost. ``on_progress`` makes the
+    function that reports progress of an exploration.
     """
     found: dict[str, Closure] = {}
     for ranks in RANKS:
@@ -82,18 +83,18 @@ def close(
 
 
 def prepared_properties(prepared: Prepared, properties: Sequence[Property]) -> list[Property]:
-    """The same properties, of another model of the pipeline."""
+    """Return the same properties for another model of the pipeline."""
     names = {prop.name for prop in properties}
     return [prop for prop in properties_of(prepared.model.pipeline) if prop.name in names]
 
 
 def leader_epochs_only(system: TransitionSystem) -> TransitionSystem:
-    """The system without the declaration of other epochs, which have bounds of their own."""
+    """Return the system with leader epochs as the only ranked family. Other epochs have bounds of their own."""
     return replace(system, ranked=tuple(family for family in system.ranked if family.name == LEADER_EPOCH))
 
 
 def with_epochs(deployment: Deployment, epochs: int) -> Deployment:
-    """The deployment with another bound on leader epochs."""
+    """Return the deployment with another bound on leader epochs."""
     return replace(deployment, bounds=replace(deployment.bounds, epochs=epochs))
 
 
@@ -141,7 +142,7 @@ def _close_group(
         return {}
     reached = tuple(sorted(name.removeprefix(LIMIT) for name in observed if name in limits))
     if LIMIT + "epochs" in observed:
-        stopped = stopped or "more leader epochs are alive at a time than are ranked"
+        stopped = stopped or "more leader epochs are in use at a time than the ranking allows"
     closures = {}
     for name in names:
         violations = exploration.cut_sets(name)
@@ -153,11 +154,11 @@ def _close_group(
         trace = next((trace for trace in traces if trace is not None), None)
         unknown = None
         if trace is None and violations:
-            unknown = "there is no time for the runs that were found to violate it, and others were not looked for"
+            unknown = "the violating runs that were found are impossible in time, and no others were searched for"
         elif trace is None and stopped is not None:
             unknown = stopped
         elif trace is None and name in exploration.undecided:
-            unknown = "from some state every way on ends at a bound"
+            unknown = "from some state every continuation ends at a bound"
         ended = stopped if stopped in STOPS else None
         closures[name] = Closure(exploration.states, reached, WITNESS + name in observed, trace, unknown, ended)
     return closures
@@ -171,7 +172,9 @@ def _concrete_trace(
     violation: Violation,
     families: tuple[Ranked, ...],
 ) -> Trace | None:
-    """The run whose ranked states were found, with real epochs, replayed through Z3; None where there is no time."""
+    """Return the run behind the ranked states, with real epochs, replayed through Z3; None if it is impossible in
+    time.
+    """
     labels = exploration.path(violation)
     concrete = build(with_epochs(deployment, len(labels) + 2)).system
     actions = actions_of(concrete, [exploration.system.actions[label] for label in labels])

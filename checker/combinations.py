@@ -1,4 +1,4 @@
-"""Combinations of faults: multisets of fault kinds, layer by layer."""
+"""Fault combinations: multisets of fault kinds, layer by layer."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement, product
 
 Combination = tuple[int, ...]
-"""How often each fault kind occurs, in the order of the kinds."""
+"""The number of faults of each kind, in the order of the kinds."""
 
 
 def layer(size: int, most: Sequence[int]) -> Iterator[Combination]:
-    """Every combination of ``size`` faults with at most ``most[i]`` of kind ``i``."""
+    """Yield every fault combination of ``size`` faults with at most ``most[i]`` of kind ``i``."""
     kinds = range(len(most))
     for chosen in combinations_with_replacement(kinds, size):
         counts = tuple(chosen.count(kind) for kind in kinds)
@@ -19,19 +19,19 @@ def layer(size: int, most: Sequence[int]) -> Iterator[Combination]:
 
 
 def smaller(combination: Combination) -> Iterator[Combination]:
-    """Every combination strictly contained in this one."""
+    """Yield every fault combination strictly contained in this one."""
     for counts in product(*(range(count + 1) for count in combination)):
         if counts != combination:
             yield counts
 
 
 def without_one(combination: Combination) -> Iterator[tuple[int, Combination]]:
-    """Each kind in the combination, with the combination that has one fault of that kind less."""
+    """Yield each kind in the combination, with the combination that has one fault of this kind less."""
     for kind, count in enumerate(combination):
         if count:
             yield kind, (*combination[:kind], count - 1, *combination[kind + 1 :])
 
 
 def is_contained(part: Combination, whole: Combination) -> bool:
-    """Tell whether a combination has no fault more often than another."""
+    """Tell whether each fault kind occurs in ``part`` at most as often as in ``whole``."""
     return all(count <= most for count, most in zip(part, whole, strict=True))

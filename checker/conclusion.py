@@ -1,4 +1,4 @@
-"""What the exploration of a group of properties, and what was found of them in time, say of each of them."""
+"""Verdicts on the properties of a group, from the exploration of the group and from the timing results."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from properties.property import Property
 from properties.verdict import Coverage, CutSet, Status, Trace, Verdict
 
 PASSES = (Status.HOLDS, Status.VACUOUS)
-"""What may rest on time: that nothing was found that violates a property."""
+"""Statuses of a pass: no violation was found. Only these can rest on timing lemmas."""
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """What was found of one property; the rest of its verdict stands in the question."""
+    """The result for one property; the rest of its verdict comes from the question."""
 
     status: Status
     cut_sets: tuple[CutSet, ...]
@@ -42,8 +42,8 @@ class _Finding:
 class Conclusion:
     """The verdicts on a group of properties of ``deployment``, from its ``exploration`` and each property ``in_time``.
 
-    ``sizes``: fault sets of fewer faults than this were covered, in time as well. ``closures``: what exploring any
-    number of faults said of some of the properties. ``traces``: those that were built before, by property and run.
+    ``sizes``: fault sets with fewer faults than this number are covered, also in time. ``closures``: results for any
+    number of faults, for some of the properties. ``traces``: traces that were built before, by property and run.
     """
 
     deployment: Deployment
@@ -57,7 +57,7 @@ class Conclusion:
     traces: dict[tuple[str, int], Trace]
 
     def verdict(self, prop: Property, question_id: str) -> Verdict:
-        """The verdict on a property of the group. Builds and replays its traces; raises ReplayMismatch."""
+        """Return the verdict on a property of the group. Build and replay its traces; raise ReplayMismatch."""
         closed = None if self.exploration.cut_sets(prop.name) else self.closures.get(prop.name)
         found = self._explored(prop) if closed is None else self._closed(closed)
         lemmas = self.in_time[prop.name].rests_on if found.status in PASSES else ()
@@ -81,7 +81,9 @@ class Conclusion:
         )
 
     def cut_sets(self, prop: Property) -> tuple[CutSet, ...] | None:
-        """The smallest sets of faults that violate a property in time; None where nothing did, and it is unknown."""
+        """Return the smallest fault sets that violate a property in time; None if none is known and some could
+        exist.
+        """
         timely = tuple(run.faults for run in self.in_time[prop.name].timely)
         return timely if timely or self._left_open(prop) is None else None
 
@@ -91,7 +93,7 @@ class Conclusion:
         return taken_for_granted(self.deployment, prop.name, reads=position in seen, in_time=in_time)
 
     def _explored(self, prop: Property) -> _Finding:
-        """What exploring combinations of faults one by one says of a property."""
+        """Return the finding on a property from exploring the fault combinations one by one."""
         exploration, in_time, coverage = self.exploration, self.in_time[prop.name], self._coverage()
         traces = tuple(self._trace(prop, timely) for timely in in_time.timely)
         undecided, stopped = in_time.undecided, in_time.stopped
@@ -119,22 +121,24 @@ class Conclusion:
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
 
     def _left_open(self, prop: Property) -> tuple[str, ...] | None:
-        """Why it is not known whether anything violates the property, in notes; None where it is known."""
+        """Return the reasons why a property is open, as notes; None if the property is decided."""
         in_time, coverage = self.in_time[prop.name], self._coverage()
         if in_time.undecided:
             sets = "; with ".join(map(faults_in_words, in_time.undecided))
-            return (f"it was not decided whether there is time for what violates it with {sets}",)
+            return (f"it was not decided whether violations are possible in time with {sets}",)
         if in_time.stopped is not None:
             return ()
         if self.deployment.faults.any_number:
-            return ("not decided for any number of faults: there is no time for what violates it with few",)
+            return ("not decided for any number of faults: violations with few faults are impossible in time",)
         if prop.name in self.exploration.undecided:
             bounds = ", ".join(coverage.bounds_reached)
-            return (f"from some state every way on ends at a bound ({bounds}): enlarge it",)
+            return (f"from some state every continuation ends at a bound ({bounds}): enlarge this bound",)
         return None if self._is_covered(coverage) else ()
 
     def _was_answered(self, in_time: InTime) -> bool:
-        """Tell whether enough was decided before larger fault sets met a limit or a bound, and only these are open."""
+        """Tell whether enough was decided before larger fault sets met a limit or a bound, so that only these are
+        open.
+        """
         if not self.deployment.faults.is_open_ended or in_time.decided <= ANSWERED_TO:
             return False
         return self._is_covered(self._coverage()) and all(
@@ -142,14 +146,16 @@ class Conclusion:
         )
 
     def _closed(self, closed: Closure) -> _Finding:
-        """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
+        """Return the finding on a property for any number of faults; few faults do not violate the property."""
         exploration, explored = self.exploration, self._coverage()
         coverage = explored
         if closed.trace is not None:
             status = Status.VIOLATED
             notes: tuple[str, ...] = ()
             if sum(count for _, count in closed.trace.faults) > explored.complete_to + 1:
-                notes = (f"no {explored.complete_to} faults suffice; a smaller set than this one might",)
+                notes = (
+                    f"no {explored.complete_to} faults suffice; a smaller fault set than the one shown is possible",
+                )
         elif closed.unknown is not None:
             status = Status.UNKNOWN
             notes = (f"not decided for any number of faults: {closed.unknown}",)
@@ -178,7 +184,9 @@ class Conclusion:
         )
 
     def _trace(self, prop: Property, timely: Timely) -> Trace:
-        """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
+        """Return a shortest run, replayed by Z3 on the whole model; the run of a reduced system is replayed there
+        first.
+        """
         key = prop.name, id(timely)
         if key not in self.traces:
             self.traces[key] = self._built(prop, timely)
@@ -214,21 +222,21 @@ class Conclusion:
         )
 
     def _is_covered(self, coverage: Coverage) -> bool:
-        """Tell whether enough was explored for a pass: the total asked for, or every single fault."""
+        """Tell whether enough was explored for a pass: the requested total, or every single fault."""
         total = self.deployment.faults.total
         wanted = ANSWERED_TO if total is None else total
         return coverage.complete_to >= wanted or self.exploration.exhausted()
 
 
 def _not_shortest(found: Iterable[Timely]) -> Iterator[str]:
-    """Name the traces that may not be the shortest, in a note, if there are any."""
+    """Yield a note that names the traces that are possibly not the shortest, if any."""
     longer = "; with ".join(faults_in_words(one.faults) for one in found if not one.is_shortest)
     if longer:
-        yield f"the trace may not be the shortest with {longer}: not all shorter runs were judged in time"
+        yield f"the trace is possibly not the shortest with {longer}: some shorter runs were not checked in time"
 
 
 def _decided_part(coverage: Coverage, below: int, stopped: str | None) -> Coverage:
-    """Lower what was covered to at most ``below`` faults, up to which every violation was decided in time."""
+    """Limit the coverage to at most ``below`` faults, up to which every violation was decided in time."""
     coverage = replace(coverage, stopped=coverage.stopped or stopped)
     if below >= coverage.complete_to:
         return coverage
@@ -236,5 +244,5 @@ def _decided_part(coverage: Coverage, below: int, stopped: str | None) -> Covera
 
 
 def faults_in_words(faults: Iterable[tuple[str, int]]) -> str:
-    """``1 kill, 2 slow-follower``, or that there is none."""
+    """Return text such as ``1 kill, 2 slow-follower``, or ``no fault``."""
     return ", ".join(f"{count} {kind}" for kind, count in faults) or "no fault"

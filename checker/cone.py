@@ -17,7 +17,7 @@ Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
 
 
 class FreeVariables:
-    """The variables of terms, remembered per shared subterm; ``terms`` may hold terms already."""
+    """The variables of terms, cached for each shared subterm; ``terms`` can already hold terms."""
 
     def __init__(self, terms: TermTable | None = None) -> None:
         self._terms = TermTable() if terms is None else terms
@@ -25,7 +25,7 @@ class FreeVariables:
         self._influences: dict[int, tuple[TransitionSystem, Mapping[str, frozenset[str]]]] = {}
 
     def of(self, term: z3.ExprRef) -> frozenset[str]:
-        """The names of the variables in ``term``."""
+        """Return the names of the variables in ``term``."""
         place = self._terms.add(term)
         for node in self._terms.nodes[len(self._known) :]:
             own = frozenset({str(node.leaf)}) if node.is_variable else frozenset()
@@ -33,7 +33,7 @@ class FreeVariables:
         return self._known[place]
 
     def influences(self, system: TransitionSystem) -> Mapping[str, frozenset[str]]:
-        """By variable of a system, the variables that actions read which assign it."""
+        """Return, for each variable of a system, the variables read by the actions that assign it."""
         kept = self._influences.get(id(system))
         if kept is None:
             read: dict[str, set[str]] = {variable.name: set() for variable in system.variables}
@@ -41,17 +41,17 @@ class FreeVariables:
                 guard = self.of(action.guard)
                 for variable, value in action.updates.items():
                     read[variable.name] |= guard | self.of(value)
-            # The system is kept with it, so that no other can take its place in memory.
+            # Keeping the system alive prevents another system from getting the same id.
             kept = system, {name: frozenset(seen & read.keys()) for name, seen in read.items()}
             self._influences[id(system)] = kept
         return kept[1]
 
 
 def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Substitution]:
-    """Replace variables that no action ever changes by their initial value, until nothing is left to replace.
+    """Replace variables that no action changes by their initial value, until nothing is left to replace.
 
-    Actions whose guard simplifies to false, and assignments of a variable to itself, disappear. Returns the
-    smaller system and the substitution, which properties must undergo as well.
+    Actions whose guard simplifies to false, and assignments of a variable to itself, disappear. Return the smaller
+    system and the substitution, which properties must undergo as well.
     """
     substitution: Substitution = []
     variables = list(system.variables)
@@ -93,14 +93,14 @@ def _specialise(action: Action, fixed: Substitution, kept: set[Variable]) -> Act
 
 
 def specialise(term: z3.ExprRef, fixed: Substitution) -> z3.ExprRef:
-    """The term with the constants filled in, simplified."""
+    """Return the term with the constants filled in, simplified."""
     return z3.simplify(z3.substitute(term, *fixed))
 
 
 def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVariables) -> TransitionSystem:
-    """The part of ``system`` that the root terms can see; the rest neither enables nor changes any of it.
+    """Return the part of ``system`` that the root terms depend on; the rest neither enables nor changes this part.
 
-    Of the clocks it has those that can keep something of this part from happening (see :func:`_clocks_of`).
+    The part keeps the clocks that can prevent its actions (see :func:`_clocks_of`).
     """
     influences = free.influences(system)
     cone: set[str] = set()
@@ -116,16 +116,17 @@ def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVa
 
 
 def _within(action: Action, cone: set[str]) -> Action:
-    """The action, changing only the variables of these names."""
+    """Return the action, changing only the variables with these names."""
     updates = {variable: value for variable, value in action.updates.items() if variable.name in cone}
     return action if len(updates) == len(action.updates) else replace(action, updates=updates)
 
 
 def _clocks_of(system: TransitionSystem, kept: Iterable[Action], free: FreeVariables) -> tuple[Clock, ...]:
-    """The clocks that matter to actions of a part: what they need, and deadlines that the rest cannot keep by itself.
+    """Return the clocks that matter to the actions of a part: needed clocks, and deadlines that the rest cannot keep
+    alone.
 
-    A deadline is left to the rest if all that is due belongs to it and changes nothing that another clock counts: any
-    run of the part goes on, whatever is due elsewhere happening at its time.
+    A deadline is left to the rest if all actions that are due belong to the rest and change nothing that another clock
+    counts. Then any run of the part can continue, and the actions due elsewhere happen at their time.
     """
     keys = {action.key for action in kept}
     clocks = [clock for action in kept for need in action.needs for clock in (need.clock, need.until)]

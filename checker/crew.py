@@ -10,9 +10,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def crew_of(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """So many threads, all of which have started: inside the compiled loops they wait for each other.
+    """Yield a pool of ``threads`` threads that have all started, because compiled loops make them wait for each other.
 
-    Raises :class:`RuntimeError` where the system does not allow so many.
+    Raise :class:`RuntimeError` if the system does not allow this number of threads.
     """
     everybody = threading.Barrier(threads + 1)
     with ThreadPoolExecutor(threads) as pool:

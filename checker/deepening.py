@@ -1,7 +1,7 @@
-"""The choice of properties to explore with more faults, once every property is answered for few, and their order.
+"""The choice and the order of properties to explore with more faults, after every property is decided for few faults.
 
-A property that is violated has its answer; one that holds so far could lose it to larger fault sets. Each cone of
-influence is explored by itself: without what the property does not see a layer of faults has a fraction of the states.
+A violated property has its answer; a property that holds so far could lose its pass to larger fault sets. Each cone of
+influence is explored alone: without the variables outside the cone, a layer of faults has a fraction of the states.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from properties.verdict import Coverage, Status, Verdict
 class Depth:
     """The properties and fault sets that a check without a total of faults explores, and their order.
 
-    ``first``: names of the properties that are answered before the others; ``all_properties``: the others are answered
-    however long that takes; ``all_fault_sets``: violated properties are searched for larger fault sets too.
+    ``first``: names of properties that are decided before the others. ``all_properties``: the others are decided
+    without a time limit. ``all_fault_sets``: violated properties are also searched for larger fault sets.
     """
 
     first: frozenset[str] = frozenset()
@@ -31,7 +31,7 @@ class Depth:
 
 
 def unexplored(deployment: Deployment, prop: Property, question_id: str) -> Verdict:
-    """Say of a property that there was no time to explore it."""
+    """Return the verdict on a property that was not explored because the time limit was reached."""
     coverage = Coverage(-1, deployment.faults.total, 0, 0, (), deployment.sizes, (), "time")
     return Verdict(
         prop.name,
@@ -50,7 +50,7 @@ def unexplored(deployment: Deployment, prop: Property, question_id: str) -> Verd
 
 
 def worth_deepening(verdicts: Iterable[Verdict], *, all_fault_sets: bool) -> frozenset[str]:
-    """Name the properties whose answer larger fault sets could change, or, where all are asked for, add to."""
+    """Return the properties whose answer larger fault sets could change, or, with ``all_fault_sets``, extend."""
     return frozenset(
         verdict.property
         for verdict in verdicts
@@ -64,7 +64,7 @@ def deeper_groups(
     """Group these properties by their cones of influence.
 
     Groups with a property of the first names in ``order`` come first, then those of the second names, then the others;
-    among equals, groups that see less.
+    among equals, groups with smaller systems.
     """
     cones = {name: system for home in homes for name, system in home.cones.items()}
     alike: dict[tuple[str, ...], list[Property]] = {}
@@ -77,23 +77,27 @@ def deeper_groups(
 
 
 def number_for_snapshots(one: Group, names: Sequence[str]) -> int:
-    """Number a group by which of all properties it has: groups that are made later depend on what was found before."""
+    """Return a number for a group from its set of properties, because the order of later groups depends on earlier
+    results.
+    """
     members = {prop.name for prop in one.properties}
     return (1 << len(names)) + sum(1 << bit for bit, name in enumerate(names) if name in members)
 
 
 def _rank(one: Group, order: Sequence[Collection[str]]) -> tuple[int, int, int]:
-    """Rank a group by the first names in ``order`` that have one of its properties, then by the size of its system."""
+    """Return a group's sort key: the first names in ``order`` with one of its properties, then the size of its
+    system.
+    """
     members = {prop.name for prop in one.properties}
     place = next((at for at, names in enumerate(order) if not members.isdisjoint(names)), len(order))
     return place, len(one.system.variables), len(one.system.actions)
 
 
 def decides(base: Verdict, deeper: Verdict) -> bool:
-    """Tell whether exploring a property deeper says more than the answer for few faults.
+    """Tell whether a deeper exploration of a property says more than the answer for few faults.
 
-    A violation stands however far its layer came: every smaller fault set was explored before. Fault sets that the
-    answer has are not given up where there was no time to decide them once more.
+    A violation counts whatever its layer covered, because every smaller fault set was explored before. Fault sets of
+    the earlier answer are kept if the deeper exploration had no time to decide them again.
     """
     covered, before = deeper.coverage.complete_to, base.coverage.complete_to
     if deeper.status is Status.VIOLATED:
@@ -102,7 +106,9 @@ def decides(base: Verdict, deeper: Verdict) -> bool:
 
 
 def adopted(base: Verdict, deeper: Verdict) -> Verdict:
-    """Take what exploring a property deeper says, where that covers more than the answer for few faults."""
+    """Return the deeper verdict if it covers more than the answer for few faults, else the answer with its coverage
+    updated.
+    """
     if decides(base, deeper):
         return _with_bounds_of(base, deeper)
     same_layer = deeper.coverage.complete_to == base.coverage.complete_to
@@ -116,7 +122,7 @@ def adopted(base: Verdict, deeper: Verdict) -> Verdict:
 
 
 def _with_bounds_of(base: Verdict, deeper: Verdict) -> Verdict:
-    """The deeper verdict with the bounds that were reached in the wider part that was explored before."""
+    """Return the deeper verdict, with the bounds reached in the wider part that was explored before."""
     reached = {*base.coverage.bounds_reached, *deeper.coverage.bounds_reached}
     coverage = replace(deeper.coverage, bounds_reached=tuple(sorted(reached)))
     witnessed = base.witness_reached or deeper.witness_reached
@@ -124,10 +130,11 @@ def _with_bounds_of(base: Verdict, deeper: Verdict) -> Verdict:
 
 
 def answered(verdict: Verdict, why_not: str) -> Verdict:
-    """Say why larger fault sets were not sought, of a verdict for which nothing stopped the exploration.
+    """Return a verdict with the reason why larger fault sets were not explored, if nothing else stopped the
+    exploration.
 
-    ``why_not``: what kept one that larger sets could change from being explored deeper: time, or an interrupt. What few
-    faults left undecided although all of them were explored was not left so by time, and its notes say why.
+    ``why_not``: the limit that prevented deeper exploration, time or an interrupt. A verdict that is unknown although
+    few faults were explored completely was not stopped by time, and its notes give the reason.
     """
     if verdict.coverage.stopped is not None or verdict.status is Status.UNKNOWN:
         return verdict

@@ -1,9 +1,9 @@
-"""What changed between two results, and which change of a setting made the difference to which verdict.
+"""Changed verdicts between two results, and the change of a setting that caused each.
 
-Causes are computed: the old deployment is checked again with one change at a time, then with two, within the faults of
-the fault sets concerned. A change is a cause if with it alone the old deployment gives what the new one gave: within
-these faults, and then within all kinds of faults as well. Before that both deployments have to give what their results
-say, or nothing is claimed.
+Causes are computed. The old deployment is checked again with one change at a time, then with two, within the faults of
+the fault sets concerned. A change is a cause if the old deployment with this change alone gives the verdict of the new
+deployment. The verdicts must agree within these faults, and then within all kinds of faults. Before the search, both
+deployments must give the verdicts of their results, or no cause is claimed.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ from properties.difference import Cause, Difference, VerdictChange
 from properties.verdict import CutSet, Result, Status, Verdict, differ_in_size
 
 MOST_CHANGES = 40
-"""With more changes than this, only all but one are tried, and not each alone."""
+"""Number of changes above which changes are not tried one by one, but only left out one by one."""
 MOST_TOGETHER = 2
-"""So many changes together are tried in every combination; beyond that changes are left out one at a time."""
+"""Largest number of changes that are tried together in every combination. Beyond this number, changes are left out one
+at a time."""
 MOST_CHECKS = 120
-"""So many deployments between two are checked at most."""
+"""Largest number of deployments between two that are checked."""
 SECONDS_EACH = 30.0
-"""How long each may take."""
+"""Seconds for each check."""
 CONFIRMED_WITH = 2
-"""Up to so many faults of any kind, what turns a verdict has to give what the new deployment gives."""
+"""Largest number of faults of any kind within which a cause must give the verdict of the new deployment."""
 FAULTS_OF_PASSES = 1
-"""Up to so many faults passes are compared of which one means nothing (vacuous)."""
+"""Largest number of faults within which passes are compared if one of them is vacuous."""
 
 Reading = tuple[Status | None, tuple[CutSet, ...]] | None
-"""What a check says of a property, as far as it is compared; None where it was not decided, or not asked."""
+"""The compared part of a verdict on a property; None if the property was undecided or not checked."""
 
 Tried = frozenset[Place]
 _Concerned = tuple[FaultBudget, bool]
@@ -47,7 +48,7 @@ _Concerned = tuple[FaultBudget, bool]
 
 @dataclass
 class Search:
-    """The checks of deployments between two within some faults, each done once, and how many are left."""
+    """The checks of deployments between two within some faults, each done once, and the number of checks left."""
 
     between: Between
     names: tuple[str, ...]
@@ -60,7 +61,9 @@ class Search:
     known: dict[bytes, Reading] = field(default_factory=dict)
 
     def of(self, places: Tried) -> Mapping[str, Reading]:
-        """What the old deployment gives with these changes; nothing where there is no such deployment."""
+        """Return the readings of the old deployment with these changes; an empty mapping if no such deployment
+        exists.
+        """
         if places not in self.found:
             try:
                 self.found[places] = self._checked(self.between.with_changes(places))
@@ -69,7 +72,7 @@ class Search:
             except (ValueError, KeyError, AssertionError):
                 if self.between.separated:
                     raise
-                self.found[places] = {}  # fields that do not go together are no deployment
+                self.found[places] = {}  # no deployment has this combination of field values
         return self.found[places]
 
     @property
@@ -103,10 +106,10 @@ def difference(
     on_check: Callable[[int], None] = lambda checks: None,
     on_cause: Callable[[VerdictChange], None] = lambda change: None,
 ) -> Difference:
-    """Compare two results of deployments, and find the causes of what changed.
+    """Compare two results of deployments, and find the causes of the changes.
 
-    ``on_check`` hears how many deployments between the two were checked, ``on_cause`` of each cause once it is found.
-    ``budget`` limits each check.
+    ``on_check`` receives the number of deployments checked so far, ``on_cause`` each cause when it is found. ``budget``
+    limits each check.
     """
     changes, unchanged = _verdict_changes(old[1], new[1])
     whole = between(old[0], new[0])
@@ -116,16 +119,16 @@ def difference(
         changes = _with_causes(changes, whole, (old[1], new[1]), limits, on_check=on_check, on_cause=on_cause)
         what = "setting" if whole.separated else "field of the model"
         remarks.append(
-            f"causes: the old deployment was checked again with each changed {what} alone, then with "
-            f"{MOST_TOGETHER} at once where none alone suffices, within the faults of the fault sets concerned; what "
-            f"gave the new verdict there had to give it within all kinds of faults as well (up to {CONFIRMED_WITH}, or "
-            "as many as a fault set concerned has)"
+            f"causes: the old deployment was checked again with each changed {what} alone, and with "
+            f"{MOST_TOGETHER} together if none alone suffices, within the faults of the fault sets concerned; a cause "
+            f"had to give the new verdict also within all kinds of faults (up to {CONFIRMED_WITH}, or the number in a "
+            "fault set concerned)"
         )
         if not whole.separated:
             remarks.append(
-                "the effects of single settings cannot be separated (the deployments cannot be built again from what "
-                "was said of them): what changed are fields of the model, which settings and releases decide; "
-                "nobody may be able to configure each combination of them"
+                "the effects of single settings cannot be separated (the deployments cannot be built again from their "
+                "files): the changes shown are fields of the model, which depend on settings and releases; some "
+                "combinations of fields may be impossible to configure"
             )
     return Difference(
         tuple(changes),
@@ -166,25 +169,26 @@ def _changed(old: Verdict, new: Verdict) -> Iterator[str]:
 
 
 def _covered(verdict: Verdict) -> object:
-    """What was covered; not how far the layer of faults came in which time ran out."""
+    """Return the covered bounds, without the progress inside the layer of faults in which the time ran out."""
     one = verdict.coverage
     return one.complete_to, one.total, one.kinds, one.bounds_reached, one.any_number
 
 
 def asks_for_causes(found: Difference) -> bool:
-    """Tell whether there is a change whose cause is looked for."""
+    """Tell whether the difference has a change whose cause can be searched for."""
     return any(_is_asked(change) for change in found.verdicts)
 
 
 def _is_asked(change: VerdictChange) -> bool:
-    """Whether a cause is looked for."""
+    """Tell whether the cause of a change can be searched for."""
     return "status" in change.of or "fault sets" in change.of
 
 
 def _concerned(change: VerdictChange) -> tuple[_Concerned, ...]:
-    """The faults within which a change shows, and whether the status is compared; nothing where that is undecided.
+    """Return the faults within which a change shows, and whether the status is compared; nothing if undecided.
 
-    First only those of the fault sets concerned; then as many of any kind, as the model may depend on what is possible.
+    First come only the faults of the fault sets concerned. Then comes the same number of faults of any kind, because
+    the model can depend on the possible faults.
     """
     assert change.old is not None
     assert change.new is not None
@@ -195,7 +199,7 @@ def _concerned(change: VerdictChange) -> tuple[_Concerned, ...]:
         if Status.UNKNOWN in (change.old.status, change.new.status):
             return ()
         return ((FaultBudget(FAULTS_OF_PASSES, tuple((kind, FAULTS_OF_PASSES) for kind in kinds)), True),)
-    # Where a set was not found, it must have been looked for.
+    # A fault set missing on one side must have been searched for there.
     if any(_size(one) > other.coverage.complete_to for other in verdicts for one in sets - set(other.cut_sets)):
         return ()
     narrow = FaultBudget.allowing(sets)
@@ -205,7 +209,9 @@ def _concerned(change: VerdictChange) -> tuple[_Concerned, ...]:
 
 
 def _widened(change: VerdictChange) -> _Concerned:
-    """The faults within which a cause is confirmed: any kind, as many as the new result covers, within limits."""
+    """Return the faults within which a cause is confirmed: any kind, and the number covered by the new result, within
+    limits.
+    """
     assert change.old is not None
     assert change.new is not None
     sets = set(change.old.cut_sets) ^ set(change.new.cut_sets)
@@ -220,7 +226,7 @@ def _size(cut_set: CutSet) -> int:
 
 
 def _within(faults: FaultBudget, concerned: FaultBudget) -> FaultBudget:
-    """The faults of a deployment, as far as they concern a change."""
+    """Return the faults of a deployment, limited to the faults that concern a change."""
     most = dict(concerned.at_most)
     kinds = tuple((kind, min(count, most[kind])) for kind, count in faults.at_most if kind in most)
     assert concerned.total is not None
@@ -228,7 +234,7 @@ def _within(faults: FaultBudget, concerned: FaultBudget) -> FaultBudget:
 
 
 def reading(verdict: Verdict, faults: FaultBudget, *, with_status: bool) -> Reading:
-    """What a verdict says, as far as these faults go."""
+    """Return the compared part of a verdict, limited to these faults."""
     fitting = sorted(one for one in verdict.cut_sets if faults.allows(one))
     if verdict.status is Status.UNKNOWN and not fitting:
         return None
@@ -287,14 +293,16 @@ def _cause(change: VerdictChange, search: Search, wide: Search, *, other_model: 
     none, every = frozenset[Place](), frozenset(places)
     is_before, is_after = search.of(none).get(name), search.of(every).get(name)
     if other_model and is_before == is_after and is_before is not None:
-        return Cause(unknown=f"no setting: model {VERSION} says the same of both deployments, so the model's version")
+        return Cause(
+            unknown=f"no setting: model {VERSION} gives both deployments the same verdict, so the model's version"
+        )
     if None in (is_before, is_after) or search.budget.stop.is_set():
         return Cause(unknown=_why_not(search))
     if is_before != before or is_after != after or before == after:
         which = "old" if is_before != before else "new"
         because = ", which another model checked" if other_model else ""
         return Cause(
-            unknown=f"within these faults alone the {which} deployment does not give its verdict again{because}"
+            unknown=f"within these faults alone, the {which} deployment does not give its verdict again{because}"
         )
 
     expected = reading(change.new, wide.faults, with_status=wide.with_status)
@@ -325,9 +333,9 @@ def _cause(change: VerdictChange, search: Search, wide: Search, *, other_model: 
 
 
 def _why_not(search: Search) -> str:
-    """Why nothing was found out about a verdict."""
+    """Return the reason why no cause was found."""
     if search.budget.stop.is_set():
         return "interrupted"
     if not search.may_go_on:
-        return f"{MOST_CHECKS} deployments between the two were checked for others"
-    return "within these faults one of the two deployments is not decided again in time"
+        return f"the limit of {MOST_CHECKS} checks was reached by other changes"
+    return "time limit reached: within these faults one of the two deployments was not decided again"

@@ -1,8 +1,8 @@
-"""Entries kept on disk between runs, a file each, named by a hash of everything that the entry was made from.
+"""Entries kept on disk between runs, one file each, named by a hash of everything that the entry was made from.
 
-An entry is used only if it is whole, and this user's. It is written beside and renamed, so that two processes at once
-do no harm; whatever goes wrong with a file, what it held is made again. The folder does not grow beyond a bound: what
-was not used for longest goes first.
+An entry is used only if it is whole and belongs to this user. An entry is written to another file and renamed, so two
+processes can write at once. If anything is wrong with a file, its content is computed again. The folder has a size
+limit: the least recently used entries are deleted first.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from pathlib import Path
 from checker.user_cache import systems_folder
 
 LOG = logging.getLogger("proofka.cache")
-"""Tells what was found and what was made, for whoever listens."""
+"""Logger for found and newly made entries."""
 MOST_BYTES = 256 * 1024 * 1024
-"""Bytes that a folder may take; a system's machine code takes about a quarter of a million."""
+"""Limit of a folder, in bytes; a system's machine code takes about 250,000 bytes."""
 AFTER_A_PURGE = 0.75
 """Part of ``MOST_BYTES`` that is left after the oldest entries were deleted."""
 SUFFIX, UNFINISHED = ".kept", ".new"
 ABANDONED_AFTER = 3600.0
-"""Seconds after which an unfinished file is what a killed process left."""
+"""Seconds after which an unfinished file counts as the remains of a killed process."""
 _MAGIC = b"proofka cache 1\n"
 _CHECKSUM = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
 class DiskCache:
-    """A folder that takes ``most_bytes`` at most."""
+    """A cache folder with at most ``most_bytes`` bytes."""
 
     folder: Path
     most_bytes: int = MOST_BYTES
 
     def read(self, key: str) -> bytes | None:
-        """Read the entry of a key; None where there is none, or none that can be trusted."""
+        """Return the entry of a key; None if no trustworthy entry exists."""
         file = self._file(key)
         try:
             with file.open("rb") as opened:
                 if not _is_own(os.fstat(opened.fileno())):
-                    LOG.info("%s: belongs to somebody else", file.name)
+                    LOG.info("%s: belongs to another user", file.name)
                     return None
                 content = opened.read()
         except FileNotFoundError:
@@ -64,7 +64,7 @@ class DiskCache:
         return kept
 
     def write(self, key: str, kept: bytes) -> None:
-        """Keep something under a key, if that is possible."""
+        """Store an entry under a key, if possible."""
         beside = self.folder / f"{key}-{os.getpid()}-{threading.get_ident()}{UNFINISHED}"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ class DiskCache:
                 beside.unlink()
 
     def files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        """The files of entries, unfinished ones too."""
+        """Yield the files of entries, including unfinished ones."""
         with suppress(OSError), os.scandir(self.folder) as found:
             for entry in found:
                 if entry.name.endswith((SUFFIX, UNFINISHED)):
@@ -87,7 +87,7 @@ class DiskCache:
                         yield Path(entry.path), entry.stat(follow_symlinks=False)
 
     def clear(self) -> None:
-        """Delete every entry. Raises :class:`OSError` where that is not allowed."""
+        """Delete every entry. Raise :class:`OSError` if the system refuses."""
         for file, _ in list(self.files()):
             file.unlink(missing_ok=True)
 
@@ -112,12 +112,12 @@ def _checksum(key: str, kept: bytes) -> bytes:
 
 
 def _is_own(about: os.stat_result) -> bool:
-    """A plain file of this user's, which no other user may write."""
+    """Tell whether a file is regular, belongs to this user, and is not writable by others."""
     by_others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not by_others
 
 
 def disk_cache() -> DiskCache | None:
-    """The cache of this user; None where nothing is to be kept."""
+    """Return this user's cache; None if caching is off."""
     folder = systems_folder()
     return None if folder is None else DiskCache(folder)

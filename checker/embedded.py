@@ -1,4 +1,4 @@
-"""Exploration in this process: combinations side by side, large ones by all threads together."""
+"""Exploration in this process: small fault combinations side by side, large ones by all threads together."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from checker.shard import INITIAL_STATE, Shard, TooManyStates
 from model.faults import OF_APPLICATIONS
 
 LARGE = 100_000
-"""States expected of a combination from which on its levels are shared out; smaller ones are explored side by side."""
+"""Expected states from which all threads share the levels of a fault combination. Smaller combinations are explored
+side by side."""
 MOST_ALIKE = 2_000
-"""Among so many further violations some are chosen."""
+"""Largest number of further violations from which some are chosen."""
 OPTIMISE_AFTER = 10_000
-"""States of the layers before, from which on the next one is likely to be worth better machine code."""
+"""States of the earlier layers from which better machine code is likely to pay for the next layer."""
 
 
 @dataclass
 class EmbeddedExploration(Exploration[Shard]):
     """An exploration in the memory and the threads of this process.
 
-    With a ``checkpoint`` snapshots are written, under ``number``, and what an earlier run left there is not explored
-    again.
+    With a ``checkpoint``, snapshots are written under ``number``, and states saved there by an earlier run are not
+    explored again.
     """
 
     checkpoint: Checkpoint | None = None
@@ -51,16 +52,16 @@ class EmbeddedExploration(Exploration[Shard]):
 
     @property
     def state_bytes(self) -> int:
-        """How many bytes name a state: one word (checker/kernel/components.py)."""
+        """Bytes that name a state: one word (checker/kernel/components.py)."""
         return 8
 
     @property
     def shared_bytes(self) -> int:
-        """How much memory the dictionaries take that say what the words of states mean."""
+        """Bytes of the dictionaries that decode the words of states."""
         return self.components.bytes
 
     def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
-        """Explore the next layer, and make better machine code beside it where that is likely to pay."""
+        """Explore the next layer, and make better machine code meanwhile if that is likely to pay."""
         self._on_progress = on_progress
         self.meter.allot()
         optimiser = self._optimiser()
@@ -77,7 +78,8 @@ class EmbeddedExploration(Exploration[Shard]):
         self, combinations: Sequence[Combination], report: LayerReport, on_progress: OnProgress | None
     ) -> None:
         ready = [combination for combination in combinations if self._parts_complete(combination)]
-        # Where everything will be explored the largest go first, so that no thread is left alone with one at the end.
+        # If everything will be explored, the largest combinations go first, so that no thread ends alone with a large
+        # one.
         largest_first = report.size <= ALWAYS_COVERED
         ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
         alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
@@ -102,9 +104,9 @@ class EmbeddedExploration(Exploration[Shard]):
                 report.stopped = "interrupted"
 
     def _soon_first(self, combinations: Sequence[Combination]) -> list[Combination]:
-        """Order combinations so that each thread begins with a small one: a first violation is known soon then.
+        """Order combinations so that each thread begins with a small one, because then a first violation is known soon.
 
-        Where brokers run on, and where a fault has few actions, states tend to be few.
+        States tend to be few if brokers keep running, and if a fault has few actions.
         """
         of_brokers = [kind not in OF_APPLICATIONS for kind in self.kinds]
         actions = [sum(action.fault is kind for action in self.system.actions) for kind in self.kinds]
@@ -116,7 +118,7 @@ class EmbeddedExploration(Exploration[Shard]):
         return [*smallest, *(one for one in combinations if one not in smallest)]
 
     def _explore(self, combination: Combination, crew: ThreadPoolExecutor | None = None) -> str | None:
-        """Explore one combination; None if it was explored whole, else why not."""
+        """Explore one combination; return None if it was explored completely, else the reason."""
         size = sum(combination)
         if (stopped := self.meter.exceeded(size)) is not None:
             return stopped
@@ -142,33 +144,33 @@ class EmbeddedExploration(Exploration[Shard]):
         return stopped
 
     def _resume(self, shard: Shard) -> None:
-        """Count what a snapshot held, and mark in it where the goal is."""
+        """Count the states of a snapshot, and mark the states in which the goal holds."""
         self.meter.grow(shard.count, shard.measure())
         if self.goal_bit >= 0:
-            kernel = self.kernel  # better code may come; what runs must stay alive until it returns
+            kernel = self.kernel  # better code can arrive; running code must stay alive until it returns
             inspect = kernel.addresses["inspect"]
             dictionaries, scratch = self.components.dictionaries, np.empty(self.layout.words, dtype=np.uint64)
             backward.mark_where(inspect, dictionaries, scratch, shard.places, shard.counts, 1 << self.goal_bit)
 
     def level_done(self, shard: Shard) -> None:
-        """A level of a shard that is explored alone was searched whole: a place from which a run can go on."""
+        """Report a complete level of a shard that is explored alone, and write a snapshot if one is due."""
         if self._on_progress is not None:
             self._on_progress(shard.combination)
         if self.checkpoint is not None and self.checkpoint.due:
             self._save(shard)
 
     def _save(self, *more: Shard) -> None:
-        """Write a snapshot of every whole shard and of these."""
+        """Write a snapshot of every complete shard and of these shards."""
         if self.checkpoint is not None:
             with self._lock:
                 whole = [shard for shard in self.shards.values() if shard.complete]
             self.checkpoint.save(self.number, self.components, [*whole, *more])
 
     def _optimiser(self) -> threading.Thread | None:
-        """A thread that makes better machine code, where the layer to come is likely to gain from it.
+        """Return a thread that makes better machine code, if the next layer is likely to gain from it.
 
-        It must not outlive the layer: Python may collect garbage in any thread, and the solver's terms must not be
-        released in one thread while another is inside the solver.
+        The thread must not outlive the layer. Python can collect garbage in any thread, and the solver's terms must not
+        be released in one thread while another thread is inside the solver.
         """
         if self.optimised or self.monitors is not None or self.states < OPTIMISE_AFTER:
             return None
@@ -179,7 +181,9 @@ class EmbeddedExploration(Exploration[Shard]):
         self.kernel = optimise(self.kernel)
 
     def alike(self, violation: Violation, most: int) -> list[Violation]:
-        """States at the depth of a violation or deeper that violate the same with the same faults."""
+        """Return further states, at the depth of a violation or deeper, that violate the same property with the same
+        faults.
+        """
         if violation.name not in self.question.invariants:
             return [violation]
         shard, bit = self.shards[violation.combination], 1 << list(self.question.invariants).index(violation.name)
@@ -196,7 +200,7 @@ class EmbeddedExploration(Exploration[Shard]):
         return [violation, *alike[:: max(1, len(alike) // most)]][:most]
 
     def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
-        """Each state from the violation back to the initial one, with the function that made it."""
+        """Yield each state from the violation back to the initial state, with the function that made it."""
         shard, reference = self.shards[violation.combination], violation.reference
         while True:
             source = sources_of(self, shard)[shard.segment_of(reference).source]

@@ -1,4 +1,4 @@
-"""Who explores: in the memory and threads of this process, or elsewhere (checker/spark)."""
+"""Engines: exploration in the memory and threads of this process, or elsewhere (checker/spark)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from model.language import TransitionSystem
 
 @dataclass(frozen=True)
 class Asked:
-    """One exploration to make; what the fields mean stands at :class:`checker.exploration.Exploration`.
+    """The arguments of one exploration; :class:`checker.exploration.Exploration` explains the fields.
 
-    ``kept``: it is part of what a run goes on with after it was killed; ``number``: under which number, where the order
-    in which explorations are asked for does not tell them apart.
+    ``kept``: a killed run continues with this exploration. ``number``: the number of the exploration in snapshots,
+    needed if the order of explorations does not identify them.
     """
 
     system: TransitionSystem
@@ -38,38 +38,42 @@ class Asked:
 
 
 class Explorer(Protocol):
-    """Makes the explorations of one run."""
+    """A factory for the explorations of one run."""
 
     def exploration(self, asked: Asked) -> AnyExploration:
-        """An exploration of which nothing was done yet, by this run."""
+        """Return an exploration that this run has not advanced yet."""
 
     def taken_over(self, exploration: AnyExploration) -> AnyExploration:
-        """The exploration that goes on with one that a limit stopped: itself, unless somebody else has more room."""
+        """Return the exploration that continues one stopped by a limit: the same, unless another engine has more
+        room.
+        """
 
 
 class Engine(Protocol):
-    """Who explores."""
+    """An engine that explores."""
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """Name of the engine in results."""
 
     def begin(self, identity: Callable[[], str], budget: Budget) -> Explorer:
-        """Begin a run: ``identity`` tells one question from another, for an engine that keeps what it found.
+        """Begin a run.
 
-        Raises :class:`checker.checkpoint.CheckpointError` where what it keeps is of another question.
+        ``identity`` distinguishes questions, for an engine that keeps its results.
+
+        Raise :class:`checker.checkpoint.CheckpointError` if the kept results belong to another question.
         """
 
 
 @dataclass(frozen=True)
 class EmbeddedEngine:
-    """This process. ``checkpoint``: the folder for snapshots, and how many seconds lie between two."""
+    """The engine in this process. ``checkpoint``: the folder for snapshots, and the seconds between two."""
 
     checkpoint: tuple[Path, float] | None = None
     name: str = field(default="embedded", init=False)
 
     def begin(self, identity: Callable[[], str], budget: Budget) -> Explorer:
-        """Begin a run, or go on with the one whose snapshots are in the folder."""
+        """Begin a run, or continue the run whose snapshots are in the folder."""
         kept = None if self.checkpoint is None else Checkpoint(self.checkpoint[0], identity(), self.checkpoint[1])
         return _Embedded(budget.threads, kept)
 
@@ -106,7 +110,7 @@ class _Embedded:
 def explore_layer(
     explorer: Explorer, exploration: AnyExploration, on_progress: OnProgress | None = None
 ) -> tuple[AnyExploration, LayerReport]:
-    """Explore a layer, and the exploration that did: the given one, or the one that took it over."""
+    """Explore a layer; return the exploration that finished it (the given one, or its successor) and the report."""
     report = exploration.explore_layer(on_progress)
     if report.stopped == "memory":
         other = explorer.taken_over(exploration)
@@ -116,4 +120,4 @@ def explore_layer(
 
 
 EMBEDDED = EmbeddedEngine()
-"""This process, without snapshots."""
+"""The engine in this process, without snapshots."""

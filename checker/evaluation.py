@@ -1,4 +1,4 @@
-"""Terms evaluated in a concrete state, by plain Python: many terms at once, each shared part once."""
+"""Evaluation of terms in a concrete state, in plain Python: many terms at once, each shared part once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = int | bool
 
 
 class UnknownOperator(Exception):
-    """A term uses an operator that no model is written with."""
+    """A term uses an operator that no model uses."""
 
 
 def _joined(symbol: str, nothing: str) -> Callable[[Sequence[str]], str]:
@@ -40,11 +40,11 @@ _EXPRESSIONS: dict[int, Callable[[Sequence[str]], str]] = {
     z3.Z3_OP_UMINUS: lambda children: f"-{children[0]}",
     z3.Z3_OP_MUL: _joined(" * ", "1"),
 }
-"""Python's expression for an operator over the names of its operands."""
+"""For each operator, a function from the names of its operands to a Python expression."""
 
 
 class Evaluator:
-    """Evaluates always the same terms: Python code that is made of them once."""
+    """An evaluator of fixed terms, compiled to Python code once."""
 
     def __init__(self, terms: Iterable[z3.ExprRef]) -> None:
         table = TermTable()
@@ -57,7 +57,7 @@ class Evaluator:
 
 
 def _compiled(nodes: Sequence[Node], places: Sequence[int]) -> Callable[[State], list[Value]]:
-    """Make a function of a state that returns the values of these nodes. Raises :class:`UnknownOperator`."""
+    """Return a function from a state to the values of these nodes. Raise :class:`UnknownOperator`."""
     lines = ["def values(state):"]
     names: list[str] = []
     for place, node in enumerate(nodes):

@@ -1,4 +1,4 @@
-"""Which single change would have prevented a violation: computed, by exploring the same faults with that change."""
+"""Single changes that would have prevented a violation, found by exploring the same faults with each change."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from model.deployment.explored import FaultBudget
 from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 
 SECONDS_EACH = 30.0
-"""How long a command that people wait for lets each change take."""
+"""Seconds for each change, in a command that a user waits for."""
 
 
 Prevented = Mapping[str, bool | None]
-"""Whether a change prevents what violates each property; None where it is not decided."""
+"""For each violated property, whether a change prevents its violation; None if undecided."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A violation to prevent: a property, the first of its smallest fault sets, and the run that was told of it."""
+    """A violation to prevent: a property, the first of its smallest fault sets, and its printed run."""
 
     counterexample: Counterexample
     cut_set: CutSet
 
     @property
     def property(self) -> str:
-        """The property's name."""
+        """Name of the property."""
         return self.counterexample.property
 
 
@@ -45,10 +45,11 @@ def preventions(
     stop: threading.Event | None = None,
     seconds: float | None = SECONDS_EACH,
 ) -> tuple[Prevention, ...]:
-    """Of each violated property: the changes with which the faults of its first trace, and fewer, do not violate it.
+    """Return, for each violated property, the changes that prevent its violation by the faults of its first trace, and
+    fewer.
 
-    Those of which that is not known are told as well, and said not to be decided. A change with which what the property
-    speaks of does not happen any more prevents nothing. Raises :class:`model.deployment.changing.Unchangeable`.
+    Undecided changes are included, and marked as undecided. A change that makes the property vacuous prevents nothing.
+    Raise :class:`model.deployment.changing.Unchangeable`.
     """
     targets = tuple(
         Target(Counterexample(v.property, run_of(v.traces[0].steps)), v.cut_sets[0])
@@ -78,10 +79,10 @@ def preventions(
 
 
 def single_changes(run: Run, result: Result, stop: threading.Event, seconds: float) -> Result:
-    """Add to a result the single changes that prevent what was found, cheapest first, until ``stop`` is set.
+    """Add to a result the single changes that prevent its violations, cheapest first, until ``stop`` is set.
 
-    Each change takes at most ``seconds``. What was not tried is said to be undecided. A deployment that was not read
-    from files has no settings to change one by one, and its result stays as it is.
+    Each change takes at most ``seconds``. Untried changes are marked as undecided. A deployment that was not read from
+    files has no settings to change one by one, and its result stays unchanged.
     """
     if run.deployment.given is None or stop.is_set():
         return result
@@ -89,9 +90,9 @@ def single_changes(run: Run, result: Result, stop: threading.Event, seconds: flo
 
 
 def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float | None) -> Prevented:
-    """Whether the faults of each target, and fewer, do not violate its property here.
+    """Tell, for each target, whether its faults and fewer do not violate its property in this deployment.
 
-    Where the run that is known is possible here as well, nothing has to be explored: it is not prevented.
+    If the known run is also possible in this deployment, no exploration is needed: the violation is not prevented.
     """
     until = None if seconds is None else time.monotonic() + seconds
     possible = FaultBudget.allowing(target.cut_set for target in targets)
@@ -109,7 +110,10 @@ def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float 
 
 
 def _asked_together(targets: Sequence[Target]) -> list[list[Target]]:
-    """All that take one fault at most, and the others by their faults: together these would allow more than any."""
+    """Group all targets with at most one fault, and the others by their faults.
+
+    Larger groups would allow more faults than any target.
+    """
     found: dict[CutSet, list[Target]] = {}
     for target in targets:
         alone = target.cut_set if FaultBudget.allowing([target.cut_set]).total != 1 else ()
@@ -118,7 +122,7 @@ def _asked_together(targets: Sequence[Target]) -> list[list[Target]]:
 
 
 def _is_prevented(run: Run, verdict: Verdict, cut_set: CutSet) -> bool | None:
-    """Nothing within these faults violates the property, and what it speaks of happens; None where that is open."""
+    """Tell whether nothing within these faults violates the property and its witness is reached; None if open."""
     if verdict.status is not Status.VIOLATED:
         return {Status.HOLDS: True, Status.VACUOUS: False}.get(verdict.status)
     within, in_time = FaultBudget.allowing([cut_set]), run.in_time(verdict.property)

@@ -1,11 +1,11 @@
-"""Exploration by fault layers: every combination of faults on its own, smaller combinations first.
+"""Exploration by fault layers: every fault combination on its own, smaller combinations first.
 
-Faults are not monotone (one more crash can prevent the acknowledgement, and so the loss), so each combination is
-explored, never inferred from a larger one. A state that a smaller combination reaches as well is left to that one:
-whatever follows from it needs no more faults than are contained in this one. So the first trace found for a
-combination none of whose parts suffices is a shortest one, and the combination is a minimal cut set.
+Faults are not monotone: one more crash can prevent the acknowledgement, and so the loss. So each combination is
+explored, never inferred from a larger one. A state that a smaller combination also reaches belongs to the smaller
+combination, because its continuations need no further faults. So the first trace found for a combination without a
+sufficient part is a shortest trace, and the combination is a smallest fault set.
 
-What is the same whoever searches a combination stands here: which ones, in which order, and what was found.
+This module holds the parts common to all engines: the choice and order of combinations, and the recorded results.
 """
 
 from __future__ import annotations
@@ -37,12 +37,10 @@ MOST_PREDICATES = 63
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a system: ``invariants`` are names with the term that violates them; ``goal`` is to stay
-    reachable.
+    """The question about a system: ``invariants`` are names with the violating term; ``goal`` must stay reachable.
 
-    ``observations`` are further predicates whose reachability is reported (witnesses, limits); ``limits`` names
-    those of them at which a bound stops a behaviour: a state that gets no further than there is not held against
-    the goal.
+    ``observations`` are further predicates whose reachability is reported (witnesses, limits). ``limits`` names the
+    observations at which a bound stops a behaviour. A state that gets only that far does not violate the goal.
     """
 
     invariants: Mapping[str, z3.BoolRef]
@@ -52,12 +50,12 @@ class Question:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything that can be violated."""
+        """Names of everything that can be violated."""
         return (*self.invariants, *(() if self.goal is None else (self.goal[0],)))
 
     @property
     def predicates(self) -> list[z3.BoolRef]:
-        """Every term that is asked about, in the order of their bits: invariants, observations, the goal."""
+        """The terms to evaluate, in the order of their bits: invariants, observations, the goal."""
         goal = [] if self.goal is None else [self.goal[1]]
         return [*self.invariants.values(), *self.observations.values(), *goal]
 
@@ -74,7 +72,7 @@ class Violation:
 
 @dataclass
 class LayerReport:
-    """How far a layer got: combinations explored whole, of how many, and why it stopped."""
+    """Progress of a layer: completely explored combinations, their number in total, and the reason for stopping."""
 
     size: int
     explored: int = 0
@@ -83,47 +81,47 @@ class LayerReport:
 
     @property
     def complete(self) -> bool:
-        """Every combination that could say anything new was explored whole."""
+        """Tell whether every combination that could give new results was explored completely."""
         return self.explored == self.of and self.stopped is None
 
 
 class Found(Protocol):
-    """The states of one combination of faults. A *reference* names one of them."""
+    """The states of one fault combination. A *reference* names a state."""
 
     combination: Combination
     complete: bool
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of states."""
 
     @property
     def depth(self) -> int:
-        """The depth of the deepest."""
+        """Depth of the deepest state."""
 
     @property
     def transition_count(self) -> int:
-        """How many steps were made from them and into them."""
+        """Number of steps from and into these states."""
 
     @property
     def seen(self) -> int:
-        """The predicates that held in some of them, as bits."""
+        """The predicates that held in some of the states, as bits."""
 
     @property
     def bytes(self) -> int:
-        """How much room they take, in memory or in files."""
+        """Bytes used by the states, in memory or in files."""
 
     def first_with(self, predicate: int) -> int | None:
-        """The reference of one of least depth in which a predicate held, or None."""
+        """Return the reference of a state of least depth in which a predicate held, or None."""
 
     def depth_of(self, reference: int) -> int:
-        """The length of a shortest path to a state."""
+        """Return the length of a shortest path to a state."""
 
     def level_sizes(self) -> list[int]:
-        """How many there are at each depth."""
+        """Return the number of states at each depth."""
 
     def held_in(self, predicate: int) -> int:
-        """In how many a predicate held, where that was counted."""
+        """Return the number of states in which a predicate held, if counted."""
 
 
 States = TypeVar("States", bound=Found)
@@ -132,13 +130,13 @@ OnProgress = Callable[[Combination], None]
 
 @dataclass
 class Exploration(ABC, Generic[States]):
-    """One question put to one system, answered layer by layer.
+    """One question about one system, answered layer by layer.
 
-    With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
-    held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. Faults of
-    ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
-    ``monitors`` leave out what they exclude. ``part``: machine code made before, of a whole that the system is a part
-    of. Combinations that ``only`` does not want are explored as parts of others. Only ``wanted`` states are entered.
+    With ``counted`` everything is explored, violations or not, and the states in which each predicate held are counted.
+    ``optimised``: the best machine code is used from the beginning, for systems known to be large. Faults of
+    ``unlimited`` kinds are steps that are not counted. Of the states with the same ``canonical`` form one is kept.
+    ``monitors`` exclude some successors. ``part``: existing machine code of a whole system that this system is a part
+    of. Combinations that ``only`` rejects are explored only as parts of others. Only ``wanted`` states are entered.
     """
 
     system: TransitionSystem
@@ -198,7 +196,7 @@ class Exploration(ABC, Generic[States]):
         return groups
 
     def initial_row(self) -> Words:
-        """The initial state, packed, in canonical form, and with the flags of monitors."""
+        """Return the initial state, packed, in canonical form, with the flags of the monitors."""
         assert self.part is not None
         row = self.part.initial_row(self.system)
         flags = () if self.monitors is None else self.monitors.initial
@@ -211,12 +209,12 @@ class Exploration(ABC, Generic[States]):
 
     @property
     def state_bytes(self) -> int:
-        """How many bytes name a state."""
+        """Bytes that name a state."""
         return self.layout.words * 8
 
     @property
     def shared_bytes(self) -> int:
-        """How much memory is taken by what shards share."""
+        """Bytes of memory that the shards share."""
         return 0
 
     @property
@@ -225,11 +223,11 @@ class Exploration(ABC, Generic[States]):
 
     @property
     def depth(self) -> int:
-        """The longest shortest path to any state."""
+        """Largest distance of any state from the initial state."""
         return max((shard.depth for shard in self.shards.values()), default=0)
 
     def observed(self) -> set[str]:
-        """The observations that held in some explored state."""
+        """Return the observations that held in some explored state."""
         bits = 0
         for shard in self.shards.values():
             bits |= shard.seen
@@ -237,7 +235,7 @@ class Exploration(ABC, Generic[States]):
         return {name for bit, name in enumerate(self.question.observations, first) if bits >> bit & 1}
 
     def first_observed(self, name: str) -> list[Violation]:
-        """The first state of each combination of faults in which an observation held, of fewest faults first."""
+        """Return the first state of each combination in which an observation held, fewest faults first."""
         bit = len(self.question.invariants) + list(self.question.observations).index(name)
         found = []
         for combination, shard in self.shards.items():
@@ -247,32 +245,35 @@ class Exploration(ABC, Generic[States]):
         return sorted(found, key=lambda one: (sum(one.combination), one.combination))
 
     def states_in_layer(self, size: int) -> int:
-        """Distinct states that take exactly ``size`` faults."""
+        """Return the number of distinct states found with ``size`` faults and no fewer."""
         return sum(shard.count for combination, shard in self.shards.items() if sum(combination) == size)
 
     def cut_sets(self, name: str) -> list[Violation]:
-        """The minimal cut sets of a property found so far, one shortest violation each, smallest first."""
+        """Return the smallest fault sets of a property found so far, one shortest violation each, smallest first."""
         found = self.violations[name]
         return sorted(found, key=lambda v: (sum(v.combination), v.depth, tuple(-count for count in v.combination)))
 
     def named(self, combination: Combination) -> CutSet:
-        """A combination by the names of its kinds."""
+        """Return a combination as names of kinds with counts."""
         return tuple(sorted((kind.value, n) for kind, n in zip(self.kinds, combination, strict=True) if n))
 
     def named_cut_sets(self) -> dict[str, tuple[CutSet, ...]]:
-        """The minimal cut sets found so far, by property."""
+        """Return the smallest fault sets found so far, by property."""
         return {name: tuple(self.named(v.combination) for v in self.cut_sets(name)) for name in self.violations}
 
     def set_aside(self, violation: Violation) -> None:
-        """Look for larger sets of faults that violate the same, as if this one did not."""
+        """Search for larger fault sets with the same violation, as if this fault set did not violate the property."""
         self.aside.add((violation.name, violation.combination))
 
     def take_back(self, violation: Violation) -> None:
-        """Look for no larger sets of faults any more than those of a violation that was set aside."""
+        """Stop searching for larger fault sets than those of a violation that was set aside."""
         self.aside.discard((violation.name, violation.combination))
 
     def open_questions(self, combination: Combination) -> list[str]:
-        """What neither this combination nor a smaller one is known to violate; the rest it cannot be minimal for."""
+        """Return the properties that neither this combination nor a smaller one is known to violate.
+
+        For the others the combination cannot be smallest.
+        """
         return [
             name
             for name, violations in self.violations.items()
@@ -284,7 +285,7 @@ class Exploration(ABC, Generic[States]):
         ]
 
     def exhausted(self) -> bool:
-        """Every layer was explored whole, and no further one can say anything new."""
+        """Tell whether every layer was explored completely and no further layer can give new results."""
         size = len(self.layers)
         whole = size > 0 and all(report.complete for report in self.layers)
         return whole and not any(True for _ in self._worth_exploring(size))
@@ -295,10 +296,11 @@ class Exploration(ABC, Generic[States]):
                 yield combination
 
     def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
-        """Explore every combination of one fault more than so far, as far as the budget allows.
+        """Explore every combination with one more fault than before, within the budget.
 
-        Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering
-        kind come first; what they do not violate, the covered ones do not either, and need not be explored.
+        Another kind can cover a kind: a power loss that loses nothing is a kill. Combinations with the covering kind
+        come first. A property that they do not violate is not violated by the covered combinations either, which then
+        need no exploration.
         """
         size = len(self.layers)
         report = LayerReport(size)
@@ -331,7 +333,7 @@ class Exploration(ABC, Generic[States]):
         self._explore_all(combinations, report, on_progress)
 
     def _covering(self, combination: Combination) -> Combination | None:
-        """The combination whose runs include this one's, if there is another that is allowed."""
+        """Return another allowed combination whose runs include the runs of this combination, if any."""
         if not self.infer:
             return None
         counts = list(combination)
@@ -345,13 +347,13 @@ class Exploration(ABC, Generic[States]):
         return changed if changed != combination and within else None
 
     def _is_inferred(self, combination: Combination, covering: Combination | None) -> bool:
-        """Nothing that is still open here is violated by what covers it, all of which was explored."""
+        """Tell whether the completely explored covering combination violates nothing that is still open here."""
         if covering is None or covering not in self.shards or not self.shards[covering].complete:
             return False
         return set(self.open_questions(combination)) <= set(self.open_questions(covering))
 
     def _missing_parts(self, combinations: Iterable[Combination]) -> list[list[Combination]]:
-        """What was inferred so far and is now needed to explore these, smallest first."""
+        """Return the inferred combinations that are needed to explore these, by size, smallest first."""
         missing: set[Combination] = set()
         frontier = set(combinations)
         while frontier:
@@ -376,14 +378,14 @@ class Exploration(ABC, Generic[States]):
     def _explore_all(
         self, combinations: Sequence[Combination], report: LayerReport, on_progress: OnProgress | None
     ) -> None:
-        """Search combinations of which none contains another, each as far as the budget allows."""
+        """Search combinations of which none contains another, each within the budget."""
 
     @abstractmethod
     def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
-        """Each state from the violation back to the initial one, with the function that made it."""
+        """Yield each state from the violation back to the initial state, with the function that made it."""
 
     def sought(self, open_names: Sequence[str]) -> int:
-        """The predicates that, once all seen, end the search of a combination; 0 where every state has to be seen."""
+        """Return the predicates that end the search of a combination once all were seen; 0 if every state is needed."""
         if self.counted or (self.question.goal is not None and self.question.goal[0] in open_names):
             return 0
         return sum(1 << bit for bit, name in enumerate(self.question.invariants) if name in open_names)
@@ -409,27 +411,27 @@ class Exploration(ABC, Generic[States]):
             self.violations[violation.name].append(violation)
 
     def path(self, violation: Violation) -> list[int]:
-        """The labels of the actions from the initial state to the violation."""
+        """Return the labels of the actions from the initial state to the violation."""
         run = list(self._backwards(violation))[::-1]
         return [_step_label(self.kernel, function, before, after) for (_, before), (function, after) in pairwise(run)]
 
     def alike(self, violation: Violation, most: int) -> list[Violation]:
-        """Further states that violate the same with the same faults, however deep, as far as they are easily found."""
+        """Return further states with the same violation and the same faults, at any depth, if they are easy to find."""
         return [violation][:most]
 
     def states_along(self, violation: Violation) -> list[dict[str, int]]:
-        """The concrete states from the initial one to the violation, of the variables this system has."""
+        """Return the concrete states from the initial state to the violation, in the variables of this system."""
         return [self.layout.unpack(row) for _, row in self._backwards(violation)][::-1]
 
 
 AnyExploration = Exploration[Any]
-"""An exploration, whoever searches."""
+"""An exploration by any engine."""
 
 
 def _step_label(kernel: Kernel, function: str, before: Words, after: Words) -> int:
-    """The label of an action that leads from one packed state to another.
+    """Return the label of an action that leads from one packed state to another.
 
-    Raises :class:`AssertionError` if there is none: then a stored parent is wrong.
+    Raise :class:`AssertionError` if no action does, because then a stored parent is wrong.
     """
     for entry in kernel.successors(function, before):
         if (entry[:-1] == after).all():

@@ -1,7 +1,7 @@
-"""A system with its fault budget made explicit: one counter per kind of fault, and no notion of faults left.
+"""A system with an explicit fault budget: one counter for each kind of fault, and no actions marked as faults.
 
-Any explorer that knows only variables and actions (SPIN, TLC, the embedded engine in a single shard) then explores
-exactly the runs within the budget.
+Any explorer of variables and actions (SPIN, TLC, the embedded engine in a single shard) then explores all
+runs within the budget, and no others.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from model.language import Action, Display, TransitionSystem, Variable
 
 
 def counter_name(kind: Fault) -> str:
-    """The variable that counts the faults of a kind: ``faults_power_loss``."""
+    """Return the name of the variable that counts the faults of a kind, such as ``faults_power_loss``."""
     return f"faults_{kind.value.replace('-', '_')}"
 
 
 def count_faults(system: TransitionSystem, at_most: Mapping[Fault, int], total: int) -> TransitionSystem:
-    """The same system, allowed ``total`` faults over all kinds and ``at_most[kind]`` of each, by counters in its state.
+    """Return the same system with counters that allow ``total`` faults over all kinds and ``at_most[kind]`` of each.
 
-    Each kind that is present and allowed gets a counter; its actions need room for one more and count it. Faults of
-    other kinds are dropped. No action of the result is a fault.
+    Each present and allowed kind gets a counter. Its actions need room for one more fault and count the fault. Faults
+    of other kinds are dropped. No action of the result is a fault.
 
-    Its states are pairs of a state of ``system`` and the faults so far. So there are more of them than an ordinary
-    check stores: that explores each combination of faults by itself, and keeps a state only with the smallest
-    combinations that reach it.
+    Its states are pairs of a state of ``system`` and the faults so far. So the result has more states than an ordinary
+    check stores. An ordinary check explores each fault combination alone, and keeps a state only with the smallest
+    combinations that reach the state.
     """
     if total < 0:
         raise ValueError(f"a total of {total} faults")
@@ -61,7 +61,7 @@ def _counted(action: Action, counters: Mapping[Fault, Variable], total: int) -> 
 
 
 def _room(counter: Variable, counters: Sequence[Variable], total: int) -> list[z3.BoolRef]:
-    """There may be one more fault of this kind, and one more of any."""
+    """Return the conditions that allow one more fault of this kind, and one more fault of any kind."""
     room = []
     if counter.high < total:
         room.append(counter.term < counter.high)

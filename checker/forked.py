@@ -1,4 +1,4 @@
-"""Independent questions answered in two processes at once: a fork asks half of them."""
+"""Answers to independent questions from two processes at once: a forked process answers half of them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from checker.budget import processors
 from checker.interruption import never_interrupted
 
 WORTH_A_FORK = 64
-"""The number of questions from which a fork is quicker than asking them all here."""
+"""Smallest number of questions for which a fork is quicker than one process."""
 
 
 def in_two_processes(ask: Callable[[Sequence[int]], list[int]], questions: Sequence[int]) -> list[int]:
-    """Return what ``ask`` says of all questions, half of which a forked process asks where there is a core for it.
+    """Return the answers of ``ask`` to all questions; a forked process answers half of them if a second core is
+    available.
 
-    What the fork cannot answer, for whatever reason, is asked again in this process, which then raises what is wrong.
-    Questions that stand side by side stay together: a solver learns from those that are alike.
+    If the fork fails for any reason, this process answers its questions, and then raises the error itself. Neighbouring
+    questions stay together, because a solver learns from similar questions.
     """
     if len(questions) < WORTH_A_FORK or processors() < 2 or sys.platform != "linux":
         return ask(questions)
@@ -46,7 +47,7 @@ def in_two_processes(ask: Callable[[Sequence[int]], list[int]], questions: Seque
 
 
 def _answer(ask: Callable[[Sequence[int]], list[int]], questions: Sequence[int], writing: int) -> None:
-    """Write the answers to a pipe and end this process, without a word and without tidying up for the other one."""
+    """Write the answers to a pipe and end this process, without output and without the other process's clean-up."""
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         with os.fdopen(writing, "wb") as stream:

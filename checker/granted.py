@@ -1,7 +1,7 @@
-"""What a pass takes for granted: what no run of the model shows, and could violate the property.
+"""Modelling assumptions behind a pass: events that no run of the model shows, and that could violate the property.
 
-Each is a limit of the model that these settings come near to. A verdict names those that matter to it; how far the
-model goes otherwise stands in docs/semantics.md.
+Each assumption is a limit of the model that these settings come near to. A verdict lists the assumptions that matter to
+its property; docs/semantics.md describes the other limits of the model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_
 from model.state import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
-"""The properties of what a consumer makes of the log."""
+"""The properties of the records that a consumer reads and processes."""
 
 ORDER = frozenset({"log-order", "processing-order"})
 DUPLICATES = frozenset({"no-log-duplicate", "no-reprocessing", "exactly-once-effect"})
@@ -24,9 +24,10 @@ DUPLICATES = frozenset({"no-log-duplicate", "no-reprocessing", "exactly-once-eff
 
 @dataclass(frozen=True)
 class Granted:
-    """Something that passes take for granted ``where`` it could be otherwise; of these ``properties``, None: of all.
+    """A modelling assumption of passes, for deployments ``where`` the assumption could be wrong.
 
-    ``only_in_time``: what holds whatever the timing does not rest on it.
+    ``properties``: the properties concerned; None means all. ``only_in_time``: passes that hold without timing do not
+    need the assumption.
     """
 
     text: str
@@ -100,73 +101,73 @@ def _stores_offsets_itself(deployment: Deployment) -> bool:
 
 
 BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
-"""The faults by which a leader may be replaced, or a follower fall behind, that lose nothing by themselves."""
+"""Faults that can replace a leader or delay a follower, and that lose nothing by themselves."""
 
 TAKE_MARKERS_FOR_RECORDS = ((3, 1, 0), (3, 1, 1), (3, 2, 0))
-"""The releases in which the cleaner looks for the keys of markers as well, of those whose transactions are modelled."""
+"""Releases, among those with modelled transactions, in which the cleaner also looks for the keys of markers."""
 
 READ_IN_TIME = Granted(
-    "records are taken to be read and processed before retention.ms deletes them, however long brokers are away and "
-    "workers take",
+    "assumes that records are read and processed before retention.ms deletes them, however long brokers are away "
+    "and workers take",
     lambda deployment: deployment.reading_in_time_is_assumed,
 )
 
 READ_IN_SIZE = Granted(
-    "records are taken to be read and processed before retention.bytes deletes them: how soon the log gets so large no "
-    "file tells",
+    "assumes that records are read and processed before retention.bytes deletes them: no file tells how soon the "
+    "log reaches this size",
     lambda deployment: deployment.deletes_for_size,
 )
 
 OF_READING = (READ_IN_TIME, READ_IN_SIZE)
-"""What matters wherever a property's part of the system reads."""
+"""Modelling assumptions of every property whose part of the system has the consumer's position."""
 
 HEARD_IN_TIME = Granted(
-    "brokers that run are taken to be heard of before their session is over, although their session is no longer "
-    "than the pause between two heartbeats and one message take",
+    "assumes that the session of a running broker does not expire, although the session is no longer than the "
+    "pause between two heartbeats plus the time of one message",
     _heartbeats_come_late,
 )
 
 FETCHED_IN_TIME = Granted(
-    "followers that fetch are taken to stay in the ISR, although replica.lag.time.max.ms is no longer than may lie "
-    "between two fetches",
+    "assumes that followers that fetch stay in the ISR, although replica.lag.time.max.ms is no longer than the "
+    "possible time between two fetches",
     _fetches_come_late,
 )
 
 SENT_IN_TIME = Granted(
-    "sends that nothing holds up are taken to succeed, although delivery.timeout.ms or request.timeout.ms is no longer "
-    "than connecting, sending and replicating may take",
+    "assumes that undisturbed sends succeed, although delivery.timeout.ms or request.timeout.ms is no longer than"
+    " connecting, sending and replicating can take",
     _sends_take_long,
 )
 
 DELETES_READ_IN_TIME = Granted(
-    "tombstones are taken to be read before delete.retention.ms is over, however often and long clients are away",
+    "assumes that tombstones are read before delete.retention.ms ends, however often and long clients are away",
     lambda deployment: deployment.deletes_in_time_are_assumed,
     READING,
 )
 
 POLLS_WAIT = Granted(
-    "poll() is taken to wait until the consumer has joined its group and fetched: with a shorter timeout each step of "
-    "that takes a poll, and poll_interval between two of them",
+    "assumes that poll() waits until the consumer has joined its group and fetched: with a shorter timeout each "
+    "of these steps takes a poll, with poll_interval between two polls",
     lambda deployment: deployment.reading_is_timed and deployment.outages_of_consumer > 0,
     READING,
     only_in_time=True,
 )
 
 OFFSETS_HAVE_EPOCHS = Granted(
-    "offsets that the application stores are taken to carry leader epochs, so that a log that was cut short is noticed",
+    "assumes that offsets stored by the application carry leader epochs, so that the consumer detects a truncated log",
     _stores_offsets_itself,
     READING,
 )
 
 GOES_BACK_TO_THE_END = Granted(
-    "a consumer beyond the end of a log that was cut short within one leader epoch is taken to go back to that end, "
-    "although Kafka resets it by auto.offset.reset",
+    "assumes that a consumer beyond the end of a log that was truncated within one leader epoch goes back to that"
+    " end, although Kafka resets the consumer by auto.offset.reset",
     lambda deployment: deployment.restart_before_fenced and bool(FALLS_SILENT & deployment.possible_faults),
     READING,
 )
 
 FORWARDED_IN_ORDER = Granted(
-    "a record that is written to a retry topic is taken to be processed at once, although others may overtake it there",
+    "assumes that a record written to a retry topic is processed at once, although other records can overtake it there",
     lambda deployment: (
         deployment.on_processing_error is OnProcessingError.FORWARD
         and Fault.FAILED_PROCESSING in deployment.possible_faults
@@ -175,14 +176,14 @@ FORWARDED_IN_ORDER = Granted(
 )
 
 RETRIES_LAST = Granted(
-    "retries are taken not to run out before delivery.timeout.ms does, although there are so few, or they follow each "
-    "other so closely, that they could",
+    "assumes that retries do not run out before delivery.timeout.ms ends, although they are so few, or follow "
+    "each other so closely, that they could",
     _retries_may_run_out,
 )
 
 CAUGHT_UP_SOON = Granted(
-    "a replica that starts with an empty disk is taken to catch up as soon as the records that are modelled are "
-    "copied, however much else the partition holds",
+    "assumes that a replica that starts with an empty disk catches up as soon as the modelled records are copied,"
+    " however much else the partition holds",
     lambda deployment: (
         Fault.REASSIGNMENT in deployment.possible_faults
         or (Fault.DISK_LOSS in deployment.possible_faults and deployment.replicas > 1)
@@ -191,34 +192,34 @@ CAUGHT_UP_SOON = Granted(
 )
 
 EPOCHS_SURVIVE = Granted(
-    "brokers of 3.7 are taken to know their leader epochs after a power loss, although they do not force the file of "
-    "these to disk when they truncate (KAFKA-16541)",
+    "assumes that brokers of 3.7 know their leader epochs after a power loss, although they do not force the file"
+    " of leader epochs to disk when they truncate (KAFKA-16541)",
     lambda deployment: deployment.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.possible_faults,
 )
 
 DELETES_WHAT_IS_COMMITTED = Granted(
-    "brokers of 0.11 are taken to be of 0.11.0.1 or later: in 0.11.0.0 a leader may delete records above its high "
-    "watermark, and its followers then fetch no more until they are restarted (KAFKA-5634)",
+    "assumes that brokers of 0.11 are of 0.11.0.1 or later: in 0.11.0.0 a leader can delete records above its "
+    "high watermark, and its followers then fetch no more until they are restarted (KAFKA-5634)",
     lambda deployment: deployment.kafka[:2] == (0, 11) and deployment.records_expire_unread and deployment.replicas > 1,
 )
 
 REPLACED = Granted(
-    "a consumer that does not poll for max.poll.interval.ms is taken to be replaced by another member of its group",
+    "assumes that another member of the group replaces a consumer that does not poll for max.poll.interval.ms",
     lambda deployment: deployment.reading_is_timed and _polls_too_late(deployment),
     READING,
     only_in_time=True,
 )
 
 ERRORS_BEFORE_THE_END = Granted(
-    "no error is taken to reach an idempotent producer in the very moment when delivery.timeout.ms is over: it would "
-    "bump its epoch, and what waits to be retried could be stored twice",
+    "assumes that no error reaches an idempotent producer at the moment when delivery.timeout.ms ends: the "
+    "producer would bump its epoch, and records that wait to be retried could be stored twice",
     _errors_may_come_at_the_end,
     DUPLICATES | ORDER,
 )
 
 PARTITIONS_APART = Granted(
-    "no other partition is taken to fail that the producer sends to, which would end the sequence numbers of this one "
-    "as well: name the fault failure-elsewhere for what comes of that",
+    "assumes that no other partition that the producer sends to fails, which would end the sequence numbers of "
+    "this partition as well: name the fault failure-elsewhere to include such failures",
     lambda deployment: (
         deployment.idempotence
         and (deployment.drains or deployment.numbers_ahead or deployment.sender.keeps_numbers)
@@ -229,8 +230,8 @@ PARTITIONS_APART = Granted(
 )
 
 REMEMBERED = Granted(
-    "brokers are taken to remember the producer for as long as they can be away: its deliveries have no end, and after "
-    "producer.id.expiration.ms what is stored and retried is stored again",
+    "assumes that brokers remember the producer as long as they can be away: its deliveries have no time limit, "
+    "and after producer.id.expiration.ms a retry of a stored record is stored again",
     lambda deployment: (
         deployment.drains
         and deployment.durations.delivery_timeout.most is None
@@ -242,14 +243,14 @@ REMEMBERED = Granted(
 
 
 SENDS_OFTEN = Granted(
-    "the producer is taken to send, and to retry, more often than retention.ms deletes records: brokers before 2.5 "
-    "forget it with the last record that they delete of it, and it begins to number from 0 again",
+    "assumes that the producer sends, and retries, more often than retention.ms deletes records: brokers before "
+    "2.5 forget a producer when they delete its last record, and the producer then numbers from 0 again",
     lambda deployment: deployment.sending_in_time_is_assumed,
 )
 
 KNOWN_AFTER_DELETION = Granted(
-    "brokers are taken to know the producer when they start or copy a log, although its records may be deleted by "
-    "then: of one that they do not know they take any number, and two records on their way could change places",
+    "assumes that brokers know the producer when they start or copy a log, although its records can be deleted by"
+    " then: brokers accept any number from an unknown producer, and two records in flight could change places",
     lambda deployment: (
         deployment.idempotence
         and deployment.transactional is None
@@ -262,32 +263,33 @@ KNOWN_AFTER_DELETION = Granted(
 )
 
 ONE_CONNECTION = Granted(
-    "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
+    "assumes that requests of a producer with acks=0 are executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
     ORDER,
 )
 
 INPUT_LASTS = Granted(
-    "what the producer application reads from is taken to keep the position that it commits there, and to give it what "
-    "is behind that again, in the same order",
+    "assumes that the input of the producer application keeps the position that the application commits there, "
+    "and gives it the records behind that position again, in the same order",
     lambda deployment: deployment.on_restart.has_position and bool(ENDS_PRODUCER & deployment.possible_faults),
     frozenset({"no-silent-loss", "no-loss", "no-dropped-record"}) | DUPLICATES | ORDER,
 )
 
 COORDINATOR_LASTS = Granted(
-    "the coordinator of transactions is taken to keep what it decides: name the fault lost-transaction-state for what "
-    "happens if __transaction_state loses it",
+    "assumes that the transaction coordinator keeps its decisions: name the fault lost-transaction-state to "
+    "include their loss from __transaction_state",
     lambda deployment: deployment.transactional is not None and not deployment.transaction_state_may_be_lost,
 )
 
 MARKERS_IN_TIME = Granted(
-    "the coordinator of transactions is taken to be answered in the end, and no request of its for a marker to be late",
+    "assumes that the transaction coordinator is answered in the end, and that none of its requests for a marker "
+    "is late",
     lambda deployment: deployment.transactional is not None,
 )
 
 MARKERS_SEEN = Granted(
-    "brokers are taken to have the marker of each transaction before the cleaner removes it, delete.retention.ms after "
-    "it first passed over it, however often they are away",
+    "assumes that brokers have the marker of each transaction before the cleaner removes the marker, "
+    "delete.retention.ms after the cleaner first passed over it, however often brokers are away",
     lambda deployment: (
         _compacts_transactions(deployment)
         and deployment.replicas > 1
@@ -297,21 +299,21 @@ MARKERS_SEEN = Granted(
 )
 
 KEYS_OF_THEIR_OWN = Granted(
-    "no record is taken to have a key of four bytes that are the number 0 or 1: brokers before 3.1.2 and 3.2.1 take a "
-    "marker for an older record with that key, and may remove it too early (KAFKA-14055)",
+    "assumes that no record has a key of four bytes that are the number 0 or 1: brokers before 3.1.2 and 3.2.1 "
+    "mistake a marker for an older record with that key, and can remove the marker too early (KAFKA-14055)",
     lambda deployment: _compacts_transactions(deployment) and deployment.kafka in TAKE_MARKERS_FOR_RECORDS,
 )
 
 COMMITS_LAST = Granted(
-    "the brokers are taken to keep what the group commits: name the fault lost-offsets for what happens if the topic "
-    "of offsets loses it",
+    "assumes that the brokers keep the committed offsets of the group: name the fault lost-offsets to include "
+    "their loss from the topic of offsets",
     lambda deployment: deployment.brokers_keep_offsets and Fault.LOST_OFFSETS not in deployment.possible_faults,
     READING,
 )
 
 RESULTS_LAST = Granted(
-    "the topic that results are written to is taken to keep what a transaction committed, whoever reads results to "
-    "read with isolation.level=read_committed, and no request of the producer of results to be late",
+    "assumes that the topic of the results keeps committed transactions, that readers of results use "
+    "isolation.level=read_committed, and that no request of the producer of results is late",
     lambda deployment: deployment.sink is Sink.KAFKA,
     READING,
 )
@@ -344,13 +346,13 @@ EVERYTHING = (
     DELETES_READ_IN_TIME,
     RESULTS_LAST,
 )
-"""All of it but what is :data:`OF_READING`."""
+"""All modelling assumptions except :data:`OF_READING`."""
 
 
 def taken_for_granted(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
-    """In words, for a pass of the property ``name``.
+    """Yield the texts of the modelling assumptions behind a pass of the property ``name``.
 
-    ``reads``: its part of the system has the consumer's position. ``in_time``: it rests on how long things take.
+    ``reads``: the property's part of the system has the consumer's position. ``in_time``: the pass rests on timing.
     """
     yield from (one.text for one in OF_READING if reads and one.where(deployment))
     for one in EVERYTHING:

@@ -14,14 +14,14 @@ ID_LENGTH = 16
 
 
 class Fingerprint:
-    """Hashes terms by structure, each shared subterm once."""
+    """Hashes of terms by structure, each shared subterm hashed once."""
 
     def __init__(self) -> None:
         self._terms = TermTable()
         self._known: list[bytes] = []
 
     def of_term(self, term: z3.ExprRef) -> bytes:
-        """The hash of a term: equal for terms that are written alike, whatever run built them."""
+        """Return the hash of a term; terms with equal structure have equal hashes in every run."""
         place = self._terms.add(term)
         for node in self._terms.nodes[len(self._known) :]:
             children = b"".join(self._known[child] for child in node.children)
@@ -29,7 +29,7 @@ class Fingerprint:
         return self._known[place]
 
     def of_system(self, system: TransitionSystem) -> bytes:
-        """The hash of a system: its variables and actions, in no particular order."""
+        """Return the hash of a system's variables and actions, independent of their order."""
         variables = sorted(f"{v.name}:{v.low}:{v.high}:{v.initial}".encode() for v in system.variables)
         actions = sorted(self._of_action(action) for action in system.actions)
         return hashlib.sha256(b"\n".join([*variables, *actions])).digest()
@@ -40,7 +40,7 @@ class Fingerprint:
         return hashlib.sha256(head + self.of_term(action.guard) + b"".join(updates)).digest()
 
     def of_clocks(self, system: TransitionSystem) -> bytes:
-        """The hash of what a part of a system says about time: its deadlines, and what its actions need of clocks."""
+        """Return the hash of the timing of a part of a system: its deadlines, and its actions' conditions on clocks."""
         clocks = [f"{clock} {_bound(clock.at_most)}".encode() + self.of_term(clock.runs) for clock in system.clocks]
         needs = [
             f"{action} {need.clock} {0 if need.at_least is None else need.at_least.at_least()} {_bound(need.at_most)} "
@@ -56,7 +56,7 @@ def _bound(duration: Duration | None) -> int | None:
 
 
 def verdict_id(parts: Iterable[bytes | str]) -> str:
-    """The id of a verdict from everything the question consists of."""
+    """Return the id of a verdict from all parts of the question."""
     digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode() if isinstance(part, str) else part

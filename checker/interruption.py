@@ -1,4 +1,4 @@
-"""Ctrl-C as a request to stop, not an exception in the middle of whatever runs."""
+"""Ctrl-C as a request to stop, instead of an exception at an arbitrary place."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 @contextmanager
 def handling(handler: Handler, number: signal.Signals = signal.SIGINT) -> Iterator[None]:
-    """Within the block interrupts go to ``handler``, whatever is put in its place meanwhile; afterwards to whom before.
+    """Send interrupts to ``handler`` within the block, and to the previous handler afterwards.
 
-    Only the main thread of a process hears of interrupts; in others nothing changes.
+    Only the main thread of a process receives interrupts; in other threads nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -29,7 +29,7 @@ def handling(handler: Handler, number: signal.Signals = signal.SIGINT) -> Iterat
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Within the block an interrupt waits for its end, so that what several threads do together is not torn apart."""
+    """Delay an interrupt to the end of the block, so that the common work of several threads is not torn apart."""
     waiting: list[int] = []
     try:
         with handling(lambda number, _: waiting.append(number)):
@@ -41,9 +41,9 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def never_interrupted() -> Iterator[None]:
-    """Processes that are started within the block never see an interrupt, not even while they begin.
+    """Start processes, within the block, that never receive an interrupt, not even while they begin.
 
-    Ctrl-C reaches every process of a terminal; only the first one decides what to do about it.
+    Ctrl-C reaches every process of a terminal, but only the first process must react.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -54,9 +54,10 @@ def never_interrupted() -> Iterator[None]:
 
 @contextmanager
 def interrupts(stop: threading.Event, acknowledge: Callable[[], None] | None = None) -> Iterator[None]:
-    """Within the block an interrupt sets ``stop``, and so does the request to end; a second one ends it as usual.
+    """Let an interrupt, or a request to end, set ``stop`` within the block; a second one ends the program as usual.
 
-    An exception could surface anywhere, also where the solver's bindings drop it. ``acknowledge`` is called at once.
+    An exception could surface anywhere, also in the solver's bindings, which drop exceptions. ``acknowledge`` is called
+    at once.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

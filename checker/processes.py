@@ -1,4 +1,4 @@
-"""Independent work in processes of their own, as much of it at a time as there are cores."""
+"""Independent work in separate processes, as many at a time as there are cores."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
 LOOKS_EVERY = 0.1
-"""Seconds between two looks at whether to stop."""
+"""Seconds between two checks of the request to stop."""
 
 
 def in_processes(
     work: Callable[[Item], Outcome], items: Sequence[Item], stop: threading.Event | None = None
 ) -> Iterator[Outcome]:
-    """What comes of each item, in their order.
+    """Yield the outcome of each item, in order.
 
-    Once ``stop`` is set, processes end at once, and outcomes end with the first that is not there yet.
+    Once ``stop`` is set, processes end at once, and outcomes end before the first missing outcome.
     """
     for _, outcome in as_completed(work, items, stop, in_order=True):
         yield outcome
@@ -38,9 +38,9 @@ def as_completed(
     *,
     in_order: bool = False,
 ) -> Iterator[tuple[Item, Outcome]]:
-    """Each item with what comes of it, as soon as that is there, or in their order.
+    """Yield each item with its outcome, as soon as the outcome is ready, or in order.
 
-    Once ``stop`` is set, processes end at once, and what is not there yet is left out.
+    Once ``stop`` is set, processes end at once, and missing outcomes are left out.
     """
     if not items:
         return
@@ -58,7 +58,7 @@ def as_completed(
             for outcome in done:
                 yield waiting.pop(outcome), outcome.result()
     finally:
-        # The pool may write to a process that was ended, which is to end nothing else.
+        # The pool can write to a process that was ended; the resulting signal must not end this process.
         with handling(signal.SIG_IGN, signal.SIGPIPE):
             if waiting:
                 for process in set(multiprocessing.active_children()) - others:
@@ -67,7 +67,7 @@ def as_completed(
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it does, however that ends: nobody waits for its work any more."""
+    """End this process when its parent ends, however the parent ends, because its work is no longer needed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 

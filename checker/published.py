@@ -1,4 +1,4 @@
-"""The published replication protocols, explored whole: counts to hold against other people's engines."""
+"""The published replication protocols, explored completely, to compare counts with other engines."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ def explore_whole(
     budget: Budget,
     engine: Engine = EMBEDDED,
 ) -> WholeSpace:
-    """Have ``engine`` explore every state of a system and count where each of ``violated`` (name -> term) holds.
+    """Explore every state of a system with ``engine``, and count the states in which each of ``violated`` holds.
 
-    Raises :class:`checker.checkpoint.CheckpointError` if the engine's folder holds something else.
+    ``violated`` maps names to terms. Raise :class:`checker.checkpoint.CheckpointError` if the engine's folder belongs
+    to another question.
     """
     started = time.perf_counter()
     safe = prove_domain_safety(system)
@@ -64,7 +65,7 @@ def explore_whole(
 
 
 def _in_words(exploration: AnyExploration, violation: Violation) -> list[str]:
-    """The steps of a trace, one sentence each."""
+    """Return the steps of a trace, one sentence each."""
     actions = [exploration.system.actions[label] for label in exploration.path(violation)]
     states = pairwise(exploration.states_along(violation))
     return [action.sentence(before, after) for action, (before, after) in zip(actions, states, strict=True)]

@@ -1,4 +1,4 @@
-"""Which properties are explored together: those that see the same part of the system."""
+"""Groups of properties that are explored together, because they see the same part of the system."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ WITNESS = "witness of "
 LIMIT = "limit "
 VIOLATED = "also violated "
 FEW_VARIABLES = 24
-"""Cones of influence that differ in so many variables at most are explored together."""
+"""Largest number of differing variables between cones of influence that are explored together."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A model made ready: constants filled in, domain safety proved, impossible actions dropped."""
+    """A model ready for exploring: constants filled in, domain safety proved, impossible actions dropped."""
 
     model: Model
     system: TransitionSystem
@@ -33,13 +33,16 @@ class Prepared:
     free: FreeVariables
 
     def specialise(self, term: z3.BoolRef) -> z3.BoolRef:
-        """A term over the model's variables, over those that are left."""
+        """Return a term over the model's variables as a term over the remaining variables."""
         return specialise(term, self.constants)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Properties asked together, of the part of the system that they see; ``cones`` is what each sees by itself."""
+    """Properties explored together, on the part of the system that they see.
+
+    ``cones``: the part that each property sees.
+    """
 
     properties: tuple[Property, ...]
     system: TransitionSystem
@@ -48,16 +51,16 @@ class Group:
 
 
 def prepare(model: Model) -> Prepared:
-    """Simplify a model and prove it safe to pack."""
+    """Simplify a model, and prove that its variables stay in their domains."""
     system, constants = propagate_constants(model.system)
     terms = TermTable()
     return Prepared(model, prove_domain_safety(system, terms), constants, FreeVariables(terms))
 
 
 def group(prepared: Prepared, properties: Sequence[Property], *, cone: bool = True) -> tuple[Group, ...]:
-    """Group properties by their cones of influence; cones that differ in a few variables are explored as one.
+    """Group properties by their cones of influence; cones that differ in a few variables are explored together.
 
-    Without ``cone`` all are asked of the whole system.
+    Without ``cone``, all properties are explored on the whole system.
     """
     groups: list[tuple[list[Property], set[str]]] = []
     cones = {prop.name: sliced(prepared, [prop]) for prop in properties}
@@ -83,19 +86,22 @@ def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRe
 
 
 def with_history(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:
-    """The part of the system that properties see, with what clocks remember."""
+    """Return the part of the system that the properties see, with the variables that clocks remember."""
     remembered = [variable.term for variable in prepared.system.history]
     return slice_to(prepared.system, [*_roots(prepared, properties), *remembered], prepared.free)
 
 
 def alone(prepared: Prepared, prop: Property) -> Group:
-    """A property asked by itself, of the part that it sees, with what clocks remember."""
+    """Return a group of one property, on the part that it sees, with the variables that clocks remember."""
     system = with_history(prepared, [prop])
     return _group(prepared, [prop], {prop.name: system}, system)
 
 
 def each_alone(prepared: Prepared, properties: Sequence[Property]) -> dict[str, Group]:
-    """Each property asked by itself, by name. Where others see the same part, it is observed what violates them."""
+    """Return a group for each property alone, by name.
+
+    If other properties see the same part, their violations are observations of the group.
+    """
     asked = {prop.name: alone(prepared, prop) for prop in properties}
     found = {}
     for name, one in asked.items():
@@ -109,7 +115,7 @@ def each_alone(prepared: Prepared, properties: Sequence[Property]) -> dict[str, 
 
 
 def sliced(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:
-    """The part of the system that properties see."""
+    """Return the part of the system that the properties see."""
     return slice_to(prepared.system, _roots(prepared, properties), prepared.free)
 
 
@@ -119,7 +125,9 @@ def _group(
     cones: Mapping[str, TransitionSystem],
     system: TransitionSystem,
 ) -> Group:
-    """The question about these properties, with their witnesses and the bounds that could stop something."""
+    """Return the group with the question about these properties, their witnesses, and the bounds that could stop a
+    run.
+    """
     seen = {variable.name for variable in system.variables}
     observations = {WITNESS + prop.name: prepared.specialise(prop.witness) for prop in properties}
     for name, limit in (prepared.model.system.limits or {}).items():
@@ -130,15 +138,15 @@ def _group(
     goals = [(prop.name, prepared.specialise(prop.goal)) for prop in properties if prop.goal is not None]
     invariants = {prop.name: prepared.specialise(prop.violated) for prop in properties if prop.goal is None}
     if len(goals) > 1:
-        raise ValueError("at most one property of a group may speak of a goal")
+        raise ValueError("at most one property of a group can have a goal")
     question = Question(invariants, goals[0] if goals else None, observations, limits)
     return Group(tuple(properties), system, question, cones)
 
 
 def fingerprints(prepared: Prepared, groups: Sequence[Group]) -> dict[str, bytes]:
-    """Property -> the hash of what it asks and of the part of the model that it sees.
+    """Return, for each property, the hash of its terms and of the part of the model that it sees.
 
-    The terms are hashed as the model wrote them: what Z3 simplifies them to depends on what it simplified before.
+    The terms are hashed as the model wrote them, because Z3's simplified terms depend on earlier simplifications.
     """
     prints = Fingerprint()
     whole = prepared.model.system

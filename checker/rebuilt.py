@@ -1,7 +1,8 @@
-"""Whether the settings that a result prints lead to the deployment that was checked.
+"""Check that the settings printed in a result lead to the deployment that was checked.
 
-A deployment in a result stands there twice: as settings, for people, and as the fields of the model. The files that it
-was read from are not there. So it is built again from as few of the settings as give all the others, and compared.
+A result holds its deployment twice: as settings for people, and as the fields of the model. The result does not hold
+the files from which the deployment was read. So the deployment is built again from as few settings as give all the
+others, and compared.
 """
 
 from __future__ import annotations
@@ -21,17 +22,21 @@ from model.deployment.setting import Setting
 
 GIVEN = ("file", "option")
 ATTEMPTS = 6
-"""So often settings that did not come out are taken for given; each time there are more of them."""
+"""Largest number of attempts. Each attempt treats the settings that differed before as given, in addition to earlier
+ones."""
 
 Settings = Mapping[Place, Setting]
 
 
 def verify_settings(deployment: Deployment) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What was compared, a line each, and what could not be, a line each. Raises TamperedDocument where it differs."""
+    """Return the comparisons that agree, and the comparisons that are impossible, a line each.
+
+    Raise TamperedDocument if a comparison differs.
+    """
     _same_faults(deployment)
     shown = {_place(setting): setting for setting in deployment.settings}
     if len(shown) != len(deployment.settings):
-        raise TamperedDocument("deployment.settings: a setting stands there twice")
+        raise TamperedDocument("deployment.settings: a setting occurs twice")
     closest: list[str] | None = None
     why = ""
     for built in _attempts(deployment, shown):
@@ -40,20 +45,22 @@ def verify_settings(deployment: Deployment) -> tuple[tuple[str, ...], tuple[str,
             continue
         different = list(_different(built, deployment, shown))
         if not different:
-            return (f"settings: what the {len(shown)} that are printed say is the deployment that was checked",), ()
+            return (f"settings: the {len(shown)} printed settings lead to the deployment that was checked",), ()
         if closest is None or len(different) < len(closest):
             closest = different
     if why or closest is None:
-        return (), (f"settings: what is printed of them cannot be built again: {why}"[:400],)
-    raise TamperedDocument(f"deployment.settings: what they say is not what was checked: {'; '.join(closest[:3])}")
+        return (), (f"settings: the deployment cannot be built again from the printed settings: {why}"[:400],)
+    raise TamperedDocument(
+        f"deployment.settings: the settings do not lead to the deployment that was checked: {'; '.join(closest[:3])}"
+    )
 
 
 def _attempts(deployment: Deployment, shown: Settings) -> Iterator[Deployment | DeploymentError]:
-    """The deployment, built from what was said and, step by step, from what did not come of it."""
+    """Yield deployments built from the given settings, and, step by step, from further printed settings that differ."""
     said = said_of(deployment)
     ignored = {(one.scope, one.key): Setting(one.scope, one.key, one.value, one.origin) for one in deployment.ignored}
     fewest = {place: one for place, one in said.items() if one.origin.kind in GIVEN or _is_needed(place)}
-    # What is ignored may still tell something else: zookeeper.connect, that there is no KRaft.
+    # An ignored setting can have a further meaning: zookeeper.connect excludes KRaft.
     for first in ({**ignored, **fewest}, fewest, said):
         given = first
         for _ in range(ATTEMPTS):
@@ -73,7 +80,10 @@ def _attempts(deployment: Deployment, shown: Settings) -> Iterator[Deployment | 
 
 
 def _built(given: Settings, deployment: Deployment) -> Deployment | DeploymentError:
-    """The deployment of which this is given; where a client has its own words for values, one of which that comes."""
+    """Return the deployment of these given settings, or the error.
+
+    If the client has own words for values, try each of its words until the printed value results.
+    """
     first = _built_of(given, deployment)
     own = {place: words for place in given if (words := _own_words(given, place))}
     if not isinstance(first, DeploymentError) or not own:
@@ -94,11 +104,13 @@ def _built_of(given: Settings, deployment: Deployment) -> Deployment | Deploymen
     except DeploymentError as error:
         return error
     except KeyError:
-        return DeploymentError("nothing says which release the brokers are")
+        return DeploymentError("the release of the brokers is missing")
 
 
 def _own_words(given: Settings, place: Place) -> tuple[str, ...]:
-    """What the client calls values of a setting that is printed in Kafka's word: OffsetOldest for earliest."""
+    """Return the client's own words for the value of a setting that is printed in Kafka's word: OffsetOldest for
+    earliest.
+    """
     client = given.get((place[0], "client"))
     table = "" if client is None else f"{client.value.partition(' ')[0]} {place[0]}"
     if not is_known(table, place[1]):
@@ -108,17 +120,17 @@ def _own_words(given: Settings, place: Place) -> tuple[str, ...]:
 
 
 def _is_needed(place: Place) -> bool:
-    """Without these nothing is built: the release, and whose the clients are."""
+    """Tell whether every attempt needs the setting: the release, and the client library."""
     return place[1] in ("release", "client")
 
 
 def _different(built: Deployment, deployment: Deployment, shown: Settings) -> Iterator[str]:
-    """Each setting, and each field of the model, that is not what is said."""
+    """Yield each setting, and each field of the model, that differs from the printed value."""
     values = {_place(setting): setting.value for setting in built.settings if not of_faults(_place(setting))}
     told = {place: setting.value for place, setting in shown.items() if not of_faults(place)}
     for place in dict.fromkeys((*told, *values)):
         if told.get(place) != values.get(place):
-            yield f"{' '.join(place)}={told.get(place)} is printed, and {values.get(place)} comes of the others"
+            yield f"{' '.join(place)}={told.get(place)} is printed, but the other settings give {values.get(place)}"
     if question(built) != question(deployment):
         said, modelled = to_document(built), to_document(deployment)
         for name in modelled:
@@ -126,24 +138,24 @@ def _different(built: Deployment, deployment: Deployment, shown: Settings) -> It
                 name not in ("name", "client", "settings", "ignored", "notes", "require", "profile")
                 and said[name] != modelled[name]
             ):
-                yield f"{name}: {said[name]} comes of the settings, and {modelled[name]} was checked"[:160]
+                yield f"{name}: the settings give {said[name]}, but {modelled[name]} was checked"[:160]
 
 
 def _same_faults(deployment: Deployment) -> None:
-    """The faults that are printed are those that were explored."""
+    """Raise TamperedDocument if the printed faults are not the explored faults."""
     faults = deployment.faults
     told = {
         place[1].removeprefix("faults."): one.value for one in deployment.settings if of_faults(place := _place(one))
     }
     total = "any" if faults.any_number else "as many as time allows" if faults.total is None else str(faults.total)
     if told.pop("total", None) not in (total, *(("any",) if not faults.at_most else ())):
-        raise TamperedDocument(f"deployment.settings: faults.total is not {total}, which was asked")
+        raise TamperedDocument(f"deployment.settings: faults.total is not {total}, the requested number")
     kinds = {kind: value for kind, value in told.items() if value != "0"}
     if kinds.keys() != dict(faults.at_most).keys():
-        raise TamperedDocument("deployment.settings: the kinds of fault are not those that were asked for")
+        raise TamperedDocument("deployment.settings: the kinds of fault are not the requested kinds")
     for kind, most in faults.at_most:
         if kinds[kind] not in ("any", str(most)) and kind not in faults.any_number:
-            raise TamperedDocument(f"deployment.settings: faults.{kind} is not {most}, which was asked")
+            raise TamperedDocument(f"deployment.settings: faults.{kind} is not {most}, the requested number")
 
 
 def _place(setting: Setting) -> Place:

@@ -1,4 +1,6 @@
-"""Check a bundle again: what its hashes cannot say, by doing once more what led to it."""
+"""Check a bundle again by repeating the computations behind its content; hashes alone cannot show that the content is
+right.
+"""
 
 from __future__ import annotations
 
@@ -19,38 +21,41 @@ OWN = (README, RESULT, DEPLOYMENT)
 
 
 def is_of_this_model(document: Mapping[str, Any]) -> bool:
-    """Whether this version of the model wrote a result: ids, traces and systems are the same only then."""
+    """Tell whether this version of the model wrote a result; only then are ids, traces and systems the same."""
     return bool(document["versions"].get("model") == VERSION)
 
 
 def of_another_model(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """What can be said of a result that another version of the model wrote, a line each. Raises TamperedDocument."""
+    """Return the statements about a result that another version of the model wrote, one line each.
+
+    Raise TamperedDocument.
+    """
     versions = document["versions"]
     if document[SEAL] != seal(document):
-        raise TamperedDocument("its checksum does not match what it says")
+        raise TamperedDocument("its checksum does not match its content")
     model, proofka = (str(versions.get(name, "unknown"))[:40] for name in ("model", "proofka"))
     return (
-        "the result has its checksum",
-        f"not verified: ids, traces, systems and counts, which are of model {model}; this is model {VERSION}",
-        f"to verify these: proofka {proofka} with model {model}; what a bundle has in systems/ goes without Proofka",
+        "the checksum of the result is correct",
+        f"not verified: ids, traces, systems and counts, which belong to model {model}; this is model {VERSION}",
+        f"to verify these: proofka {proofka} with model {model}; the systems/ of a bundle need no Proofka",
     )
 
 
 def recheck(bundle: Bundle) -> Verification:
-    """Replay the traces, and compute ids and systems anew. Raises TamperedDocument for the first that differs."""
+    """Replay the traces, and compute ids and systems again. Raise TamperedDocument for the first difference."""
     same_deployment(bundle)
     if bundle.members[README] != readme():
         raise TamperedDocument(f"{README}: is not what this version writes")
     replayed = verify(bundle.document)
     systems, texts = systems_of(from_document(bundle.document["deployment"]), bundle.document)
     _same_systems(bundle, systems, texts)
-    what = f"{counted(len(systems), 'system')} computed anew"
-    compared = f"systems: {what}, with {len(texts)} files that are the same to the last byte"
+    what = f"{counted(len(systems), 'system')} computed again"
+    compared = f"systems: {what}, with {len(texts)} files that are equal byte by byte"
     return replace(replayed, lines=(*replayed.lines, compared))
 
 
 def same_deployment(bundle: Bundle) -> None:
-    """Raise TamperedDocument where a bundle has another deployment than its result."""
+    """Raise TamperedDocument if a bundle has another deployment than its result."""
     if bundle.members[DEPLOYMENT] != json_bytes(bundle.document["deployment"]):
         raise TamperedDocument(f"{DEPLOYMENT}: is not the deployment that {RESULT} is about")
 
@@ -66,4 +71,4 @@ def _same_systems(bundle: Bundle, systems: tuple[System, ...], texts: Mapping[st
             if line != is_so:
                 raise TamperedDocument(f"{name}:{number}: is not what the model gives")
     if bundle.systems != systems:
-        raise TamperedDocument("manifest.json: does not say which properties stand in which system")
+        raise TamperedDocument("manifest.json: does not assign the properties to the systems correctly")

@@ -1,4 +1,4 @@
-"""Explore the question of an earlier result again, and compare what both found."""
+"""Explore the question of an earlier result again, and compare both results."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Document = Mapping[str, Any]
 
 AGAIN = "exploring again"
 LEFT_OPEN = (
-    "it was not decided whether there is time",
-    "from some state every way on ends at a bound",
+    "it was not decided whether violations are possible in time",
+    "from some state every continuation ends at a bound",
     "not decided for any number of faults",
 )
-"""How notes begin that say what an exploration which was stopped left open."""
+"""Beginnings of notes about questions that a stopped exploration left open."""
 
 
 @dataclass(frozen=True)
 class Recounted:
-    """What was compared, a line each; ``open``: what the result claims and exploring again did not decide."""
+    """The comparisons, a line each. ``open``: claims of the result that the new exploration did not decide."""
 
     lines: tuple[str, ...]
     open: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Recounted:
 
 @dataclass
 class _Again:
-    """What is explored again, and by what."""
+    """The arguments of the new exploration."""
 
     document: Document
     deployment: Deployment
@@ -49,7 +49,7 @@ class _Again:
     found: list[EngineRun] = field(default_factory=list)
 
     def run(self, deployment: Deployment, groups: Sequence[Group]) -> dict[str, Verdict]:
-        """The verdicts on the properties of some groups. Raises RecountStopped."""
+        """Return the verdicts on the properties of some groups. Raise RecountStopped."""
         run = Run(deployment, self.prepared, groups, self.budget, reductions=self.reductions)
         run.explore(None)
         verdicts = {verdict.property: verdict for verdict in run.verdicts()}
@@ -62,7 +62,11 @@ class _Again:
 
 @dataclass(frozen=True)
 class _Part:
-    """Properties that were explored together: what ``stopped`` that, and with how many faults it was ``complete``."""
+    """Properties that were explored together.
+
+    ``stopped``: the limits that stopped the exploration. ``complete``: the number of faults that was covered
+    completely.
+    """
 
     group: Group
     stopped: frozenset[str]
@@ -74,15 +78,15 @@ class _Part:
 
 
 def recount(document: Document, budget: Budget) -> Recounted:
-    """Explore again with the embedded engine, within the same bounds, a result that was verified before.
+    """Explore a verified result again with the embedded engine, within the same bounds.
 
-    Properties of which the exploration was stopped, by its time or another limit, are explored again with all the
-    faults that it covered completely, and no more. Raises :class:`TamperedDocument` for the first that differs,
-    :class:`NothingCounted` where nothing was covered, and :class:`RecountStopped`.
+    Properties whose exploration was stopped by a limit are explored again with the faults covered completely, and no
+    more. Raise :class:`TamperedDocument` for the first difference, :class:`NothingCounted` if nothing was covered, and
+    :class:`RecountStopped`.
     """
     deployment = from_document(document["deployment"])
     reductions = reductions_of(document)
-    # The model stays that of the whole question: it may depend on how many faults there can be.
+    # The model stays the model of the whole question, because the model can depend on the number of possible faults.
     prepared, groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
     again = _Again(document, deployment, budget, reductions, prepared)
     said = {verdict["property"]: verdict for verdict in document["verdicts"]}
@@ -101,10 +105,10 @@ def recount(document: Document, budget: Budget) -> Recounted:
 
 
 def _recount_each(again: _Again, groups: Sequence[Group], said: Mapping[str, Document]) -> Recounted:
-    """Explore each property again by itself, with all the faults that its own row says were covered.
+    """Explore each property again alone, with all the faults covered in its own row.
 
-    Without a total each property was explored as far as its answer asked for, and together with others that depend on
-    what was named: its states are no count to compare.
+    Without a total, each property was explored only until it was decided, and together with properties that depend on
+    the user's choice. So its states are no count to compare.
     """
     parts = [_part(group(again.prepared, [prop])[0], said) for one in groups for prop in one.properties]
     covered = [one for one in parts if one.complete >= 0]
@@ -116,7 +120,7 @@ def _recount_each(again: _Again, groups: Sequence[Group], said: Mapping[str, Doc
         these = [one for one in covered if one.complete == faults]
         left_open += _compare_fewer(again, these, faults, said)
         lines.append(
-            f"verdicts: {_names(these)}: up to {counted(faults, 'fault')} explored again, and the same comes out"
+            f"verdicts: {_names(these)}: up to {counted(faults, 'fault')} explored again, with the same result"
         )
     if missing := [one for one in parts if one.complete < 0]:
         lines.append(f"verdicts: {_names(missing)}: nothing to compare, as nothing was explored")
@@ -135,7 +139,7 @@ def _why(parts: Sequence[_Part]) -> str:
 
 
 def _compare_whole(again: _Again, parts: Sequence[_Part], said: Mapping[str, Document]) -> None:
-    """What was not stopped is to come out just the same."""
+    """Compare explorations that were not stopped; everything must be equal."""
     verdicts = again.run(again.deployment, [one.group for one in parts])
     for name, found in verdicts.items():
         told, bounds, coverage = said[name], said[name]["bounds"], found.coverage
@@ -162,7 +166,7 @@ def _compare_whole(again: _Again, parts: Sequence[_Part], said: Mapping[str, Doc
 
 
 def _compare_fewer(again: _Again, parts: Sequence[_Part], faults: int, said: Mapping[str, Document]) -> Iterator[str]:
-    """What was stopped is to come out the same as far as it was complete; what that leaves open, a line each."""
+    """Compare stopped explorations up to the covered faults, and yield each claim left open, a line each."""
     fewer = replace(again.deployment, faults=again.deployment.faults.up_to(faults))
     verdicts = again.run(fewer, [one.group for one in parts])
     for one in parts:
@@ -174,7 +178,8 @@ def _compare_fewer(again: _Again, parts: Sequence[_Part], faults: int, said: Map
             reached = sorted(set(found.coverage.bounds_reached) - set(told["bounds"]["sizes_reached"]))
             facts: dict[str, tuple[Any, Any]] = {}
             if not again.deployment.faults.any_number:
-                # Of any number of faults these say what was seen while the state space was closed, in other states.
+                # For any number of faults, these facts come from other states, seen during the search for a fixed
+                # point.
                 facts["bounds that were reached and are not named"] = ([], reached)
                 facts["witness"] = (told["witness_reached"], found.witness_reached or told["witness_reached"])
             status = str(found.status)
@@ -189,13 +194,13 @@ def _compare_fewer(again: _Again, parts: Sequence[_Part], faults: int, said: Map
             elif told["status"] in PASSES and status != told["status"]:
                 yield f"{prop.name}: {told['status']}: {up_to} its witness is not reached"
             elif told["status"] in PASSES and told["bounds"]["any_number"]:
-                yield f"{prop.name}: {told['status']}: for any number of faults was not explored again"
+                yield f"{prop.name}: {told['status']}: any number of faults was not explored again"
             elif told["status"] == "unknown" and status == "violated":
                 yield f"{prop.name}: unknown: {up_to} finds it violated"
 
 
 def _compare_notes(again: _Again, fewer: Deployment, one: Group, told: Document, found: Verdict) -> None:
-    """Notes are those that are found, but for what is taken for granted, and what was left open as it was stopped."""
+    """Compare notes, except modelling assumptions and notes about questions left open by a limit."""
     here = {"status": str(found.status), "lemmas": found.lemmas}
     granted = granted_of(again.deployment, again.prepared, one, found.property, told)
     granted_here = granted_of(fewer, again.prepared, one, found.property, here)
@@ -207,7 +212,7 @@ def _compare_notes(again: _Again, fewer: Deployment, one: Group, told: Document,
 
 
 def _counted(again: _Again, whole: Sequence[_Part], stopped: Sequence[_Part]) -> Iterator[str]:
-    """Compare the counts of all together, as far as they were counted completely; what was compared, a line each."""
+    """Compare the total counts as far as they are complete, and yield the comparisons, a line each."""
     told = again.document["engine"]
     layers = [sum(sizes) for sizes in zip_longest(*(run.layers for run in again.found), fillvalue=0)]
     if not stopped:
@@ -224,7 +229,7 @@ def _counted(again: _Again, whole: Sequence[_Part], stopped: Sequence[_Part]) ->
         yield f"counts: {_names(whole)}: explored again, the same verdicts and counts"
     for faults in sorted({one.complete for one in stopped}):
         parts = [one for one in stopped if one.complete == faults]
-        what = f"up to {counted(faults, 'fault')} explored again, and the same comes out"
+        what = f"up to {counted(faults, 'fault')} explored again, with the same result"
         if faults < 0:
             what = "nothing to compare, as not even the states without a fault were all explored"
         yield f"counts: {_names(parts)}: {what}; beyond that it was stopped ({_why(parts)})"
@@ -243,8 +248,8 @@ def _compare_layers(said: list[int], found: list[int]) -> None:
 
 
 class NothingCounted(Exception):
-    """The result was stopped before anything was explored that could be compared."""
+    """The result was stopped before anything comparable was explored."""
 
 
 class RecountStopped(Exception):
-    """Exploring again was stopped before it was done, by what the message names."""
+    """The new exploration was stopped early; the message names the reason."""

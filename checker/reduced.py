@@ -1,4 +1,4 @@
-"""A group of properties, with the reductions that were chosen applied to the system that it is asked of."""
+"""A group of properties whose system has the chosen reductions applied."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from model.language import Permutation, Ranked, TransitionSystem
 
 @dataclass(frozen=True)
 class Reduced:
-    """The system that is explored for a group; ``remarks`` says which reduction does not apply to it, and why.
+    """The system that is explored for a group; ``remarks`` names the reductions that do not apply, with reasons.
 
-    ``keeps_runs``: a shortest run of it is, action by action, a shortest run of the group's own system.
+    ``keeps_runs``: a shortest run of this system is, action by action, a shortest run of the group's own system.
     """
 
     group: Group
@@ -29,16 +29,16 @@ class Reduced:
     remarks: tuple[str, ...]
 
     def check_run(self, labels: Sequence[int], found: Sequence[Mapping[str, int]]) -> None:
-        """Have Z3 follow a run of the reduced system; its states must be those that the kernel found.
+        """Replay a run of the reduced system through Z3, and compare its states with the kernel's states.
 
-        Raises :class:`ReplayMismatch` where they are not.
+        Raise :class:`ReplayMismatch` if they differ.
         """
         states = replay(self.system, Replayer(self.system), [self.system.actions[label] for label in labels])
         hold_against(states, found, () if self.canonical is None else self.canonical.ranked)
 
 
 def reduce_group(prepared: Prepared, one: Group, reductions: Collection[Reduction]) -> Reduced:
-    """Apply what was chosen, as far as it applies."""
+    """Apply the chosen reductions, as far as they are applicable."""
     predicates = one.question.predicates
     system, remarks = one.system, list[str]()
     ranked: tuple[Ranked, ...] = ()

@@ -1,17 +1,20 @@
-"""Which changes of settings and of the application make properties hold, cheapest first.
+"""Changes of settings and of the application that make properties hold, cheapest first.
 
-An implicit hitting set: each run that is known to violate a property is a clause, of the changes that may get rid of
-it. The cheapest set that satisfies all clauses is tried next. First the known runs are replayed with it: those that are
-still possible refuse it, and none of its changes gets rid of them. Only then is it explored: with the faults that are
-known to violate something, and then as the deployment itself is. What that finds are further runs.
+The search is an implicit hitting set. Each known run that violates a property is a clause: the set of changes that can
+remove the run. The cheapest set that satisfies all clauses is tried next. First the known runs are replayed with this
+set. A run that is still possible refuses the set, and shows that none of the set's changes removes the run. A set
+without such a run is explored: first with the faults known to violate something, then like the deployment itself. Each
+violation found adds a run.
 
-Before that search, a few sets of likely changes (:mod:`properties.likely_settings`) are tried: the first repair that
-they give is shown soon, and need not be the cheapest. A deployment with many states is first explored in part for that:
-each violation found in part of the states is one of the whole.
+Before this search, a few sets of likely changes (:mod:`properties.likely_settings`) are tried. Their first repair is
+shown soon, and is not always the cheapest. For this purpose, a deployment with many states is first explored in part:
+each violation found there is a violation of the whole.
 
-That a repair is the cheapest rests on one assumption: of what a set of changes leaves possible, none of them alone gets
-rid together with others. Changes that do nothing without another one are known (``companions``), and before nothing is
-found at all everything is tried at once. That a repair holds rests on nothing but the check.
+The claim that a repair is the cheapest rests on one assumption: if a run is possible with a set of changes, no change
+of the set removes the run in combination with others. Changes that do nothing without another change are known
+(``companions``). If no repair is found, all changes are tried at once. The claim that a repair holds rests on the check
+alone.
+
 Reference: E. Moreno-Centeno, R. Karp, "The implicit hitting set approach to solve combinatorial optimization problems",
 Operations Research 61 (2), 2013.
 """
@@ -37,19 +40,20 @@ from properties.verdict import CutSet, Result, Status, Verdict
 
 NOTHING: Chosen = frozenset()
 MODELS_KEPT = 8
-"""The same changes may be asked about for other properties soon after."""
+"""Number of models that are kept, because the same changes can be tried for other properties soon after."""
 LIKELY_SETS = 6
-"""The number of sets of likely changes to try before the search for the cheapest begins."""
+"""Number of sets of likely changes to try before the search for the cheapest set begins."""
 
 FIRST_LOOK = 100_000
-"""The number of states after which the first exploration of the deployment as it is stops: a second or two."""
+"""Number of states after which the first exploration of the original deployment stops, after a second or two."""
 
 
 @dataclass(frozen=True)
 class Repair:
-    """A set of changes with which no property of ``mends`` is violated, and what was found of all required ones then.
+    """A set of changes with which no property of ``mends`` is violated, and the result for all required properties.
 
-    ``needed``: without any one of the changes one of these would be violated; not known where the time ran out.
+    ``needed``: without any one of the changes a property of ``mends`` would be violated; False if unknown because of a
+    limit.
     """
 
     changes: tuple[Change, ...]
@@ -60,18 +64,19 @@ class Repair:
 
     @property
     def cost(self) -> int:
-        """The sum of what its changes cost."""
+        """Total cost of the changes."""
         return sum(change.cost for change in self.changes)
 
 
 @dataclass(frozen=True)
 class Repairs:
-    """What was found: repairs with which no ``wanted`` property is violated, cheapest first, or else a Pareto front.
+    """The result of a search: repairs with which no ``wanted`` property is violated, cheapest first, or else a Pareto
+    front.
 
-    Then each has a set of them to which none can be added, at the least cost. ``hopeless``: those that no repair here
-    mends. ``explored`` sets of changes were explored, ``refuted`` ones refused because a known run is possible with
-    them; ``stopped``: the search ended before it was over, so that there may be cheaper ones. ``undecided``: properties
-    that some set of changes was not shown to mend, and not to violate either.
+    In a Pareto front, each repair mends a set of properties to which none can be added, at the least cost.
+    ``hopeless``: properties that no repair here mends. ``explored``: number of explored sets of changes. ``refuted``:
+    number of sets refused because a known run stays possible. ``stopped``: the search ended early, so cheaper repairs
+    are possible. ``undecided``: properties that some set of changes was shown neither to mend nor to violate.
     """
 
     before: Result
@@ -90,12 +95,12 @@ class Repairs:
 
     @property
     def whole(self) -> tuple[Repair, ...]:
-        """The repairs with which none of the wanted properties is violated."""
+        """The repairs with which no wanted property is violated."""
         return tuple(repair for repair in self.found if set(repair.mends) >= set(self.wanted))
 
 
 def violated(result: Result) -> tuple[str, ...]:
-    """The properties that a result says to be violated."""
+    """Return the properties that a result reports as violated."""
     return tuple(verdict.property for verdict in result.verdicts if verdict.status is Status.VIOLATED)
 
 
@@ -105,16 +110,16 @@ def _is_cut_short(verdict: Verdict) -> bool:
 
 
 class Watch(Protocol):
-    """Is told how a search goes on."""
+    """An observer of a search."""
 
     def trying(self, changes: Sequence[Change]) -> None:
-        """A set of changes is about to be tried; none: the deployment as it is."""
+        """Receive a set of changes before the set is tried; the empty set is the original deployment."""
 
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
-        """A set of changes was tried, with which these properties do not hold."""
+        """Receive a set of changes after the set was tried, with the properties that do not hold."""
 
     def found(self, repair: Repair) -> None:
-        """A repair was found, of all properties or of some; a better one may follow."""
+        """Receive a repair of all or some properties; a better repair can follow."""
 
 
 class Unwatched:
@@ -131,14 +136,14 @@ class Unwatched:
 
 
 def _may_prevent(change: Change, row: LikelySetting) -> bool:
-    """Tell whether a change sets what the row names, to a value that is not known to allow violations."""
+    """Tell whether a change sets the row's setting to a value that is not known to allow violations."""
     values = (value for name, (_, _, value) in zip(change.settings, change.values, strict=True) if name == row.name)
     return any(not row.safe or row.is_safe(value) for value in values)
 
 
 @dataclass
 class _Known:
-    """A run that violates a property with some faults, and what may get rid of it."""
+    """A run that violates a property with some faults, and the clause of changes that can remove the run."""
 
     counterexample: Counterexample
     faults: CutSet
@@ -146,13 +151,13 @@ class _Known:
 
 
 class _Stopped(Exception):
-    """The time is over, or somebody interrupted."""
+    """The time is over, or the user interrupted."""
 
 
 class Search:
-    """The search for repairs of one deployment, within a budget whose ``stop`` ends it.
+    """The search for repairs of one deployment, within a budget whose ``stop`` ends the search.
 
-    Raises :class:`model.deployment.changing.Unchangeable` for a deployment that was not read from files.
+    Raise :class:`model.deployment.changing.Unchangeable` for a deployment that was not read from files.
     """
 
     def __init__(self, deployment: Deployment, budget: Budget, watch: Watch | None = None) -> None:
@@ -173,9 +178,9 @@ class Search:
         self._trial = lru_cache(MODELS_KEPT)(self._made)
 
     def repairs(self, most: int = 3) -> Repairs:
-        """The cheapest repairs, at most so many, for all required properties, or the front of what can be had.
+        """Return at most ``most`` repairs for all required properties, cheapest first, or else the Pareto front.
 
-        What was not decided, or passed only vacuously, counts as mended where it is not violated.
+        A property that was undecided or vacuous before counts as mended if it is not violated.
         """
         wanted = self.deployment.require
         found: list[Repair] = []
@@ -198,7 +203,7 @@ class Search:
         return tuple(dict.fromkeys(verdict.property for verdict in tried if verdict.status is Status.UNKNOWN))
 
     def _search(self, wanted: frozenset[str], most: int, found: list[Repair]) -> None:
-        """Search for likely repairs first, then for the cheapest. Raises :class:`_Stopped`."""
+        """Search for likely repairs first, then for the cheapest. Raise :class:`_Stopped`."""
         self._look(replace(self._budget, states=FIRST_LOOK))
         self._go_on()
         if any(verdict.coverage.stopped == "states" for verdict in self._wholes[NOTHING].verdicts):
@@ -214,9 +219,9 @@ class Search:
                 self._list_front(wanted, found)
 
     def _look(self, budget: Budget) -> None:
-        """Explore the deployment as it is, and learn what violates it within the budget.
+        """Explore the original deployment within the budget, and record its violations.
 
-        A property that a first look was too short for is taken to hold: nothing less counts as mended then.
+        A property undecided by a too short first exploration is assumed to hold, so a repair must make it hold.
         """
         is_first = budget is not self._budget
         self._watch.trying(())
@@ -228,20 +233,21 @@ class Search:
         }
         self._learn(run, NOTHING)
         if NOTHING not in self._wholes or len(violated(self._wholes[NOTHING])) <= len(violated(result)):
-            # A second look that was stopped early may have found less than the first.
+            # A later exploration that was stopped early can have found fewer violations than the first.
             self._wholes[NOTHING] = result
 
     def _judge_again(self) -> None:
-        """Judge what was tried before the deployment as it is was known as a whole."""
+        """Judge again the sets that were tried before the original deployment was explored completely."""
         wholes = {chosen: result for chosen, result in self._wholes.items() if chosen}
         self._clauses = {name: clauses for name, clauses in self._clauses.items() if not name}
         for chosen, result in wholes.items():
             self._judge(chosen, result)
 
     def _soon(self, names: frozenset[str]) -> None:
-        """Look for a repair of the likeliest changes, or of an upgrade: soon found, and not known to be the cheapest.
+        """Search for a repair by the likeliest changes, or by an upgrade; the result is quick, and perhaps not the
+        cheapest.
 
-        A set of changes that mends a part, and breaks nothing, is kept until one mends more.
+        A set of changes that mends a part, and breaks nothing, is kept until a set mends more.
         """
         if not self._known or (self._likely is not None and names <= set(self._likely.mends)):
             return
@@ -257,7 +263,9 @@ class Search:
         any(self._mends_soon(frozenset({number}), names) for number in upgrades)
 
     def _mends_soon(self, chosen: Chosen, names: frozenset[str]) -> bool:
-        """Try a set of changes, and tell of it where it mends more than what was found so far; whether it mends all."""
+        """Try a set of changes, and report the set if it mends more than all before; return whether it mends all
+        properties.
+        """
         wrong = self._wrong(chosen, names)
         if chosen in self._wholes:
             repair = self._repair(chosen, needed=False)
@@ -269,7 +277,7 @@ class Search:
         return not wrong
 
     def _likeliest(self, names: frozenset[str]) -> Chosen | None:
-        """For each known run the likeliest change that may get rid of the run; None where a run has none."""
+        """Return the likeliest change that can remove each known run, as a set; None if a run has no such change."""
         chosen = NOTHING
         for one in self._known:
             if one.counterexample.property not in names or chosen & one.clause.by:
@@ -284,7 +292,7 @@ class Search:
         return chosen
 
     def _list_cheapest(self, names: frozenset[str], most: int, found: list[Repair]) -> None:
-        """The cheapest repairs, of which none has a part in another. After an upgrade no other upgrade is told."""
+        """List the cheapest repairs, none contained in another. After one upgrade, no further repair is listed."""
         taken: list[Chosen] = []
         while len(found) < most and (chosen := self._cheapest(names, taken)) is not None:
             chosen, needed = self._without_needless(chosen, names)
@@ -295,7 +303,7 @@ class Search:
                 return
 
     def _list_front(self, names: frozenset[str], found: list[Repair]) -> None:
-        """The cheapest repair of each largest set of properties that can hold together."""
+        """List the cheapest repair of each largest set of properties that can hold together."""
         level, seen, mended = [names], set[frozenset[str]](), list[set[str]]()
         while level:
             smaller: list[frozenset[str]] = []
@@ -316,19 +324,19 @@ class Search:
             level = smaller
 
     def _conflict(self, names: frozenset[str]) -> frozenset[str]:
-        """As few of these as are known not to hold together."""
+        """Return a minimal subset of these properties that is known not to hold together."""
         for name in sorted(names):
             if self._next(names - {name}, ()) is None:
                 names -= {name}
         return names
 
     def _next(self, names: frozenset[str], but: Sequence[Chosen]) -> Chosen | None:
-        """The cheapest set of changes that may get rid of all that is known to violate these properties."""
+        """Return the cheapest set of changes that can remove all known violations of these properties."""
         runs = [one.clause for one in self._known if one.counterexample.property in names]
         return self._offered.cheapest([*runs, *(c for name in ("", *sorted(names)) for c in self._of(name))], but)
 
     def _of(self, name: str) -> list[Clause]:
-        """The sets of changes with which a property was not seen to be violated, nor to hold; "": that are refused."""
+        """Return clauses for the sets with which a property neither holds nor is violated; for "", the refused sets."""
         return self._clauses.setdefault(name, [])
 
     def _cheapest(self, names: frozenset[str], but: Sequence[Chosen]) -> Chosen | None:
@@ -339,7 +347,7 @@ class Search:
         return None if but or self._wrong(everything, names) else everything
 
     def _everything(self) -> Chosen:
-        """As many changes at once as go together, the cheapest first."""
+        """Return as many compatible changes as possible, choosing the cheapest first."""
         chosen = NOTHING
         changes = self._offered.changes
         for number in sorted(range(len(changes)), key=lambda one: changes[one].cost):
@@ -348,7 +356,7 @@ class Search:
         return chosen
 
     def _without_needless(self, chosen: Chosen, names: frozenset[str]) -> tuple[Chosen, bool]:
-        """Without what it does not need after all, and whether it is known to need the rest."""
+        """Return a set without its needless changes, and whether the remaining changes are known to be needed."""
         try:
             while (fewer := self._with_one_less(chosen, names)) is not None:
                 chosen = fewer
@@ -374,7 +382,7 @@ class Search:
         return was_open and verdict.status is not Status.VIOLATED
 
     def _wrong(self, chosen: Chosen, names: frozenset[str]) -> bool:
-        """Whether one of these properties does not hold with these changes. What it takes to change that is learnt."""
+        """Tell whether one of these properties does not hold with these changes, and record the clauses that follow."""
         if chosen not in self._wholes:
             self._watch.trying(self._offered.named(chosen))
             known = [one for one in self._known if one.counterexample.property in names]
@@ -384,7 +392,7 @@ class Search:
                 return True
             wrong = self._still_possible(trial, chosen, known)
             if not wrong and self.deployment.faults.total != ANSWERED_TO:
-                # Of single faults the whole is hardly larger than those that are known to violate something.
+                # With single faults, the whole exploration is hardly larger than one with the known faults only.
                 wrong = self._violated_by_known_faults(trial, chosen, names)
             if not wrong:
                 self._check_whole(chosen)
@@ -394,7 +402,9 @@ class Search:
         return bool(wrong)
 
     def _still_possible(self, trial: Trial, chosen: Chosen, known: Sequence[_Known]) -> set[str]:
-        """What known runs violate with these changes too: then none of these gets rid of them."""
+        """Return the properties that known runs still violate with these changes, and weaken the clauses of these
+        runs.
+        """
         wrong = set()
         for one in known:
             self._go_on()
@@ -406,7 +416,7 @@ class Search:
         return wrong
 
     def _violated_by_known_faults(self, trial: Trial, chosen: Chosen, names: frozenset[str]) -> set[str]:
-        """What the faults violate that are known to violate something."""
+        """Return the properties that are violated within the faults of known violations."""
         self._go_on()
         run = trial.explored(names, self._budget)
         self._explored.add(chosen)
@@ -416,7 +426,7 @@ class Search:
         return wrong
 
     def _check_whole(self, chosen: Chosen) -> None:
-        """Check as the deployment itself is checked."""
+        """Check the changed deployment like the deployment itself."""
         made = self._changed(chosen)
         assert made is not None
         run = Trial(made).explored(self.deployment.require, self._budget)
@@ -427,15 +437,16 @@ class Search:
         self._judge(chosen, self._wholes[chosen])
 
     def _judge(self, chosen: Chosen, result: Result) -> None:
-        """Refuse a set of changes with which something is not violated, and not mended either."""
+        """Refuse a set of changes if some property is neither violated nor mended."""
         for verdict in result.verdicts:
             if verdict.status is not Status.VIOLATED and not self._is_mended(verdict):
                 self._of(verdict.property).append(self._offered.other_than(chosen))
 
     def _learn(self, run: Run, chosen: Chosen) -> set[str]:
-        """Keep the runs that violate something, and say what they violate.
+        """Record the violating runs, and return the violated properties.
 
-        A run that is not one of the deployment as it is may be due to a change: giving that up is another way out.
+        A run that the original deployment does not have can result from a change, so giving up this change can also
+        remove the run.
         """
         wrong = set()
         anything = self._offered.other_than(chosen)
@@ -453,7 +464,9 @@ class Search:
         return wrong
 
     def _changed(self, chosen: Chosen) -> Deployment | None:
-        """The deployment with these changes; None where clients or brokers refuse them, or no model has that."""
+        """Return the deployment with these changes; None if clients or brokers refuse them, or if the result is not
+        modelled.
+        """
         try:
             return changed(self.deployment, self._offered.named(chosen))
         except DeploymentError:
@@ -464,6 +477,6 @@ class Search:
         return None if made is None else Trial(replace(made, faults=faults))
 
     def _go_on(self) -> None:
-        """Raises :class:`_Stopped` once the budget says so."""
+        """Raise :class:`_Stopped` once the budget is stopped."""
         if self._budget.stop.is_set():
             raise _Stopped

@@ -1,4 +1,4 @@
-"""Which assumptions matter: what another value of something that no file told would change."""
+"""Sensitivity of verdicts to assumptions: the effect of another value of something that no file tells."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from model.deployment.errors import DeploymentError
 from properties.verdict import CutSet, Sensitivity, Status, Verdict
 
 FAULTS = 1
-"""Variants are compared with the deployment up to so many faults."""
+"""Largest number of faults within which variants are compared with the deployment."""
 
 SECONDS_EACH = 20.0
-"""How long a command that people wait for lets each variant take."""
+"""Seconds for each variant, in a command that a user waits for."""
 
 Outcome = Mapping[str, tuple[CutSet, ...] | None]
-"""The smallest cut sets of each property; None where it was not decided."""
+"""The smallest fault sets of each property; None if undecided."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ def sensitivities(
     stop: threading.Event | None = None,
     seconds: float | None = None,
 ) -> tuple[Sensitivity, ...]:
-    """Check each other value of each assumption with up to one fault, and report where a verdict differs.
+    """Check each other value of each assumption with up to one fault, and return the differing verdicts.
 
     Variants are independent, so each is checked in a process of its own, as many at a time as there are cores. Once
-    ``stop`` is set, what is not decided by then is left out. ``seconds``: how long each may take; what is not decided
-    by then is reported as unknown. With what was not decided here there is nothing to compare.
+    ``stop`` is set, undecided variants are left out. ``seconds``: limit for each variant; a variant that reaches the
+    limit is reported as unknown. Undecided properties of the deployment are not compared.
     """
     changed = list(variants(deployment))
     if not changed:
@@ -64,7 +64,7 @@ def sensitivities(
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:
-    """Each assumption that no file told, with each of its other values."""
+    """Yield each assumption that no file tells, with each of its other values."""
     for setting in deployment.assumptions:
         if setting.key not in ASSUMPTIONS:
             continue
@@ -78,9 +78,9 @@ def variants(deployment: Deployment) -> Iterator[Variant]:
 
 
 def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes], seconds: float | None = None) -> Outcome:
-    """The cut sets of up to one fault of each property that sees another system than the ``known`` one.
+    """Return the smallest fault sets of up to one fault, for each property whose system differs from the ``known`` one.
 
-    Properties of which none is known are not asked about.
+    Properties without a known system are left out.
     """
     deployment = _narrowed(variant.deployment)
     prepared, groups = prepare_groups(deployment)

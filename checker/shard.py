@@ -1,4 +1,4 @@
-"""A shard: the states reached with one combination of faults and no smaller one, in breadth-first order."""
+"""A shard: the states reached with one fault combination and no smaller one, in breadth-first order."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ INITIAL_STATE = 0xFFFFFFFF
 """The parent of an initial state."""
 
 SMALL = 1 << 12
-"""Tables smaller than this double; larger ones grow by less, where much of them would be empty."""
+"""Largest number of slots of a table that doubles. Larger tables grow more slowly, to waste less space."""
 NUMPY_ASKS_FROM = 1 << 22
-"""Bytes of an array from which on NumPy asks for large pages."""
+"""Bytes of an array from which NumPy requests large pages."""
 ROWS_GROW_BY = 4
-"""Room for rows costs memory only where they are written, and moving them costs time."""
+"""Factor by which the room for rows grows. Unwritten room costs no memory, and moving rows costs time."""
 
 
 MOST_LOAD, TABLE_GROWS_BY = 0.75, 1.5
-"""How full a table may get, and by what larger ones grow: a slot has four bytes, a state's share is at most eight."""
+"""Largest fill of a table, and the growth factor of larger tables. A slot has four bytes; a state uses at most eight
+bytes of slots."""
 
 
 class TooManyStates(Exception):
-    """One combination of faults has more states than references can name."""
+    """One fault combination has more states than references can name."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Rows entered one after the other: at one depth, by one of the search's sources; ``starts`` by partition."""
+    """Rows entered one after the other at one depth by one source of the search; ``starts`` by partition."""
 
     depth: int
     source: int
@@ -48,9 +49,9 @@ class Segment:
 
 
 def _room(shape: tuple[int, ...], kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
-    """An array whose memory is taken when it is written, page by page.
+    """Return an array whose memory is allocated page by page when it is written.
 
-    NumPy would ask for large pages, which are taken whole: two megabytes behind every partition's last row.
+    NumPy would request large pages, which are allocated as a whole: two megabytes behind every partition's last row.
     """
     size = math.prod(shape) * np.dtype(kind).itemsize
     if size < NUMPY_ASKS_FROM:
@@ -62,12 +63,12 @@ def _room(shape: tuple[int, ...], kind: type[np.unsignedinteger[Any]]) -> NDArra
 
 
 class Shard:
-    """States with their parents, exactly as found, in partitions (see :mod:`checker.kernel.visited`).
+    """States with their parents, in the order found, in partitions (see :mod:`checker.kernel.visited`).
 
-    A state is a word, of which ``components`` says what it means. A state is named by its *reference*: its row in its
-    partition, and the partition. ``places`` tells the compiled loops where the arrays are. Everything less deep than
-    ``depth_done`` has been expanded, in ``transitions_done`` steps. With ``counted`` it is counted in how many states
-    each predicate held.
+    A state is a word that ``components`` decodes. The *reference* of a state is its row in its partition, and the
+    partition. ``places`` gives the compiled loops the places of the arrays. All states less deep than ``depth_done``
+    have been expanded, in ``transitions_done`` steps. With ``counted``, the states in which each predicate held are
+    counted.
     """
 
     def __init__(
@@ -100,12 +101,12 @@ class Shard:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many states each partition has."""
+        """Number of states in each partition."""
         return self.places[:, visited.COUNT].copy()
 
     @property
     def count(self) -> int:
-        """How many states."""
+        """Number of states."""
         return int(self.places[:, visited.COUNT].sum())
 
     @property
@@ -114,16 +115,18 @@ class Shard:
         return int(np.bitwise_or.reduce(self.seen_in))
 
     def held_in(self, predicate: int) -> int:
-        """In how many states a predicate held."""
+        """Return the number of states in which a predicate held."""
         return int(self.held[:, predicate].sum())
 
     @property
     def depth(self) -> int:
-        """The depth of the deepest state; 0 if there is none."""
+        """Depth of the deepest state; 0 without states."""
         return self.segments[-1].depth if self.count else 0
 
     def level(self, depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first row of a depth and the first one after it, by partition; no rows beyond the deepest."""
+        """Return the first row of a depth and the first row behind it, by partition; no rows beyond the deepest
+        state.
+        """
         depths = [segment.depth for segment in self.segments]
         first, after = bisect_right(depths, depth - 1), bisect_right(depths, depth)
         counts = self.counts
@@ -132,21 +135,21 @@ class Shard:
         return begin, end
 
     def level_starts(self) -> NDArray[np.int64]:
-        """The first row of each depth, by partition, and at last the numbers of rows."""
+        """Return the first row of each depth, by partition, followed by the numbers of rows."""
         return np.array([*(self.level(depth)[0] for depth in range(self.depth + 1)), self.counts])
 
     def level_sizes(self) -> list[int]:
-        """How many states were found at each depth."""
+        """Return the number of states found at each depth."""
         if not self.segments:
             return []
         return [int(size) for size in np.diff(self.level_starts().sum(axis=1))]
 
     def begin_segment(self, depth: int, source: int) -> None:
-        """What is entered from now on is found at this depth by this source."""
+        """Begin a segment: rows entered from now on have this depth and this source."""
         self.segments.append(Segment(depth, source, self.counts))
 
     def drop_empty_segments(self) -> None:
-        """Forget depths at which nothing was found."""
+        """Remove depths at which nothing was found."""
         while len(self.segments) > 1 and (self.segments[-1].starts == self.counts).all():
             self.segments.pop()
 
@@ -156,10 +159,12 @@ class Shard:
         threads: int = 1,
         on_all: Callable[[Callable[[int], None]], None] = lambda work: work(0),
     ) -> None:
-        """Make room for ``more[part]`` further states in each partition. All grow alike, but one after the other.
+        """Make room for ``more[part]`` further states in each partition.
 
-        ``on_all`` calls what it is given with 0, 1, ... in ``threads`` threads, and returns when all are done.
-        Raises :class:`TooManyStates`.
+        All partitions grow to the same size, one by one.
+
+        ``on_all`` calls its argument with 0, 1, ... in ``threads`` threads, and returns when all calls are done. Raise
+        :class:`TooManyStates`.
         """
         wanted = int((self.places[:, visited.COUNT] + more).max())
         if wanted <= self.places[:, visited.ROOM].min():
@@ -174,7 +179,7 @@ class Shard:
         on_all(grow)
 
     def _grow(self, part: int, wanted: int) -> None:
-        """Move a partition to larger arrays, where those that it has are too small for so many states."""
+        """Move a partition to larger arrays, if its arrays are too small for the wanted number of states."""
         old, place = self.places[part].copy(), self.places[part]
         outgrown: list[NDArray[Any]] = []  # in use until everything was moved
 
@@ -198,9 +203,9 @@ class Shard:
         visited.move_partition(old, place)
 
     def measure(self) -> int:
-        """Bytes in use, without those of the components; remembered in ``memory``.
+        """Return the bytes in use, without those of the components, and store them in ``memory``.
 
-        Room that no row was written to yet takes no memory.
+        Room without written rows takes no memory.
         """
         row = 8 + 4 + (5 if self.has_goal else 0)
         self.memory = self.count * row + sum(slots.nbytes for slots in self._tables)
@@ -208,7 +213,7 @@ class Shard:
 
     @property
     def bytes(self) -> int:
-        """How much memory the states take."""
+        """Bytes of memory used by the states."""
         return self.measure()
 
     def start(self, row: Words, bits: int, goal_bit: int) -> None:
@@ -232,17 +237,17 @@ class Shard:
                     self.held[part, bit] = 1
 
     def _enter_all(self, part: int) -> None:
-        """Enter the words of a partition into its empty visited."""
+        """Enter the words of a partition into its empty table."""
         place = self.places[part]
         visited.enter_all(place[visited.STATES], place[visited.COUNT], place[visited.TABLE], place[visited.SLOTS])
 
     def allocate(self, counts: NDArray[np.int64]) -> list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]:
-        """Room for the words and parents of an empty shard, by partition, to be filled and then entered."""
+        """Return room for the words and parents of an empty shard, by partition, to be filled and then entered."""
         self.reserve(counts)
         return [(self._states[part][: counts[part]], self._parents[part][: counts[part]]) for part in range(PARTITIONS)]
 
     def enter_allocated(self, counts: NDArray[np.int64]) -> None:
-        """Enter what was filled in. What leads to a goal is not known then, and has to be found by steps."""
+        """Enter the filled rows. Steps that lead to a goal are unknown then, and must be searched."""
         for part in range(PARTITIONS):
             count = int(counts[part])
             self.places[part, visited.COUNT] = count
@@ -252,27 +257,27 @@ class Shard:
                 self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
 
     def state(self, reference: int) -> Words:
-        """The packed state that a reference names."""
+        """Return the packed state of a reference."""
         row = reference >> PARTITION_BITS
         state: Words = self.packed(reference % PARTITIONS, slice(row, row + 1))[0]
         return state
 
     def parent(self, reference: int) -> int:
-        """The reference of the state that this one was found from, in its source's shard, or INITIAL_STATE."""
+        """Return the reference of the predecessor of a state, in the shard of its source, or INITIAL_STATE."""
         return int(self._parents[reference % PARTITIONS][reference >> PARTITION_BITS])
 
     def segment_of(self, reference: int) -> Segment:
-        """When and by which source a state was found."""
+        """Return the segment of a state: its depth and its source."""
         part, row = reference % PARTITIONS, reference >> PARTITION_BITS
         starts = [int(segment.starts[part]) for segment in self.segments]
         return self.segments[bisect_right(starts, row) - 1]
 
     def depth_of(self, reference: int) -> int:
-        """The depth at which a state was found."""
+        """Return the depth at which a state was found."""
         return self.segment_of(reference).depth
 
     def depths_of(self, references: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The depths at which states were found."""
+        """Return the depths at which states were found."""
         starts = np.array([segment.starts for segment in self.segments])
         depths = np.array([segment.depth for segment in self.segments])
         found = np.empty(len(references), dtype=np.int64)
@@ -284,17 +289,17 @@ class Shard:
 
     @property
     def transition_count(self) -> int:
-        """How many steps were made."""
+        """Number of steps made."""
         return int(self.transitions[0])
 
     def first_with(self, predicate: int) -> int | None:
-        """The reference of a state of least depth in which a predicate held, or None."""
+        """Return the reference of a state of least depth in which a predicate held, or None."""
         parts = [part for part in range(PARTITIONS) if self.first_seen[part, predicate] >= 0]
         references = [int(self.first_seen[part, predicate]) << PARTITION_BITS | part for part in parts]
         return min(references, key=self.depth_of, default=None)
 
     def first_not_good(self) -> int | None:
-        """The reference of a state of least depth that is not marked as good, or None if all are."""
+        """Return the reference of a state of least depth that is not marked as good, or None if all are."""
         references = []
         for part in range(PARTITIONS):
             rows = np.flatnonzero(self._good[part][: self.places[part, visited.COUNT]] == 0)
@@ -303,10 +308,10 @@ class Shard:
         return min(references, key=self.depth_of, default=None)
 
     def rows(self, part: int, first: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-        """The words and parents of a partition from row ``first`` on."""
+        """Return the words and parents of a partition from row ``first`` on."""
         last = int(self.places[part, visited.COUNT])
         return self._states[part][first:last], self._parents[part][first:last]
 
     def packed(self, part: int, rows: slice) -> NDArray[np.uint64]:
-        """The packed states of some rows of a partition, a row each."""
+        """Return the packed states of some rows of a partition, one row each."""
         return self.components.decode(self._states[part][: self.places[part, visited.COUNT]][rows])

@@ -1,4 +1,4 @@
-"""What Z3 says about a system: no update leaves its domain, which actions can happen, what a step leads to."""
+"""Z3's answers about a system: domain safety of updates, feasible actions, and the successors of states."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _ANYTHING = (float("-inf"), float("inf"))
 
 
 class UnsafeUpdate(Exception):
-    """An action can take a variable out of its domain: the model is wrong, and a packed field would overflow."""
+    """An action can take a variable out of its domain. The model is wrong, and a packed field would overflow."""
 
 
 class SolverUndecided(Exception):
-    """Z3 gave no answer to a question that the checker cannot go without."""
+    """Z3 gave no answer to a question that the checker needs."""
 
 
 def prove_domain_safety(system: TransitionSystem, terms: TermTable | None = None) -> TransitionSystem:
-    """Prove ``domain and guard => domain'`` of every action, and drop the actions that can never happen.
+    """Prove ``domain and guard => domain'`` for every action, and drop the actions that can never happen.
 
-    What was proved of the same system before is not proved again (see :mod:`checker.disk_cache`). ``terms``: a table to
-    enter the system's terms in. Raises :class:`UnsafeUpdate` with the action and a state where it leaves the domain.
+    Proofs for the same system are cached (see :mod:`checker.disk_cache`). ``terms``: a table that receives the system's
+    terms. Raise :class:`UnsafeUpdate` with the action and a state in which it leaves the domain.
     """
     table = TermTable() if terms is None else terms
     steps = [_Step(action, table) for action in system.actions]
@@ -61,7 +61,7 @@ class _Step:
 
 
 def _key_of(system: TransitionSystem, steps: Sequence[_Step], table: TermTable) -> str:
-    """A hash of all that is proved, of who proves it, and of this file."""
+    """Return a hash of the proved statements, of the prover's version, and of this file."""
     domains = [(variable.name, variable.low, variable.high) for variable in system.variables]
     known = hashes(table.nodes)
     written = [(known[one.guard], [(variable.name, known[place]) for variable, place in one.updates]) for one in steps]
@@ -70,7 +70,7 @@ def _key_of(system: TransitionSystem, steps: Sequence[_Step], table: TermTable) 
 
 
 def _feasible_and_safe(system: TransitionSystem, steps: Sequence[_Step], table: TermTable) -> list[int]:
-    """Return the places of the actions that can happen, all of which are safe."""
+    """Return the places of the actions that can happen, after proving that all of them are safe."""
     bounds = _bounds_by_form(table.nodes, system.variables)
     return sorted(in_two_processes(partial(_feasible_among, system, steps, bounds), range(len(steps))))
 
@@ -78,10 +78,10 @@ def _feasible_and_safe(system: TransitionSystem, steps: Sequence[_Step], table: 
 def _feasible_among(
     system: TransitionSystem, steps: Sequence[_Step], bounds: Sequence[Bounds], places: Sequence[int]
 ) -> list[int]:
-    """Return those of ``places`` whose actions can happen. Raises :class:`UnsafeUpdate` where one is not safe."""
+    """Return those of ``places`` whose actions can happen. Raise :class:`UnsafeUpdate` for an unsafe action."""
     solver = z3.Solver()
     solver.set("ctrl_c", False)
-    # The older core for arithmetic answers questions of this kind in four fifths of the time.
+    # Z3's older arithmetic core answers these questions in four fifths of the time.
     solver.set("arith.solver", 2)
     solver.add(system.domain)
     feasible = []
@@ -117,7 +117,7 @@ def _within(bounds: Bounds, variable: Variable) -> bool:
 
 
 def _bounds_by_form(nodes: Sequence[Node], variables: Sequence[Variable]) -> list[Bounds]:
-    """The bounds of each node that are plain from how it is written: of a choice among constants and variables."""
+    """Return the bounds of each node that follow from its form alone: constants, variables, and choices among these."""
     domains: dict[str, Bounds] = {variable.name: (variable.low, variable.high) for variable in variables}
     bounds: list[Bounds] = []
     for node in nodes:
@@ -134,7 +134,7 @@ def _bounds_by_form(nodes: Sequence[Node], variables: Sequence[Variable]) -> lis
 
 
 class Replayer:
-    """Z3's reading of single steps and states, with what it prepares for an action kept for the next time."""
+    """Evaluation of single steps and states by Z3, with cached preparations for each action."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self._constants = {variable.name: variable.term for variable in system.variables}
@@ -143,10 +143,10 @@ class Replayer:
         self._steps: dict[tuple[int, tuple[tuple[str, int], ...]], dict[str, int] | None] = {}
 
     def step(self, state: State, action: Action) -> dict[str, int] | None:
-        """The state after ``action``, as Z3 computes it from the terms; None if the action is not enabled.
+        """Return the state after ``action``, computed by Z3 from the terms; None if the action is not enabled.
 
-        Runs to different violations begin alike, so Z3's answers are kept. Raises :class:`SolverUndecided` if Z3 does
-        not come to a value.
+        Runs to different violations begin alike, so Z3's answers are cached. Raise :class:`SolverUndecided` if Z3 does
+        not reach a value.
         """
         relation = self._relation(action)
         asked = id(action), tuple(state.items())
@@ -163,24 +163,24 @@ class Replayer:
         for equation in outcome.children() if z3.is_and(outcome) else [outcome]:
             sides = sorted(equation.children(), key=z3.is_int_value)
             if not z3.is_eq(equation) or not z3.is_int_value(sides[1]) or sides[0].decl().name() not in after:
-                raise SolverUndecided(f"Z3 does not come to a value for {action}: {equation}")
+                raise SolverUndecided(f"Z3 does not reach a value for {action}: {equation}")
             following[after.pop(sides[0].decl().name())] = sides[1].as_long()
         if after:
             raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
         return following
 
     def _relation(self, action: Action) -> z3.BoolRef:
-        """Guard and updates as one formula over the state and the primed variables."""
+        """Return guard and updates as one formula over the state and the primed variables."""
         kept = self._relations.get(id(action))
         if kept is None:
             assignments = [z3.Int(_primed(variable)) == value for variable, value in action.updates.items()]
-            # The action is kept with its formula, so that no other can take its place in memory.
+            # Keeping the action alive prevents another action from getting the same id.
             kept = action, z3.And(action.guard, *assignments)
             self._relations[id(action)] = kept
         return kept[1]
 
     def holds(self, state: State, term: z3.BoolRef) -> bool:
-        """Whether a formula holds in a concrete state, as Z3 decides it."""
+        """Tell whether Z3 finds that a formula holds in a concrete state."""
         value = self._in_state(term, state)
         if not (z3.is_true(value) or z3.is_false(value)):
             raise SolverUndecided(f"Z3 does not decide {value}")

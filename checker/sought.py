@@ -1,4 +1,4 @@
-"""What a file or a folder of others holds: configurations, and the pipelines in them as deployments."""
+"""The content of other programs' files and folders: configurations, and the pipelines in them as deployments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from model.deployment.setting import Origin
 
 @dataclass(frozen=True)
 class Sought:
-    """What was found in a file or a folder that was not written for this program: configurations, and pipelines."""
+    """The content of a file or a folder that was not written for Proofka: configurations, and pipelines."""
 
     findings: Findings
     paired: Paired
@@ -34,12 +34,14 @@ class Sought:
 
     @property
     def deployments(self) -> tuple[Deployment, ...]:
-        """Those that can be checked, each by a name of its own."""
+        """The deployments that can be checked, each with a name of its own."""
         return tuple(deployment for deployment, _ in self.checks)
 
     @property
     def checks(self) -> tuple[tuple[Deployment, int | Path], ...]:
-        """The same, each with the number of its pipeline, or the file that it is alone in."""
+        """The deployments that can be checked, each with the number of its pipeline, or the file that holds only this
+        deployment.
+        """
         every: list[tuple[Deployment | DeploymentError | None, int | Path]] = []
         if not self.hidden:
             every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
@@ -53,12 +55,12 @@ class Sought:
 
     @property
     def skipped(self) -> int:
-        """How many pipelines there are that cannot be checked."""
+        """Number of pipelines that cannot be checked."""
         return len(self.judged) + len(self.own) - len(self.checks)
 
     @property
     def problems(self) -> tuple[DeploymentError, ...]:
-        """What keeps pipelines from being checked."""
+        """The problems that prevent pipelines from being checked."""
         own = [one for one in self.own if isinstance(one, DeploymentError)]
         alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
         every = by_place(problem for one in self.judged if one.deployment is None for problem in one.wrong)
@@ -71,9 +73,9 @@ class Sought:
 
     @property
     def besides(self) -> tuple[DeploymentError, ...]:
-        """What else to tell of pipelines with problems: settings that are misspelt most likely, and what can be done.
+        """Further messages about pipelines with problems: settings that are probably misspelt, and possible remedies.
 
-        None of it would keep a pipeline from being checked.
+        None of these messages alone would prevent a check.
         """
         wrong = [one for one in self.judged if one.deployment is None]
         misspelt = {str(error): error for error in by_place(error for one in wrong for error in one.misspelt)}
@@ -83,22 +85,25 @@ class Sought:
 
     @property
     def hidden(self) -> tuple[DeploymentError, ...]:
-        """Files that should be configurations and cannot be read: nobody knows what they would change."""
+        """Files that should be configurations and cannot be read, so that their effect is unknown."""
         if self.partial:
             return ()
-        end = "; mend it, or say --partial to check what can be read without it"
+        end = "; correct this file, or use --partial to check the other files without it"
         return tuple(
             DeploymentError(f"cannot be read: {one.reason}{end}", file=one.file, line=one.line)
             for one in self.findings.unread
         )
 
     def only(self, place: str) -> Deployment:
-        """The one deployment. Raises DeploymentError for what is wrong with it, and if there are more or none."""
+        """Return the only deployment.
+
+        Raise DeploymentError for its problems, and if there are several deployments or none.
+        """
         if self.problems:
             raise first_of((*self.problems, *self.besides))
         if len(self.deployments) != 1:
             names = ", ".join(one.name for one in self.deployments[:8])
-            what = f"has {len(self.deployments)} pipelines ({names}); one is needed here"
+            what = f"has {len(self.deployments)} pipelines ({names}); this command needs one pipeline"
             raise DeploymentError(what if names else "has no pipeline", file=place)
         return self.deployments[0]
 
@@ -108,7 +113,7 @@ def _are(pipelines: int) -> str:
 
 
 def seek(place: Path, source: Source) -> Sought:
-    """Look into a file or folder, as the options of ``source`` say. Raises DeploymentError."""
+    """Read a file or folder with the options of ``source``. Raise DeploymentError."""
     fillings = said_as(source.fill, "--set")
     findings = find(place, {**os.environ, **fillings} if source.environment else fillings)
     paired = pair(findings, source.topic)
@@ -128,13 +133,15 @@ def seek(place: Path, source: Source) -> Sought:
 
 
 def _releases(options: Iterable[str]) -> dict[str, Given]:
-    """What ``--client [LIBRARY=]V`` says, by library. Raises DeploymentError."""
+    """Return the releases given by ``--client [LIBRARY=]V``, by library. Raise DeploymentError."""
     found: dict[str, Given] = {}
     for option in options:
         library, equals, version = option.partition("=")
         library, version = (library.strip().lower(), version) if equals else (JAVA, library)
         if library != JAVA and library not in LIBRARIES:
-            raise DeploymentError(f"--client {printable(option)}: known are {', '.join((JAVA, *LIBRARIES))}")
+            raise DeploymentError(
+                f"--client {printable(option)}: the known libraries are {', '.join((JAVA, *LIBRARIES))}"
+            )
         if library in found:
             raise DeploymentError(f"--client {library} is given twice")
         found[library] = Given("version", version.strip(), Origin("option", f"--client {printable(option)}"))
@@ -142,7 +149,7 @@ def _releases(options: Iterable[str]) -> dict[str, Given]:
 
 
 def _read(file: Path, assume: Mapping[str, str]) -> Deployment | DeploymentError:
-    """A deployment in a folder, or what is wrong with it."""
+    """Return a deployment in a folder, or its error."""
     try:
         return read_deployment(file, assume)
     except DeploymentError as error:

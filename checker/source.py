@@ -1,4 +1,4 @@
-"""Where a check's deployments come from: the files, folders and assumptions named on the command line."""
+"""The sources of a check's deployments: the files, folders and assumptions named on the command line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from model.deployment.properties_reader import rest_of_properties
 from model.deployment.setting import Origin, Setting
 from model.deployment.source import is_standard_input
 
-PARTIAL = "proofka check --partial checks what is left without the rejected values, as if nobody had said them"
-"""What can be done about values that were rejected, besides mending them."""
+PARTIAL = "proofka check --partial checks the pipeline without the rejected values"
+"""Advice for rejected values, besides correcting them."""
 
-NOT_EVEN_PARTIAL = "--partial leaves out values that were rejected; what is wrong here is in no single value: mend it"
-"""Why ``--partial`` does not help."""
+NOT_EVEN_PARTIAL = "--partial leaves out rejected values; this problem is in no single value, so it must be corrected"
+"""Reason why ``--partial`` does not help."""
 
 _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
-"""What a value given for a placeholder may be, to be shown whatever it was for."""
+"""Values of placeholders that are always shown, because no secret has this form."""
 
 if TYPE_CHECKING:
     from checker.sought import Sought
@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """Where deployments are read from: a YAML file of its own, .properties files of a release, or files as they lie.
+    """The source of deployments: a deployment in YAML, .properties files of a release, or existing files of other
+    programs.
 
     ``topic`` is a file beside other .properties files, and the name of a topic beside ``file``. ``fill``: values of
-    placeholders, ``NAME=VALUE``; ``environment``: those that are not said are looked up there. ``pipeline``: the
-    number of the one that is asked for, where there are several. ``partial``: what was rejected in files is taken as if
-    nobody had said it. ``clients``: releases of clients, ``[LIBRARY=]V``, where no file says them.
+    placeholders, ``NAME=VALUE``. ``environment``: other placeholders are looked up in the environment. ``pipeline``:
+    the number of the chosen pipeline, if there are several. ``partial``: rejected values in files are ignored.
+    ``clients``: releases of clients, ``[LIBRARY=]V``, if no file names them.
     """
 
     file: Path | None
@@ -60,7 +61,7 @@ class Source:
     clients: tuple[str, ...] = ()
 
     def seek(self) -> Sought | None:
-        """What there is in a folder, or in a file of another program; None of a deployment. Raises DeploymentError."""
+        """Return the content of a folder or of another program's file; None for a deployment. Raise DeploymentError."""
         if self.file is None or not _is_of_others(self.file):
             return None
         from checker.sought import seek
@@ -68,13 +69,18 @@ class Source:
         return seek(self.file, self)
 
     def read(self) -> Deployment:
-        """The one deployment, with every ``--assume`` applied. Raises DeploymentError, also if there are several."""
+        """Return the only deployment, with every ``--assume`` applied.
+
+        Raise DeploymentError, also if there are several.
+        """
         sought = self.seek()
         if sought is not None:
             return sought.only(str(self.file))
         assume = assumed(self.assume)
         if self.clients:
-            raise DeploymentError("--client goes with files of others; a deployment says the version of its clients")
+            raise DeploymentError(
+                "--client needs files of other programs; a deployment names the version of its clients"
+            )
         if self.file is not None:
             if self._given():
                 raise DeploymentError("give a deployment FILE or .properties files, not both")
@@ -83,7 +89,7 @@ class Source:
             if self.fill:
                 raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
             if self.partial:
-                raise DeploymentError("--partial goes with files of others; take what is wrong out of a deployment")
+                raise DeploymentError("--partial needs files of other programs; correct the deployment instead")
             return _read_as_deployment(self.file, assume)
         if not self._given():
             raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
@@ -101,9 +107,10 @@ class Source:
         raise first_of((*rest.problems, *advice(self.partial, helps=rest.deployment is not None)))
 
     def arguments(self, told: Iterable[str] = ()) -> list[str]:
-        """The same source as command-line arguments.
+        """Return the command-line arguments that give the same source.
 
-        Of ``--set`` only what is no secret: numbers, truth values, and ``told``, the values that are shown anyway.
+        Values of ``--set`` are shown only if they are no secrets: numbers, truth values, and ``told``, the values that
+        are shown anyway.
         """
         words = [str(self.file)] if self.file is not None else []
         for name, value in self._given().items():
@@ -132,14 +139,14 @@ class Source:
 
 
 def advice(partial: bool, *, helps: bool) -> tuple[DeploymentError, ...]:
-    """Say in a line below what is wrong whether ``--partial``, which is given or not, would go on without it."""
+    """Return advice on ``--partial`` for a deployment with problems: its use, or the reason why it does not help."""
     if partial:
         return (DeploymentError(NOT_EVEN_PARTIAL),)
     return (DeploymentError(PARTIAL),) if helps else ()
 
 
 def _is_of_others(file: Path) -> bool:
-    """A folder, or a file that was not written for this program."""
+    """Tell whether a file is a folder, or was not written for Proofka."""
     if file.is_dir():
         return True
     try:
@@ -156,13 +163,16 @@ def _is_of_others(file: Path) -> bool:
 
 
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
-    """A file of no other dialect. What has not even the name of a deployment is told to be neither."""
+    """Read a file as a deployment, because no other dialect fits.
+
+    If the file's name does not suggest a deployment either, the error says that the file is neither.
+    """
     if not (is_standard_input(file) or file.exists()):
         raise DeploymentError("no such file", file=str(file))
     normalised = read_normalised(file)
     if normalised is not None:
         if assume:
-            raise DeploymentError("holds every value already: --assume goes with what it was made of", file=str(file))
+            raise DeploymentError("holds every value already: use --assume with the file's sources", file=str(file))
         return normalised
     problem = broken(read_document(file))
     if problem is not None:
@@ -173,17 +183,17 @@ def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
         return read_deployment(file, assume)
     except DeploymentError as error:
         why = f"it {error.message}" if error.key is None else f"{error.key}: {error.message}"
-        what = f"is no configuration of Kafka that is known (docs/dialects.md), and no deployment: {why}"
+        what = f"is neither a known configuration of Kafka (docs/dialects.md) nor a deployment: {why}"
         raise DeploymentError(what, file=str(file), line=error.line) from None
 
 
 def assumed(options: Iterable[str]) -> dict[str, str]:
-    """What ``--assume KEY=VALUE``, given several times, says. Raises DeploymentError."""
+    """Return the assumptions of all ``--assume KEY=VALUE``. Raise DeploymentError."""
     return dict(said_as(options, "--assume"))
 
 
 def said_as(options: Iterable[str], option: str) -> Mapping[str, str]:
-    """What an option of the form KEY=VALUE says that may come several times. Raises DeploymentError."""
+    """Return the values of an option of the form KEY=VALUE that can be repeated. Raise DeploymentError."""
     values: dict[str, str] = {}
     for text in options:
         key, equals, value = text.partition("=")
@@ -196,7 +206,7 @@ def said_as(options: Iterable[str], option: str) -> Mapping[str, str]:
 
 
 def _with_total(settings: Iterable[Setting], faults: str) -> tuple[Setting, ...]:
-    """The settings with what ``--faults`` says in the place of the file's total."""
+    """Return the settings with the total of ``--faults`` instead of the file's total."""
     total, origin = ("assume", "faults.total"), Origin("option", f"--faults {faults}")
     return tuple(
         replace(one, value=faults, origin=origin) if (one.scope, one.key) == total else one for one in settings
@@ -204,7 +214,7 @@ def _with_total(settings: Iterable[Setting], faults: str) -> tuple[Setting, ...]
 
 
 def check_profile(name: str) -> None:
-    """Raise DeploymentError where ``--profile`` names no profile."""
+    """Raise DeploymentError if ``--profile`` names no profile."""
     from model.deployment.profiles import properties_of_profile
 
     properties_of_profile(_profile(name))
@@ -220,7 +230,7 @@ def _profile(name: str) -> Given:
 def narrowed(
     deployment: Deployment, faults: str | None, require: list[str] | None, profile: str | None = None
 ) -> Deployment:
-    """The deployment with ``--faults``, ``--require`` and ``--profile`` applied."""
+    """Return the deployment with ``--faults``, ``--require`` and ``--profile`` applied."""
     if faults is not None:
         budget = deployment.faults
         limited = budget.without_limits() if faults == "any" else budget.up_to(int(faults))

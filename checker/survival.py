@@ -1,4 +1,6 @@
-"""Whether a run of one deployment is a run of another one, and violates there what it violated here."""
+"""Transfer of runs between deployments: the test whether a run is also a run of another deployment with the same
+violation.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +30,17 @@ class Counterexample:
 
 
 def run_of(steps: Iterable[Step]) -> Run:
-    """The run that a trace tells."""
+    """Return the run of a trace."""
     return tuple((step.action, tuple(sorted(step.arguments.items()))) for step in steps)
 
 
 def run_along(actions: Iterable[Action]) -> Run:
-    """The run that these actions make."""
+    """Return the run of these actions."""
     return tuple((action.name, tuple(sorted(action.arguments.items()))) for action in actions)
 
 
 class Survival:
-    """What a model makes of runs of others."""
+    """A test of other deployments' runs on a model."""
 
     def __init__(self, model: Model) -> None:
         self._system = model.system
@@ -47,10 +49,10 @@ class Survival:
         self._clocks = RunningClocks.of(model.system)
 
     def of(self, counterexample: Counterexample) -> bool:
-        """The same steps are possible here, in time, and the property is violated at their end.
+        """Tell whether the same steps are possible on this model, in time, and violate the property at their end.
 
-        Yes is a proof that it can be violated; no is none that another run does not. What a property of being stuck
-        says of the end is not looked at: such a run is taken not to survive.
+        True proves that the property can be violated; False does not prove the opposite, because another run can
+        violate it. The end of a run for a property with a goal is not examined: the result is then False.
         """
         prop = self._properties.get(counterexample.property)
         actions = _actions_in(self._system, counterexample.run)

@@ -1,4 +1,4 @@
-"""A result that does not say what the model says, and how that is told."""
+"""A result that contradicts the model, and the message for it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 
 class TamperedDocument(Exception):
-    """A result does not say what the model says; the message names the verdict, and the step or the member."""
+    """A result contradicts the model. The message names the verdict, and the step or the member."""
 
 
 def compare(facts: Mapping[str, tuple[Any, Any]], what: str, gives: str) -> None:
-    """Raise TamperedDocument for the first fact that is ``(said, found)`` and differs; ``gives`` says what found it."""
+    """Raise TamperedDocument for the first fact ``(said, found)`` whose parts differ; ``gives`` names the source of
+    ``found``.
+    """
     for name, (said, found) in facts.items():
         if said != found:
-            raise TamperedDocument(f"{what}: {name}: said is {_short(said)}, and {gives} gives {_short(found)}")
+            raise TamperedDocument(f"{what}: {name}: the result says {_short(said)}, but {gives} gives {_short(found)}")
 
 
 def _short(value: object) -> str:

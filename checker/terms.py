@@ -1,7 +1,7 @@
-"""Z3 terms as a table of nodes: each shared subterm once, numbered children first.
+"""Z3 terms as a table of nodes: each shared subterm once, children before parents.
 
-Walking Z3's own objects costs microseconds a node; readers that visit a term many times walk this table instead. The
-walk itself calls Z3's library without Python's layer around it.
+Walking Z3's own objects costs microseconds for each node, so readers that visit a term many times walk this table. The
+table is filled by calling Z3's library without its Python layer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Node(NamedTuple):
 
     @property
     def is_variable(self) -> bool:
-        """The node is a variable; ``leaf`` is its name."""
+        """Tell whether the node is a variable; ``leaf`` is its name."""
         return self.kind == z3.Z3_OP_UNINTERPRETED and not self.children
 
 
 def _function(name: str, result: Any, *arguments: Any) -> Any:
-    """A function of Z3's library that only reads, called without letting other threads in."""
+    """Return a function of Z3's library that only reads, called without releasing the interpreter lock."""
     wrapped = getattr(z3core, name).__defaults__[0].f
     address = ctypes.cast(wrapped, _ADDRESS).value or 0
     return ctypes.PYFUNCTYPE(result, _ADDRESS, *arguments)(address)
@@ -54,8 +54,8 @@ _numeral_of = _function("Z3_get_numeral_string", ctypes.c_char_p, _ADDRESS)
 class TermTable:
     """Nodes in an order in which children come before their parents.
 
-    Z3 keeps equal terms once, so that a term's address identifies it for as long as the term is alive, as everything
-    below what was entered is.
+    Z3 keeps equal terms once, so a term's address identifies the term while the term is alive. The table keeps all
+    entered terms alive, and so their subterms.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -64,7 +64,7 @@ class TermTable:
     _keep_alive: list[z3.ExprRef] = field(default_factory=list)
 
     def add(self, term: z3.ExprRef) -> int:
-        """Enter a term; the place of its node. Raises :class:`TypeError` for a term with a quantifier."""
+        """Enter a term, and return the place of its node. Raise :class:`TypeError` for a term with a quantifier."""
         address = term.as_ast().value
         place = self._places.get(address)
         if place is not None:
@@ -99,12 +99,12 @@ class TermTable:
         return place
 
     def conjuncts(self, place: int) -> frozenset[int]:
-        """The conditions that must all hold for the node to hold."""
+        """Return the conditions that must all hold for the node to hold."""
         return conjuncts(self.nodes, place)
 
 
 def conjuncts(nodes: Sequence[Node], place: int) -> frozenset[int]:
-    """The conditions that must all hold for a node of a table to hold."""
+    """Return the conditions that must all hold for a node of a table to hold."""
     node = nodes[place]
     if node.kind == z3.Z3_OP_AND:
         return frozenset(part for child in node.children for part in conjuncts(nodes, child))
@@ -125,7 +125,10 @@ _COMMUTATIVE = frozenset(
 
 
 def hashes(nodes: Sequence[Node]) -> list[bytes]:
-    """The hash of each node of a table by what it means: Z3 orders arguments by what else it has worked on before."""
+    """Return the hash of each node of a table, independent of the order of commutative arguments.
+
+    Z3 orders arguments by its earlier work, so their order has no meaning.
+    """
     known: list[bytes] = []
     for node in nodes:
         children = [known[child] for child in node.children]

@@ -1,8 +1,8 @@
-"""Thresholds: from which value of a setting on a property holds, where that rests on how long things take.
+"""Thresholds: the value of a setting from which a property holds, if the property depends on timing.
 
-Only clocks depend on a duration, so what was explored without them is explored once. Then values are tried: where the
-property is violated, the next one is the least for which none of its traces has times any more; where it holds, the
-greatest for which some reason why it does is gone. Every value that is reported was decided by itself.
+Only clocks depend on a duration, so the exploration without clocks is done once. Then values are tried. If the property
+is violated, the next value is the least for which no trace has possible times. If the property holds, the next value is
+the greatest for which some reason of the pass is gone. Every reported value was decided by itself.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from properties.property import Property
 from properties.verdict import Status, Threshold, Verdict
 
 MOST_VALUES = 20
-"""So many values of a setting are tried at most."""
+"""Largest number of values that are tried for a setting."""
 
 LONGEST = 2**40
-"""No longer value is tried, in ms: 34 years."""
+"""Largest value that is tried, in ms: 34 years."""
 
 SETTLED = (Status.VIOLATED, Status.HOLDS)
-"""Verdicts that can turn on a value."""
+"""Verdicts that a value can change."""
 
 
 def thresholds(run: Run, verdicts: Sequence[Verdict], budget: Budget, stop: threading.Event) -> Iterator[Threshold]:
-    """For each required property whose verdict rests on time, what turns it. ``run``: what these verdicts came from.
+    """Yield, for each required property whose verdict depends on timing, the settings that change the verdict.
 
-    A setting is tried where something has to be waited for because of it; once ``stop`` is set no more are.
+    ``run`` is the source of the verdicts. A setting is tried if something must wait because of it. Once ``stop`` is
+    set, no further settings are tried.
     """
     turning = {v.property for v in verdicts if v.required and v.status in SETTLED and (v.lemmas or v.traces)}
     if not turning or run.deployment.faults.any_number:
@@ -60,7 +61,9 @@ def thresholds(run: Run, verdicts: Sequence[Verdict], budget: Budget, stop: thre
 
 
 def _candidates(run: Run, prop: Property) -> set[str]:
-    """The settings that may decide it: longer ones take every trace away, or hold up a reason why there is none."""
+    """Return the settings that can change the verdict: larger values exclude every trace, or a timing lemma depends on
+    them.
+    """
     in_time = run.in_time(prop.name)
     settings = {quantity.name for quantity in _settings(run.deployment.durations)}
     timely = in_time.timely
@@ -77,16 +80,17 @@ def _candidates(run: Run, prop: Property) -> set[str]:
 
 
 def _settings(durations: Durations) -> list[Quantity]:
-    """The durations that a setting says; a range that is assumed is none, nor is what means never."""
+    """Return the durations that a setting determines, without assumed ranges and without the value "never"."""
     return [quantity for name in NAMES if (quantity := getattr(durations, name)).is_fixed]
 
 
 @dataclass(frozen=True)
 class _Decided:
-    """What a value came to.
+    """The result for one value.
 
-    ``next_value`` is to be tried next: the least one at which the traces of this one are gone, or the greatest at which
-    one of its lemmas is. ``reasons``: why there is no time for what would violate it, with that value or with this one.
+    ``next_value``: the value to try next, either the least for which the traces of this value are impossible, or the
+    greatest for which one of its lemmas fails. ``reasons``: the contradictions that exclude violations, with this value
+    or with ``next_value``.
     """
 
     holds: bool
@@ -101,7 +105,9 @@ class _Search:
         self._last = run.in_time(prop.name)
 
     def threshold(self, stop: threading.Event) -> Threshold | None:
-        """Where the verdict turns, as far as it was found; None where the setting does not turn it."""
+        """Return the value at which the verdict changes, as far as found; None if the setting does not change the
+        verdict.
+        """
         holds_at: int | None = None
         violated_at: int | None = None
         why_it_holds: tuple[Contradiction, ...] = ()
@@ -112,7 +118,7 @@ class _Search:
                 break
             decided = self._decide(value)
             if decided is None:
-                # Somewhere between here and where it is known to be otherwise.
+                # The next value lies between this value and a value with the other verdict.
                 other = violated_at or 0 if holds_at is not None else holds_at
                 value = None if other is None or abs(other - value) < 2 else (value + other) // 2
                 continue
@@ -120,20 +126,20 @@ class _Search:
                 holds_at, why_it_holds = value, decided.reasons
             else:
                 why_traces_go = decided.reasons
-                # One of its traces has times up to there.
+                # One of its traces stays possible up to this value.
                 violated_at = value if decided.next_value is None else decided.next_value - 1
             if holds_at is not None and violated_at is not None and holds_at <= violated_at + 1:
                 break
             value = decided.next_value
         if holds_at is None or violated_at is None:
             return None
-        # Where a value leaves something out of the model, no lemma says why it holds.
+        # If a value removes something from the model, no lemma explains the pass.
         lemmas = in_words(why_it_holds) or in_words(why_traces_go)
         because = lemmas[0].inequality if lemmas else ""
         return Threshold(self._prop.name, self._setting, self._now, holds_at, violated_at, because)
 
     def _decide(self, value: int) -> _Decided | None:
-        """Whether the property holds with this value; None where that is not known."""
+        """Return whether the property holds with this value; None if unknown."""
         in_time = self._under(value)
         if in_time.stopped is not None or in_time.undecided:
             return None
@@ -154,11 +160,11 @@ class _Search:
         return _Decided(True, least - 1 if least > 0 else None, tight)
 
     def _least_for(self, contradiction: Contradiction, value: int) -> int:
-        """The least value for which these bounds contradict each other as well."""
+        """Return the least value for which these bounds contradict each other as well."""
         return _least(lambda other: contradiction.excludes_with(self._setting, other), 0, value) or 0
 
     def _under(self, value: int) -> InTime:
-        """The question with this value."""
+        """Return the timing results of the question with this value."""
         if value == self._now:
             return self._run.in_time(self._prop.name)
         durations = self._run.deployment.durations
@@ -178,7 +184,7 @@ class _Search:
         return self._last
 
     def _explored_anew(self, deployment: Deployment) -> InTime:
-        """The question where the value decides of what the system consists."""
+        """Return the timing results for a value that changes the system itself."""
         prepared, groups = prepare_groups(deployment)
         wanted = next(one for one in groups if self._prop.name in {prop.name for prop in one.properties})
         run = Run(deployment, prepared, [wanted], self._run.budget)
@@ -187,7 +193,10 @@ class _Search:
 
 
 def _least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
-    """The least value from ``low`` to ``high`` for which it holds, if it does for the highest and all from there up."""
+    """Return the least value from ``low`` to ``high`` for which ``holds`` is True; None if it is False for ``high``.
+
+    ``holds`` must be monotone: True for a value implies True for all larger values.
+    """
     if not holds(high):
         return None
     while low < high:

@@ -1,4 +1,4 @@
-"""From a path of actions to a trace that people read, replayed through Z3 before anyone sees it."""
+"""Traces for people from paths of actions, replayed through Z3 before they are shown."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from properties.verdict import Change, CutSet, Shown, Step, Trace
 
 
 class ReplayMismatch(Exception):
-    """Kernel and solver disagree about a step: one of the two readings of the terms is wrong."""
+    """Kernel and solver disagree about a step, so one of the two interprets the terms wrongly."""
 
 
 def cut_set(actions: Sequence[Action]) -> CutSet:
-    """The faults among these actions, as a multiset."""
+    """Return the faults among these actions, as a multiset."""
     kinds = [action.fault.value for action in actions if action.fault is not None]
     return tuple((kind, kinds.count(kind)) for kind in sorted(set(kinds)))
 
 
 def replay(system: TransitionSystem, replayer: Replayer, actions: Sequence[Action]) -> list[dict[str, int]]:
-    """The states of a run, the initial one first, as Z3 computes them.
+    """Return the states of a run, the initial state first, computed by Z3.
 
-    Raises :class:`ReplayMismatch` naming the first step that is not allowed.
+    Raise :class:`ReplayMismatch`, naming the first step that is not allowed.
     """
     states = [system.initial]
     for number, action in enumerate(actions, 1):
@@ -38,7 +38,10 @@ def replay(system: TransitionSystem, replayer: Replayer, actions: Sequence[Actio
 
 
 def actions_of(system: TransitionSystem, actions: Sequence[Action]) -> list[Action]:
-    """The actions of ``system`` with the same names and arguments. Raises :class:`ReplayMismatch` if one is missing."""
+    """Return the actions of ``system`` with the same names and arguments.
+
+    Raise :class:`ReplayMismatch` if one is missing.
+    """
     found = [system.action(action.name, action.arguments) for action in actions]
     unknown = [str(action) for action, same in zip(actions, found, strict=True) if same is None]
     if unknown:
@@ -47,10 +50,10 @@ def actions_of(system: TransitionSystem, actions: Sequence[Action]) -> list[Acti
 
 
 def hold_against(states: Sequence[State], found: Sequence[Mapping[str, int]], ranked: Sequence[Ranked] = ()) -> None:
-    """Hold the states that Z3 computed against those that the kernel found, of the variables that it kept.
+    """Compare the states computed by Z3 with the kernel's states, in the variables that the kernel kept.
 
-    The kernel's have the values of the families ``ranked`` replaced by their ranks. Raises :class:`ReplayMismatch`
-    naming the first step after which they differ, and in what.
+    In the kernel's states, ranks replace the values of the families ``ranked``. Raise :class:`ReplayMismatch`, naming
+    the first differing step and its differing variables.
     """
     for number, (state, theirs) in enumerate(zip(states, found, strict=True)):
         mine = ranked_state({name: state[name] for name in theirs}, ranked)
@@ -68,11 +71,11 @@ def build_trace(
     ranked: Sequence[Ranked] = (),
     times: Sequence[int] | None = None,
 ) -> Trace:
-    """The trace of a run of the kernel, whose states are ``found`` (see :func:`hold_against`), if it ran this system.
+    """Return the trace of a run.
 
-    ``times``: when each step happens, in ms.
-
-    Raises :class:`ReplayMismatch` if Z3 does not reproduce every state, or finds the property not violated at the end.
+    ``found``: the kernel's states (see :func:`hold_against`), or None if the kernel ran another system. ``times``: the
+    time of each step, in ms. Raise :class:`ReplayMismatch` if Z3 does not reproduce every state, or if the property is
+    not violated at the end.
     """
     states = replay(system, replayer, actions)
     if found is not None:
@@ -86,7 +89,7 @@ def build_trace(
 
 
 def shown_of(system: TransitionSystem, state: State) -> tuple[Shown, ...]:
-    """The whole state in words, in the order of the system's displays."""
+    """Return the whole state in words, in the order of the system's displays."""
     return tuple(
         Shown(
             display.what,
@@ -99,7 +102,7 @@ def shown_of(system: TransitionSystem, state: State) -> tuple[Shown, ...]:
 
 
 def steps_of(system: TransitionSystem, actions: Sequence[Action], states: Sequence[State]) -> tuple[Step, ...]:
-    """Each step in words, with what it changed."""
+    """Return each step in words, with its changes."""
     described = [shown_of(system, state) for state in states]
     return tuple(
         _step(action, *neighbours, *views)

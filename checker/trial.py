@@ -1,4 +1,4 @@
-"""A deployment that is tried: which known runs it has too, and what exploring it for some properties alone finds."""
+"""A deployment under trial: the known runs that it also has, and its exploration for some properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from properties.catalogue import properties_of
 
 
 class Trial:
-    """A deployment with its model, which is built once, and made ready for exploring only if that is asked for.
+    """A deployment with its model, which is built once, and prepared for exploring only if needed.
 
     The fewer kinds of fault are possible, the smaller is the model.
     """
@@ -33,11 +33,13 @@ class Trial:
         return Survival(self._model)
 
     def has(self, counterexample: Counterexample) -> bool:
-        """The run is possible here as well, and violates the same: a proof that the property does not hold."""
+        """Tell whether the run is possible here, and violates the same property, which proves that the property does
+        not hold.
+        """
         return self._survival.of(counterexample)
 
     def explored(self, names: Collection[str], budget: Budget) -> Run:
-        """What is found of these properties."""
+        """Return the exploration of these properties."""
         asked = [prop for prop in properties_of(self._model.pipeline) if prop.name in names]
         run = Run(self.deployment, self._prepared, group(self._prepared, asked), budget)
         run.explore(None)

@@ -1,4 +1,4 @@
-"""Where what can be made again is kept from one run to the next."""
+"""Folders for data that is kept between runs and can be computed again."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import os
 from pathlib import Path
 
 VARIABLE = "PROOFKA_CACHE"
-"""The environment variable that moves what is kept of systems to another folder."""
+"""Environment variable that names another folder for machine code and proofs of systems."""
 OFF = "off"
-"""The value with which nothing is kept of systems."""
+"""Value of the variable that disables the cache of systems."""
 
 
 def user_cache() -> Path:
-    """This program's folder in the user's cache; it may not be there yet."""
+    """Return Proofka's folder in the user's cache; the folder does not always exist."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proofka"
 
 
 def default_systems_folder() -> Path:
-    """This program's own folder for machine code and proofs of systems."""
+    """Return Proofka's own folder for machine code and proofs of systems."""
     return user_cache() / "systems"
 
 
 def systems_folder() -> Path | None:
-    """The folder for machine code and proofs of systems, not there at first; None where nothing is to be kept."""
+    """Return the folder for machine code and proofs of systems, which does not exist at first; None if the cache is
+    off.
+    """
     chosen = os.environ.get(VARIABLE)
     if chosen == OFF:
         return None

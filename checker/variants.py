@@ -1,7 +1,7 @@
-"""Two deployments, and every deployment between them: the old one with some of what changed.
+"""Two deployments, and every deployment between them: the old deployment with some of the changes.
 
-Settings are exchanged one by one where both deployments can be built again from what was said of them; where not,
-fields of the normalised deployments are.
+Settings are exchanged one by one if both deployments can be built again from their files. Otherwise fields of the
+normalised deployments are exchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OF_FAULTS = "faults."
 
 @dataclass(frozen=True)
 class Between:
-    """The deployments between two. ``separated``: places are those of settings, otherwise of fields of the model."""
+    """The deployments between two. ``separated``: places belong to settings, otherwise to fields of the model."""
 
     old: Deployment
     new: Deployment
@@ -43,14 +43,14 @@ class Between:
     places: tuple[Place, ...]
 
     def with_changes(self, places: Collection[Place]) -> Deployment:
-        """The old deployment with what the new one has at these places. Raises DeploymentError where none is made."""
+        """Return the old deployment with the new values at these places. Raise DeploymentError if none can be built."""
         if not self.separated:
             return _with_fields(self.old, self.new, places)
         said = exchanged(said_of(self.old), said_of(self.new), [place for place in places if place != FAULTS])
         return built_of(said, self.new if FAULTS in places else self.old)
 
     def changed(self, place: Place) -> Changed:
-        """What changed at a place."""
+        """Return the change at a place."""
         if place == FAULTS:
             return _faults_changed(self.old, self.new)
         if self.separated:
@@ -61,7 +61,7 @@ class Between:
 
 
 def between(old: Deployment, new: Deployment) -> Between:
-    """Take two deployments apart into what differs."""
+    """Return the deployments between two, with the places at which the two differ."""
     faults = (FAULTS,) if old.faults != new.faults else ()
     if _is_of_what_was_said(old) and _is_of_what_was_said(new):
         return Between(old, new, True, (*changed_places(said_of(old), said_of(new)), *faults))
@@ -71,7 +71,7 @@ def between(old: Deployment, new: Deployment) -> Between:
 
 
 def settings_changed(old: Deployment, new: Deployment) -> tuple[Changed, ...]:
-    """Every effective setting with another value, and the faults that are explored."""
+    """Return every effective setting with another value, and the change of the explored faults."""
     one, other = effective(old), effective(new)
     places = [place for place in dict.fromkeys((*one, *other)) if _value(one.get(place)) != _value(other.get(place))]
     found = [
@@ -87,7 +87,7 @@ def settings_changed(old: Deployment, new: Deployment) -> tuple[Changed, ...]:
 
 
 def effective(deployment: Deployment) -> dict[Place, Setting]:
-    """The effective settings by scope and key."""
+    """Return the effective settings by scope and key."""
     return {(setting.scope, setting.key): setting for setting in deployment.settings}
 
 
@@ -112,7 +112,7 @@ def _faults(deployment: Deployment) -> str:
 
 
 def _fields(deployment: Deployment) -> dict[str, Any]:
-    """The values of a normalised deployment that the model depends on, by dotted names."""
+    """Return the values of a normalised deployment that the model depends on, by dotted names."""
     found: dict[str, Any] = {}
     for name, value in to_document(deployment).items():
         if name in _APART:

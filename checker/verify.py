@@ -1,4 +1,4 @@
-"""Replay the traces of an earlier result: is each step allowed, and is the property violated at the end?"""
+"""Replay the traces of an earlier result: each step must be allowed, and the property violated at the end."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Verification:
-    """What was re-checked: ``lines`` say it, one for each kind of check.
+    """The outcome of a verification; ``lines``: one for each kind of check.
 
-    ``replayed``: of each trace a line that names it, and its steps. ``passes``: the properties that have no trace to
-    replay and are said to hold. ``open``: what this version could not verify although it wrote it, a line each.
+    ``replayed``: for each trace, a line that names the trace, and its steps. ``passes``: the passed properties, which
+    have no trace to replay. ``open``: parts that this version could not verify although it wrote them, a line each.
     """
 
     lines: tuple[str, ...]
@@ -46,9 +46,9 @@ class Verification:
 
 
 def verify(document: Document) -> Verification:
-    """Compute again what follows from the deployment of a result, and replay every trace against its model.
+    """Compute again everything that follows from the deployment of a result, and replay every trace against its model.
 
-    Raises :class:`TamperedDocument` for the first step or statement that the model does not bear out.
+    Raise :class:`TamperedDocument` for the first step or statement that the model contradicts.
     """
     deployment = from_document(document["deployment"])
     prepared, groups = prepare_groups(deployment, cone=Reduction.CONE in reductions_of(document))
@@ -71,7 +71,7 @@ def verify(document: Document) -> Verification:
     verify_claims(deployment, prepared, groups, document)
     settings, left_open = verify_settings(deployment)
     if document[SEAL] != seal(document):
-        raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
+        raise TamperedDocument("content besides the traces was changed: the checksum does not match")
     passes = tuple(verdict["property"] for verdict in document["verdicts"] if verdict["status"] in PASSES)
     return Verification((*settings, *_lines(document)), tuple(replayed), passes, left_open)
 
@@ -81,32 +81,32 @@ def _told(name: str, trace: Document) -> tuple[str, tuple[str, ...]]:
     steps = tuple(
         f"  step {number} is allowed{_when(step)}: {step['text']}" for number, step in enumerate(trace["steps"], 1)
     )
-    return f"{name}, {faults}: {len(steps)} steps are allowed, and at the end it is violated", steps
+    return f"{name}, {faults}: {len(steps)} steps are allowed, and the end violates the property", steps
 
 
 def _lines(document: Document) -> Iterator[str]:
-    """What was done, and what a checksum alone speaks for."""
+    """Yield the checks that were done, and the parts that only a checksum covers."""
     verdicts = document["verdicts"]
     ids = counted(len(verdicts), "id")
-    yield f"ids: {ids} computed anew, with bounds, assumptions and what is taken for granted; the checksum agrees"
+    yield f"ids: {ids} computed again, with bounds, assumptions and modelling assumptions; the checksum agrees"
     violated = [verdict for verdict in verdicts if verdict["traces"]]
     traces = sum(len(verdict["traces"]) for verdict in violated)
     if traces:
         of = counted(len(violated), "property", "properties")
-        yield f"traces: {counted(traces, 'trace')} of {of} replayed: every step is allowed, and the end violates it"
+        yield f"traces: {counted(traces, 'trace')} of {of} replayed: steps are allowed, ends violate the property"
     told = {
         "sensitivities": document["sensitivities"] or document.get("others_tried"),
         "thresholds": document["thresholds"] or document.get("others_tried"),
         "preventions": document.get("preventions") is not None,
     }
     if those := [name for name, is_told in told.items() if is_told]:
-        said = "not computed again, only the checksum speaks for them; the command of the result does that"
+        said = "not computed again, covered by the checksum only; the command of the result computes them again"
         yield f"{', '.join(those)}: {said}"
-    yield "names, notes, the command, and the files that settings are said to come from: as they are told, not compared"
+    yield "names, notes, the command, and the source files of settings: not compared"
 
 
 def counted(number: int, one: str, more: str = "") -> str:
-    """``1 trace``, ``2 traces``."""
+    """Return text such as ``1 trace`` or ``2 traces``."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
@@ -115,7 +115,7 @@ def _when(step: Mapping[str, Any]) -> str:
 
 
 def _model_of_traces(deployment: Deployment, model: Model, document: Mapping[str, Any]) -> Model:
-    """The model in which the traces are runs: any number of faults may take more leader epochs than the bound."""
+    """Return the model of the traces: for any number of faults, traces can need more leader epochs than the bound."""
     if not deployment.faults.any_number:
         return model
     longest = max((len(trace["steps"]) for verdict in document["verdicts"] for trace in verdict["traces"]), default=0)
@@ -136,7 +136,7 @@ def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: M
         raise TamperedDocument(f"{prop.name}, {mismatch}") from None
     told = trace.get("start")
     if told is not None and told != [_as_told(shown) for shown in shown_of(system, states[0])]:
-        raise TamperedDocument(f"{prop.name}: the initial state is not what the model says")
+        raise TamperedDocument(f"{prop.name}: the initial state differs from the model")
     for number, (said, is_so) in enumerate(zip(trace["steps"], steps_of(system, actions, states), strict=True), 1):
         # Earlier versions wrote neither the initial state nor the entries of logs.
         kept = is_so.changes if told is not None else [replace(change, entries=None) for change in is_so.changes]
@@ -150,28 +150,30 @@ def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: M
         }
         for key, fact in facts.items():
             if said[key] != fact:
-                raise TamperedDocument(f"{prop.name}, step {number}: {key} is not what the model says")
+                raise TamperedDocument(f"{prop.name}, step {number}: {key} differs from the model")
     _verify_times(prop, bounds_on(system, cone, actions, states), [step["at"] for step in trace["steps"]])
     faults = [action.fault.value for action in actions if action.fault is not None]
     if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
-        raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")
+        raise TamperedDocument(f"{prop.name}: the steps do not have the faults of the trace")
     violated = (
         _is_stuck(model, prop, states[-1]) if prop.goal is not None else replayer.holds(states[-1], prop.violated)
     )
     if not violated:
         raise TamperedDocument(f"{prop.name}, step {len(actions)}: the property is not violated at the end")
     if trace["failure"] != prop.explain(states[-1]):
-        raise TamperedDocument(f"{prop.name}: what failed is not what the model says")
+        raise TamperedDocument(f"{prop.name}: the failure differs from the model")
 
 
 def _as_told(words: Change | Shown) -> dict[str, Any]:
-    """The words as they stand in a document."""
+    """Return the words in the form of a document."""
     told = {key: value for key, value in asdict(words).items() if value is not None}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items()}
 
 
 def _verify_times(prop: Property, bounds: Iterable[Between], times: Sequence[int | None]) -> None:
-    """Every step has a time, none is before the one before it, and every bound between two steps is kept."""
+    """Raise TamperedDocument unless every step has a time, times never decrease, and every bound between steps is
+    kept.
+    """
     told = [time for time in times if time is not None]
     if len(told) != len(times):
         raise TamperedDocument(f"{prop.name}: {len(times) - len(told)} of {len(times)} steps have no time")
@@ -188,7 +190,7 @@ def _verify_times(prop: Property, bounds: Iterable[Between], times: Sequence[int
 
 
 def _is_stuck(model: Model, prop: Property, state: State) -> bool:
-    """Explore what follows from the state without another fault: the goal is nowhere."""
+    """Explore the states that follow from a state without further faults; return whether the goal is unreachable."""
     started = tuple(replace(variable, initial=state[variable.name]) for variable in model.system.variables)
     renamed = dict(zip(model.system.variables, started, strict=True))
     actions = tuple(

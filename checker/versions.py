@@ -8,7 +8,7 @@ from model.pipeline import VERSION
 
 
 def versions() -> dict[str, str]:
-    """Tell the versions that a verdict depends on, by package."""
+    """Return the versions that a verdict depends on, by package."""
     found = {"model": VERSION}
     for package in ("proofka", "z3-solver", "llvmlite", "numba", "numpy"):
         try:

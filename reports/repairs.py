@@ -66,7 +66,7 @@ def named(changes: Sequence[Change]) -> str:
 class RepairReport:
     """Each repair with its changes and their costs, cheapest first; or the properties that can hold together.
 
-    ``ended``: the reason for an early end of the search, such as ``interrupted`` or ``the 60 s ran out (--time)``.
+    ``ended``: what ended a search that was stopped, as in ``interrupted`` or ``time limit of 60 s reached (--time)``.
     """
 
     def __init__(self, deployment: Deployment, repairs: Repairs, ended: str = "") -> None:

@@ -1,7 +1,7 @@
-"""The command line, a file a command: the only place that sees every package.
+"""The command line: one file for each command.
 
-What is heavy (solver, kernel, readers, Spark) is imported inside the commands, so that ``--help`` and a wrong option
-answer at once.
+This package alone imports every other package. Each command imports the heavy packages (solver, kernel, readers, Spark)
+inside its function, so that ``--help`` and a wrong option answer at once.
 """
 
 from checker.cli.program import app, main

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from checker.spark.sources import Source
     from properties.audited import AuditSummary, Influence
 
-GOES_ON = "the same command goes on from there"
+GOES_ON = "the same command continues from there"
 
 
 def audit(
@@ -55,11 +55,12 @@ def audit(
 ) -> None:
     """Check every deployment of an inventory or of a matrix of settings, and write tables and figures into DIR.
 
-    Each distinct system is explored once; the same command again explores only what is missing (docs/audit.md).
+    The audit explores each distinct system once; the same command run again explores only missing systems
+    (docs/audit.md).
 
-    Exit status: 0 every deployment has the properties it requires, 1 one violates a property it requires, 2 the input
-    is wrong or a row of it was rejected, 3 a required property is undecided or the audit was interrupted, 4 one holds
-    only because what it speaks of never happened. Where several are true: 1, then 2, 3, 4.
+    Exit status: 0 every deployment has its required properties, 1 a required property is violated, 2 the input is wrong
+    or a row was rejected, 3 a required property is undecided or the audit was interrupted, 4 a required property is
+    vacuous (its situation never occurred). If several apply, the status is the first of 1, 2, 3, 4.
     """
     with one_line_errors():
         from checker.source import assumed, check_profile
@@ -75,11 +76,11 @@ def audit(
             check_profile(profile)
             deployments = Requiring(deployments, profile)
         if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
-            fail(f"{out}: is inside {source}, which is read; --out takes another folder")
+            fail(f"{out}: is inside the SOURCE folder {source}; --out takes a folder outside SOURCE")
         if find_spec("pyspark") is None:
             fail(NOT_INSTALLED)
         if not no_figures and find_spec("matplotlib") is None:
-            fail('matplotlib is not installed: pip install "proofka[spark]", or take --no-figures')
+            fail('matplotlib is not installed: pip install "proofka[spark]", or use --no-figures')
         summary, influence = _run(
             deployments,
             chosen,
@@ -115,7 +116,10 @@ def _run(
     figures: bool,
     verbose: bool,
 ) -> tuple[AuditSummary, Influence | None]:
-    """Audit, with a progress line where somebody watches. Ctrl-C ends it; what was found by then is kept."""
+    """Run the audit, with a progress line if standard output is a terminal.
+
+    Ctrl-C ends the audit; the folder keeps the results found before.
+    """
     from checker.spark.audit import NothingToAudit, audit
     from checker.spark.folder import claimed
     from checker.spark.influence import influence
@@ -141,7 +145,7 @@ def _run(
     except Interrupted as interrupted:
         complain(f"interrupted{_how_far(interrupted.progress)}; {GOES_ON}")
     except SparkFailed as error:
-        complain(f"Spark failed: {error}; {GOES_ON}" + ("" if verbose else ", and with --verbose Spark says more"))
+        complain(f"Spark failed: {error}; {GOES_ON}" + ("" if verbose else "; --verbose prints Spark's log"))
     raise typer.Exit(EXIT_UNDECIDED)
 
 

@@ -1,4 +1,4 @@
-"""``proofka cache``: what is kept between runs, and how to get rid of it."""
+"""``proofka cache``: show or delete the data kept between runs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import typer
 
 from checker.cli.errors import fail, plain, reason_of
 
-Clear = Annotated[bool, typer.Option("--clear", help="Delete everything that is kept; it is made again when needed.")]
+Clear = Annotated[
+    bool, typer.Option("--clear", help="Delete the kept data, which later runs compute again (default: off).")
+]
 
 
 def cache(clear: Clear = False) -> None:
-    """Show where machine code and proofs are kept between runs, and how large they are.
+    """Show where machine code and proofs are kept between runs, and their size.
 
-    The environment variable PROOFKA_CACHE names another folder for what is kept of systems; with the value off nothing
-    is. Where the variable names a folder, --clear empties that folder and nothing else.
+    The environment variable PROOFKA_CACHE names another folder for the machine code and proofs of systems; the value
+    off disables this cache. If the variable names a folder, --clear empties only that folder.
     """
     from checker.disk_cache import MOST_BYTES, DiskCache
     from checker.user_cache import OFF, VARIABLE, default_systems_folder, systems_folder, user_cache
@@ -42,7 +44,7 @@ def cache(clear: Clear = False) -> None:
 
 
 def _clear(folder: Path | None, others: Iterable[Path]) -> None:
-    """Delete the entries of the folder and the other paths, and name what was deleted."""
+    """Delete the entries of the folder and the other paths, and print each deleted path."""
     import shutil
 
     from checker.disk_cache import DiskCache

@@ -1,4 +1,4 @@
-"""``proofka check``: a verdict on every property of one deployment."""
+"""``proofka check``: a verdict on every property of one or several deployments."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
 
 MOST_CHECKED = 50
-"""More pipelines than this are the work of an audit, or were not meant."""
+"""Largest number of pipelines that ``proofka check`` accepts. More pipelines belong in an audit, or were unintended."""
 
 if TYPE_CHECKING:
     from checker.budget import Budget
@@ -132,13 +132,13 @@ def check(
     explain: Explain = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check a deployment: a verdict per property, and the shortest trace of each violation.
+    """Check a deployment: a verdict for each property, and the shortest trace of each violation.
 
-    Of a folder, or of files as they lie, each pipeline that is found in them is checked (docs/dialects.md).
+    In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md).
 
-    Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
-    passes only because what it speaks of never happened. With --fail-on, of the properties that it names; with
-    --fail-on-known-defects 3 also where a known defect could violate what holds.
+    Exit status: 0 every required property holds, 1 a required property is violated, 2 the input is wrong, 3 a required
+    property is undecided, 4 a required property is vacuous (its situation never occurred). --fail-on names other
+    properties to decide the status. With --fail-on-known-defects, a property that a defect could violate gives 3.
     """
     from checker.source import Source, narrowed
     from model.deployment.question import question
@@ -168,12 +168,12 @@ def check(
         deployments = [narrowed(one, faults, require, profile) for one in deployments]
         refuse_what_is_not_asked(fail_on or (), deployments)
         if explain and (fixed := next((one for one in deployments if one.given is None), None)):
-            fail(f"{fixed.name}: --explain changes settings one by one; name the files that it was read from")
+            fail(f"{fixed.name}: --explain changes single settings, so it needs the original configuration files")
         written.note_sources(deployments, source)
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
             listed = "proofka show lists them; choose by --topic or --pipeline"
-            fail(f"{file}: makes {len(deployments)} pipelines; {listed}")
+            fail(f"{file}: has {len(deployments)} pipelines, the limit is {MOST_CHECKED}; {listed}")
         if len(deployments) > 1:
             written.refuse_several(len(deployments))
     if sought is not None:
@@ -228,7 +228,7 @@ def check(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the options say of a check, whatever it is of."""
+    """The options of a check, without its source files."""
 
     faults: str | None
     seconds: float | None
@@ -253,15 +253,15 @@ class _Asked:
     checkpoint: Path | None
 
     def status(self, result: Result) -> int:
-        """The exit status of a result."""
+        """Return the exit status of a result."""
         return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
 
     def budget(self) -> Budget:
-        """What an exploration may spend."""
+        """Limits of one exploration."""
         return budget_of(self.seconds, dict(self.limits))
 
     def command(self, source: Source, deployment: Deployment) -> str:
-        """The command that asks the same again."""
+        """Return the command line that repeats this check."""
         words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
         for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
             words += [] if value is None else [f"--{name}", str(value)]
@@ -274,12 +274,12 @@ class _Asked:
         return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
 
     def about(self, command: str, source: Source) -> str:
-        """Another command about the same files; of files named by options ``check`` alone tells whole traces."""
+        """Return another command line for these files: ``check`` for ``trace`` if options name the files."""
         words = ("check", "--all-traces") if command == "trace" and source.file is None else (command,)
         return shlex.join(["proofka", *words, *source.arguments(())])
 
     def depth(self, deployment: Deployment) -> Depth:
-        """Choose the properties to explore first, where no total of faults is named: those that somebody named."""
+        """Choose the properties to explore first if no total of faults is given: those that the user named."""
         from checker.deepening import Depth
         from model.deployment.required_properties import required_unless_said
 
@@ -289,16 +289,16 @@ class _Asked:
 
 
 def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tuple[str, ...]:
-    """Repeat the options that say how much is explored, for the command that asks the same again."""
+    """Return the options that set the amount of exploration, for the command line that repeats the check."""
     words = ["--all-properties"] if all_properties else []
     words += ["--all-fault-sets"] if all_fault_sets else []
     return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))
 
 
 class _Screen:
-    """The lines of the screen that are used, and what came of several pipelines that share it.
+    """The used lines of the screen, and the outcomes of the pipelines that share the screen.
 
-    ``above``: lines that are used; ``skipped``: pipelines that are not checked, of those that were found.
+    ``above``: number of lines used so far. ``skipped``: number of pipelines that were found but are not checked.
     """
 
     def __init__(self, above: int, skipped: int, pipelines: int) -> None:
@@ -311,11 +311,11 @@ class _Screen:
         self.checked: list[tuple[Checked, str]] = []
 
     def is_of_several(self, asked: _Asked) -> bool:
-        """Several pipelines share the screen."""
+        """Tell whether several pipelines share the screen."""
         return self.pipelines > 1 and not asked.details and not asked.quiet
 
     def tell(self, checked: Checked, again: str, number: int | None) -> None:
-        """Print the line of a pipeline. ``again`` checks it alone; ``number`` is that of ``--pipeline``."""
+        """Print the line of one pipeline. ``again``: the command that checks this pipeline alone."""
         from reports import terminal
         from reports.several import print_checked
 
@@ -324,17 +324,17 @@ class _Screen:
         sys.stdout.flush()
 
     def tell_same(self, name: str, same: str, asked: _Asked) -> None:
-        """Print that a pipeline is another one by a second name."""
+        """Print that two pipelines ask the same question, so the second is not checked again."""
         from reports import terminal
         from reports.several import print_same
 
         if self.is_of_several(asked):
             print_same(terminal.console(), self.lines, name, same)
         else:
-            typer.echo(plain(f"{name}: as {same}, which differs in nothing that matters"))
+            typer.echo(plain(f"{name}: same question as {same}; not checked again"))
 
     def tell_all(self) -> None:
-        """Print what is true of all of them."""
+        """Print the summary of all pipelines."""
         from reports import terminal
         from reports.several import print_together
 
@@ -342,7 +342,7 @@ class _Screen:
 
 
 def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _Screen) -> tuple[int, bool]:
-    """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
+    """Check a deployment and print the outcome. Return the exit status, and whether the user interrupted the check."""
     with one_line_errors(), asked.explorer() as explorer:
         run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
     again = asked.command(source, deployment)
@@ -375,13 +375,13 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
             _print_background(deployment, result, asked, again, repair if searches else None)
             _print_what_fails(result, asked)
     if interrupted and asked.checkpoint is not None:
-        complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
+        complain(f"the same command with --checkpoint {asked.checkpoint} continues from this snapshot")
     status = asked.status(result)
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 
 def _alone(source: Source, sought: Sought | None, number: int) -> Source:
-    """What asks for one deployment only: the one with this number, of all that are checked."""
+    """Return the source that selects one deployment, by its number among all deployments of the check (from 1)."""
     if sought is None or len(sought.checks) == 1:
         return source
     from checker.source import Source
@@ -393,15 +393,15 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
 
 
 def _with_preventions(run: Run, result: Result) -> Result:
-    """The result with the changes that would have prevented what was found, as far as the user waits for them."""
+    """Add the changes that would have prevented each violation to a result, up to Ctrl-C."""
     from checker.explanation import preventions
     from reports.terminal import console
 
     stop = threading.Event()
-    with console(stderr=True).status("trying what would have prevented it"), interrupts(stop):
+    with console(stderr=True).status("trying changes that prevent a violation"), interrupts(stop):
         found = preventions(run.deployment, result.verdicts, stop)
     if stop.is_set():
-        complain("interrupted: not every change was tried")
+        complain("interrupted: some changes were not tried")
     return replace(result, preventions=found)
 
 
@@ -441,19 +441,19 @@ def _print_verdicts(
 
 
 def _complain_of_notes(deployment: Deployment) -> None:
-    """Say in a line on standard error that there are notes which the verdict may turn on, but for values left out."""
+    """Print a line on standard error about notes that can affect the verdict, except about values left out."""
     from model.deployment.leaving_out import PASSED_OVER
     from reports import wording
     from reports.brief import weighty_notes
 
     notes = [note for note in weighty_notes(deployment) if not note.startswith(PASSED_OVER)]
     if notes:
-        rest = f"; {wording.counted(len(notes) - 1, 'more note')}: without --quiet" if len(notes) > 1 else ""
+        rest = f"; {wording.counted(len(notes) - 1, 'more note')} without --quiet" if len(notes) > 1 else ""
         complain(f"{deployment.name}: {notes[0]}{rest}")
 
 
 def _print_what_fails(result: Result, asked: _Asked) -> None:
-    """Name the options that make the exit status differ from the answer above, with the status."""
+    """Print the options that make the exit status differ from the answer above, with the status."""
     from reports import terminal
 
     named = [f"--fail-on {', '.join(asked.fail_on)}"] if asked.fail_on else []
@@ -464,13 +464,13 @@ def _print_what_fails(result: Result, asked: _Asked) -> None:
 
 
 def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:
-    """The result with those properties required that decide how the command ends."""
+    """Return the result in which the required properties are those that determine the exit status."""
     verdicts = tuple(replace(verdict, required=counts(verdict, fail_on)) for verdict in result.verdicts)
     return replace(result, verdicts=verdicts)
 
 
 def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str, screen: _Screen) -> None:
-    """An explanation that was asked for is printed beside ``--quiet`` too."""
+    """Print explanations, if requested, and traces. ``--quiet`` hides the traces only."""
     from reports import terminal
 
     out = terminal.console()
@@ -493,7 +493,7 @@ def _print_overview(written: Written, *, whole: bool) -> None:
 
 
 def _print_background(deployment: Deployment, result: Result, asked: _Asked, command: str, repair: str | None) -> None:
-    """Print what there is besides. ``repair``: what goes on with a search for changes that came before."""
+    """Print notes, assumptions and further commands. ``repair``: the command that continues the search for changes."""
     from reports import terminal
 
     tell = terminal.print_background if asked.details else terminal.print_what_else

@@ -1,4 +1,4 @@
-"""``proofka claims``: what the literature claims, decided."""
+"""``proofka claims``: decide published claims about Kafka."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ def claims(
         list[str] | None,
         typer.Argument(
             metavar="[ID]...",
-            help="Claims such as C005, findings such as F01, incidents such as I016, or all of a table: claims (the "
-            "default), findings, incidents.",
+            help="Claims such as C005, findings such as F01, incidents such as I016, or a whole table: claims, "
+            "findings or incidents (default: claims).",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write a page of all and one for each into this folder.", file_okay=False)
+        Path | None,
+        typer.Option(
+            help="Write an overview page and one page for each claim into this folder (default: none).", file_okay=False
+        ),
     ] = None,
 ) -> None:
-    """Decide what the literature claims about Kafka's reliability, each by exploring the deployments it speaks of.
+    """Decide published claims about Kafka's reliability, each by exploring the deployments that the claim is about.
 
-    Exit status: 0 everything that a model can decide was decided, 2 the input is wrong, 3 something was left undecided.
+    Exit status: 0 everything that a model can decide was decided, 2 the input is wrong, 3 some claim was left
+    undecided.
     """
     import threading
 

@@ -1,4 +1,4 @@
-"""What a shell offers where a word is being typed: names from tables, so quickly that nobody waits."""
+"""Shell completion: words from tables, without imports that would delay the shell."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def complete_word(incomplete: str) -> list[str]:
-    """The words that ``proofka help`` explains."""
+    """Return the words that ``proofka help`` explains."""
     from reports.guide.lookup import named
     from reports.guide.settings import owners
 
@@ -14,21 +14,21 @@ def complete_word(incomplete: str) -> list[str]:
 
 
 def complete_property(incomplete: str) -> list[str]:
-    """The properties."""
+    """Return the names of the properties."""
     from model.deployment.required_properties import KNOWN_PROPERTIES
 
     return _beginning(incomplete, KNOWN_PROPERTIES)
 
 
 def complete_profile(incomplete: str) -> list[str]:
-    """The profiles."""
+    """Return the names of the profiles."""
     from model.deployment.profiles import PROFILES
 
     return _beginning(incomplete, PROFILES)
 
 
 def complete_assumption(incomplete: str) -> list[str]:
-    """The keys of ``--assume``, with a ``=``; behind it the values, where they can be listed."""
+    """Return the keys of ``--assume``, each with ``=``; after the ``=``, the values if these can be listed."""
     from model.deployment.assumptions import ASSUMPTIONS
     from model.deployment.bounds import RANGES
     from model.deployment.options import OPTION_KEYS
@@ -36,7 +36,7 @@ def complete_assumption(incomplete: str) -> list[str]:
     key, equals, _ = incomplete.partition("=")
     if not equals:
         keys = _beginning(incomplete, [f"{one}=" for one in OPTION_KEYS])
-        # bash takes what stands behind a "=" for a word of its own: the last chance is before it.
+        # bash splits words at "=", so values must be offered together with the key, before the "=" is typed.
         return complete_assumption(keys[0]) or keys if len(keys) == 1 else keys
     values: Iterable[str] = ()
     if key in ASSUMPTIONS:
@@ -51,19 +51,19 @@ def complete_assumption(incomplete: str) -> list[str]:
 
 
 def complete_faults(incomplete: str) -> list[str]:
-    """Numbers of faults, and the word for however many."""
+    """Return small numbers of faults, and ``any``."""
     return _beginning(incomplete, ("0", "1", "2", "3", "any"))
 
 
 def complete_switch_on(incomplete: str) -> list[str]:
-    """The reductions that are off unless they are asked for."""
+    """Return the reductions that are off by default."""
     from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 
     return _beginning(incomplete, [one.value for one in Reduction if one not in USED_UNLESS_TOLD_OTHERWISE])
 
 
 def complete_switch_off(incomplete: str) -> list[str]:
-    """The reductions that are on."""
+    """Return the reductions that are on by default."""
     from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 
     return _beginning(incomplete, [one.value for one in Reduction if one in USED_UNLESS_TOLD_OTHERWISE])

@@ -18,10 +18,10 @@ Asked = Annotated[
     typer.Argument(
         metavar="[RELEASE|CLIENT[=VERSION]|ID|FILE]",
         help="A release of Kafka (3.9.1), a client (librdkafka) or a release of one (librdkafka=2.3.0), a defect "
-        "(KAFKA-18991), or a deployment in YAML. Default: how many defects are known of each product.",
+        "(KAFKA-18991), or a deployment in YAML (default: the number of known defects of each product).",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the defects as JSON, an object for each.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the defects as JSON, one object each (default: off).")]
 
 BROKER, JAVA = "broker", "java"
 
@@ -49,7 +49,7 @@ def defects(asked: Asked = None, as_json: AsJson = False) -> None:
 
 
 def _found(asked: str) -> tuple[str, Sequence[Defect]]:
-    """Return the defects that a word asks for under a heading; without a heading where it names one of them."""
+    """Return the defects for a word, under a heading, or without a heading if the word names a single defect."""
     from difflib import get_close_matches
 
     from model.deployment.release import ReleaseError, parse_release

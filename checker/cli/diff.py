@@ -1,4 +1,4 @@
-"""``proofka diff``: what changed between two results or configurations, and which setting made the difference."""
+"""``proofka diff``: changed verdicts between two results or configurations, and the setting that caused each change."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 EXIT_SAME = 0
 EXIT_CHANGED = 1
 FAULTS_UNLESS_SAID = "1"
-"""Total of faults within which two configurations are compared where nobody says another: an answer in seconds."""
+"""Total number of faults used to compare two configurations if no option names another. A check up to this total takes
+seconds."""
 
 
 def diff(
     old: Annotated[
-        Path, typer.Argument(metavar="OLD", help="A bundle, a result that --json wrote, or what proofka check reads.")
+        Path, typer.Argument(metavar="OLD", help="A bundle, a result that --json wrote, or a PATH of proofka check.")
     ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The file to compare OLD with, of the same kinds.")],
     no_causes: Annotated[
-        bool, typer.Option("--no-causes", help="Do not check what lies between the two to find what made the change.")
+        bool, typer.Option("--no-causes", help="Do not search for the setting that caused each change (default: off).")
     ] = False,
     kafka: Kafka = None,
     assume: Assume = None,
@@ -41,16 +42,19 @@ def diff(
     faults: Faults = None,
     seconds: Seconds = None,
 ) -> None:
-    """Say which verdicts changed between two results or configurations, and which change of a setting caused it.
+    """Print the verdicts that changed between two results or configurations, and the change of a setting that caused
+    each.
 
-    Configurations (files or folders) are checked first, up to --faults N (default: 1, beside a result as the result).
-    Exit status: 0 nothing changed, 1 a verdict, a setting or a version did, 2 the input is wrong, 3 interrupted.
+    Configurations (files or folders) are checked first, up to --faults N faults (default: 1, or the total of the result
+    on the other side).
+
+    Exit status: 0 nothing changed, 1 a verdict, a setting or a version changed, 2 the input is wrong, 3 interrupted.
     """
     asked = _Asked(kafka, tuple(assume or ()), tuple(clients or ()), faults, seconds)
     with one_line_errors():
         olds, news = _side(old, asked), _side(new, asked)
         if olds.is_result and news.is_result and asked != _Asked():
-            fail("two results are compared as they are; options of a check change nothing in them")
+            fail("OLD and NEW are results; options of a check apply to configurations only")
         pairs = _pairs(olds, news)
     changed = bool(pairs.alone)
     for line in pairs.alone:
@@ -64,7 +68,7 @@ def diff(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the options say of how configurations are read and checked."""
+    """Options for reading and checking configurations."""
 
     kafka: str | None = None
     assume: tuple[str, ...] = ()
@@ -75,7 +79,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _One:
-    """A deployment at one place; ``result``: what was found of it before, None where it is still to be checked."""
+    """A deployment at one place. ``result`` is its earlier result, or None if the deployment must still be checked."""
 
     place: Path
     deployment: Deployment
@@ -92,14 +96,14 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Deployments that are compared, and a sentence for each that the other side does not have."""
+    """The pairs of deployments to compare, and a sentence for each deployment that is missing on the other side."""
 
     both: tuple[tuple[_One, _One], ...]
     alone: tuple[str, ...]
 
 
 def _side(place: Path, asked: _Asked) -> _Side:
-    """Read a result, or the deployments of a configuration. Ends the command where something cannot be read."""
+    """Read a result, or the deployments of a configuration. End the command if something cannot be read."""
     if is_result(place) or is_bundle(place):
         deployment, result = _load(place)
         return _Side((_One(place, deployment, result),), True)
@@ -112,14 +116,14 @@ def _side(place: Path, asked: _Asked) -> _Side:
     for problem in sought.problems:
         complain(str(problem))
     if sought.problems:
-        fail(f"{place}: is compared once everything in it can be read; proofka show {place} says what became of it")
+        fail(f"{place}: cannot be read completely, so it is not compared; proofka show {place} names each problem")
     if not sought.deployments:
         fail(f"{place}: has no pipeline")
     return _Side(tuple(_One(place, deployment) for deployment in sought.deployments), False)
 
 
 def _pairs(olds: _Side, news: _Side) -> _Pairs:
-    """Pair the only deployments of both sides, else those of equal names."""
+    """Pair the deployments of both sides: the only deployment of each side, or those with equal names."""
     if len(olds.ones) == len(news.ones) == 1:
         return _Pairs(((olds.ones[0], news.ones[0]),), ())
     before = {one.deployment.name: one for one in olds.ones}
@@ -135,7 +139,7 @@ def _lacking(side: str, one: _One) -> str:
 
 
 def _compared(old: _One, new: _One, asked: _Asked, *, causes: bool) -> bool:
-    """Check what is no result yet, print what changed; whether anything did."""
+    """Check each deployment without a result, print the changes, and return whether anything changed."""
     with one_line_errors():
         before, after = _checked(old, new, asked)
         from checker.difference import asks_for_causes, difference
@@ -151,7 +155,10 @@ def _compared(old: _One, new: _One, asked: _Asked, *, causes: bool) -> bool:
 
 
 def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
-    """Check both within the same faults: those that are asked for, else those of the result among them, else one."""
+    """Check both deployments with the same total of faults.
+
+    The total comes from ``--faults``, else from the result on one of the sides, else it is one.
+    """
     totals = [one.deployment.faults.total for one in (old, new) if one.result is not None]
     of_result = None if not totals or totals[0] is None else str(totals[0])
     faults = asked.faults or (of_result if totals else FAULTS_UNLESS_SAID)
@@ -160,7 +167,7 @@ def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
     if new.result is None and old.result is None:
         from model.deployment.question import question
 
-        # What decides the verdicts is the same: so are the verdicts, but for which of them are required.
+        # The questions are equal, so the verdicts are equal, too, up to the list of required properties.
         if (question(old.deployment), old.deployment.require) == (question(new.deployment), new.deployment.require):
             return before, (check.narrowed(new), before[1])
     return before, check(new)
@@ -168,19 +175,19 @@ def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
 
 @dataclass(frozen=True)
 class _Check:
-    """Checking one deployment within some faults."""
+    """Check one deployment with a given total of faults."""
 
     faults: str | None
     seconds: float | None
 
     def narrowed(self, one: _One) -> Deployment:
-        """The deployment as it is checked."""
+        """Return the deployment with the total of faults applied."""
         from checker.source import narrowed
 
         return narrowed(one.deployment, self.faults, None)
 
     def __call__(self, one: _One) -> Checked:
-        """The result that there is, or that of a check."""
+        """Return the deployment with its earlier result, or with the result of a new check."""
         if one.result is not None:
             return one.deployment, one.result
         from checker.cli.exploring import run_check
@@ -191,7 +198,7 @@ class _Check:
         deployment = self.narrowed(one)
         _, result = run_check(deployment, budget_of(self.seconds, {}), EmbeddedEngine(None), chosen((), ()))
         if is_interrupted(result.verdicts):
-            complain("interrupted: nothing is compared")
+            complain("interrupted: nothing was compared")
             raise typer.Exit(EXIT_UNDECIDED)
         return deployment, result
 
@@ -205,12 +212,12 @@ def _load(file: Path) -> Checked:
         deployment = from_document(document["deployment"])
     except DocumentError as error:
         model = str(document["versions"].get("model", "unknown"))
-        fail(f"{file}: of model {model}, whose deployments this version does not read ({error}): check it again")
+        fail(f"{file}: written by model {model}; this version cannot read its deployment ({error}); check it again")
     return deployment, result_from_document(document)
 
 
 def _print_causes(before: Checked, after: Checked) -> None:
-    """Look for the causes of what changed, and print each once it is found, until all are or somebody interrupts."""
+    """Find the cause of each change, and print each cause as soon as it is found. Ctrl-C ends the search."""
     from checker.budget import Budget
     from checker.difference import SECONDS_EACH, difference
     from checker.interruption import interrupts
@@ -241,7 +248,7 @@ def _print_causes(before: Checked, after: Checked) -> None:
     except (SolverUndecided, ReplayMismatch) as error:
         complain(f"no further causes: {error}")
     if budget.stop.is_set():
-        complain("interrupted: not every cause was looked for")
+        complain("interrupted: some causes were not searched for")
     sys.stdout.flush()
 
 

@@ -1,4 +1,4 @@
-"""How a command ends: the exit statuses, the same for all of them."""
+"""Exit statuses, the same for every command."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ EXIT_VACUOUS = 4
 def exit_status(
     verdicts: Sequence[Verdict], fail_on: Collection[str] = (), *, fails_on_known_defects: bool = False
 ) -> int:
-    """0: every required property holds; 1: one is violated; 3: one is undecided; 4: one passes only vacuously.
+    """Return the exit status for these verdicts.
 
-    With ``fail_on``, the same of the properties that it names, required or not, and of no others. With
-    ``fails_on_known_defects`` a property that a known defect could violate counts as undecided.
+    0: every required property holds. 1: one is violated. 3: one is undecided. 4: one passes only vacuously. With
+    ``fail_on``, the status depends on the named properties only, required or not. With ``fails_on_known_defects``, a
+    property that a known defect could violate counts as undecided.
     """
     counted = [verdict for verdict in verdicts if counts(verdict, fail_on)]
     unsure = fails_on_known_defects and any(verdict.known_defects for verdict in counted)
@@ -33,18 +34,21 @@ def is_interrupted(verdicts: Iterable[Verdict]) -> bool:
 
 
 def counts(verdict: Verdict, fail_on: Collection[str]) -> bool:
-    """Whether a verdict decides how the command ends."""
+    """Tell whether a verdict affects the exit status."""
     return verdict.property in fail_on if fail_on else verdict.required
 
 
 def audit_status(summary: AuditSummary) -> int:
-    """As of a check, of all deployments together; 2 where a row was rejected and none is known to be violated."""
+    """Return the exit status of an audit: as for a check, over all deployments.
+
+    The status is 2 if a row was rejected and no deployment is known to violate a required property.
+    """
     status = _worst(summary.worst.keys())
     return EXIT_BAD_INPUT if summary.rejected and status != EXIT_VIOLATED else status
 
 
 def worst_of(statuses: Collection[int]) -> int:
-    """Of several checks: the worst, in the order 1, 2, 3, 4; 0 if each ended so."""
+    """Return the worst of several exit statuses, in the order 1, 2, 3, 4, or 0 if every status is 0."""
     order = (EXIT_VIOLATED, EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VACUOUS)
     return next((status for status in order if status in statuses), EXIT_HOLDS)
 

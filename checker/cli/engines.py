@@ -1,4 +1,4 @@
-"""The engine that the options name."""
+"""Build the engine that the options name."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def engine_of(
     *,
     stats: bool,
 ) -> Iterator[Engine]:
-    """The engine, for as long as its explorations are asked about.
+    """Yield the engine, and release its resources at the end of the block.
 
-    With ``stats`` it says what came from the cache, and prints Spark's supersteps at the end. ``every``:
-    seconds between two snapshots of the embedded engine. ``memory``: bytes that Spark's files may take.
+    With ``stats`` the engine reports cache hits, and Spark's supersteps are printed at the end. ``every``: seconds
+    between two snapshots of the embedded engine. ``memory``: limit of Spark's files, in bytes.
     """
     if stats:
         _tell_what_is_kept()
     if name is EngineName.EMBEDDED:
         if master is not None:
-            fail("--master: only with --engine spark or auto")
+            fail("--master: needs --engine spark or --engine auto")
         from checker.engine import EmbeddedEngine
 
         yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every))
@@ -74,4 +74,4 @@ def _tell_what_is_kept() -> None:
 
 
 def _say_that_spark_goes_on(states: int) -> None:
-    complain(f"memory is used up at {states:,} states: Spark goes on")
+    complain(f"memory limit reached at {states:,} states: Spark continues the exploration")

@@ -1,4 +1,4 @@
-"""What is wrong is one line on standard error, and status 2."""
+"""Report wrong input: one line on standard error, and status 2."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ import typer
 from checker.cli.endings import EXIT_BAD_INPUT
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Why nothing more can be written: the disk is full, or the part of it that this user or file may have."""
+"""Error numbers of a full disk, of an exhausted disk quota, and of a file that reached its size limit."""
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Every wrong option or argument (typer has no public name for it)."""
+"""The class of errors for a wrong option or argument; typer has no public name for this class."""
 
 
 @contextmanager
 def one_line_usage_errors() -> Iterator[None]:
-    """A wrong option ends the command with one line on standard error and status 2; no command at all prints help."""
+    """End the command with one line on standard error and status 2 if an option is wrong.
+
+    A call without any command prints the help.
+    """
     try:
         yield
     except UsageError as error:
@@ -33,7 +36,7 @@ def one_line_usage_errors() -> Iterator[None]:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Input that is wrong ends the command with status 2, and one line on standard error for each thing wrong."""
+    """End the command with status 2 if the input is wrong, with one line on standard error for each problem."""
     from model.input_error import InputError
 
     try:
@@ -48,7 +51,10 @@ def one_line_errors() -> Iterator[None]:
 
 @contextmanager
 def one_line_of_a_full_disk() -> Iterator[None]:
-    """End the command with one line and status 2 where standard output or a file is full: status 1 is a verdict."""
+    """End the command with one line and status 2 if standard output or a file is full.
+
+    Status 1 would mean a violated property.
+    """
     try:
         yield
     except OSError as error:
@@ -58,29 +64,29 @@ def one_line_of_a_full_disk() -> Iterator[None]:
 
 
 def _told(error: OSError) -> str:
-    """Word an error of the system, with the file that the error names."""
+    """Return the message for an error of the operating system, with the file that the error names."""
     place = f"{error.filename}: " if error.filename else ""
     return f"{place}{reason_of(error)}"
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says went wrong."""
+    """Return the operating system's own text for an error, in lower case."""
     return (error.strerror or str(error)).lower()
 
 
 def fail(message: str) -> NoReturn:
-    """End the command: the input is wrong."""
+    """Print a message on standard error and end the command with status 2 (wrong input)."""
     complain(message)
     raise typer.Exit(EXIT_BAD_INPUT)
 
 
 def complain(message: str) -> None:
-    """Say a line on standard error."""
+    """Print a line on standard error."""
     typer.echo(plain(message), err=True)
 
 
 def plain(text: str) -> str:
-    """``text`` with control characters made visible."""
+    """Return ``text`` with control characters made visible."""
     from reports import wording
 
     return wording.plain(text)

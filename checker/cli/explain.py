@@ -1,4 +1,4 @@
-"""``proofka explain``: a check that also tries which changes would have prevented what was found."""
+"""``proofka explain``: a check that also finds changes that would have prevented each violation."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def explain(
     require: Require = None,
     profile: Profile = None,
 ) -> None:
-    """Check a deployment, and say of each violation which changes of settings would have prevented it.
+    """Check a deployment, and print the changes of settings that would have prevented each violation.
 
-    The same as proofka check --explain, which takes every option of a check. Exit status: as of proofka check.
+    Same as proofka check --explain, with fewer options. Exit status: as for proofka check.
     """
     check(
         file,

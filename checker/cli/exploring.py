@@ -1,4 +1,4 @@
-"""Exploring while somebody watches: rows as they are decided, and Ctrl-C that keeps what is decided."""
+"""Run an exploration with live rows and progress. Ctrl-C keeps the verdicts decided before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from properties.verdict import Result
 
 STANDARD_ERROR = 2
-"""Number of the file that a message goes to in the middle of other output."""
+"""File descriptor of standard error. Messages go to the descriptor itself while another stream is in use."""
 
 
 def run_check(
@@ -33,7 +33,11 @@ def run_check(
     reductions: frozenset[Reduction],
     depth: Depth | None = None,
 ) -> tuple[Run, Result]:
-    """Explore, with rows and a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
+    """Explore, with live rows and a progress line if standard output is a terminal.
+
+    Ctrl-C ends the exploration; the result has the verdicts decided before. If the solver is undecided, or a trace
+    cannot be replayed, end the command.
+    """
     from checker.check import explore
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
@@ -51,5 +55,8 @@ def run_check(
 
 
 def acknowledge(what: str) -> None:
-    """Say that a request to stop was heard. A signal may come while a stream is written to, so none is used."""
+    """Print that a request to stop was received.
+
+    The signal can arrive while a stream is being written, so this function writes to the file descriptor.
+    """
     os.write(STANDARD_ERROR, f"stopping; {what}\n".encode())

@@ -1,4 +1,4 @@
-"""``proofka export``: a transition system, written for other tools."""
+"""``proofka export``: write a transition system for other tools."""
 
 from __future__ import annotations
 
@@ -12,10 +12,19 @@ from checker.cli.options import Epochs, Faults, Folder, Form, LogSize, MostState
 
 
 def export(
-    system: Annotated[str, typer.Argument(metavar="FILE", help="A deployment in YAML, or a published protocol.")],
+    system: Annotated[
+        str, typer.Argument(metavar="FILE", help="A deployment in YAML, or a published protocol, such as kip-320.")
+    ],
     form: Form,
     folder: Folder,
-    require: Annotated[list[str] | None, typer.Option("--property", metavar="P", help="Only what P sees.")] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property",
+            metavar="P",
+            help="Write only the variables and actions that can affect the property P; repeat for more (default: all).",
+        ),
+    ] = None,
     faults: Faults = None,
     most_states: MostStates = None,
     replicas: Replicas = 3,
@@ -25,12 +34,13 @@ def export(
 ) -> None:
     """Write a transition system for TLC (tla), SPIN (promela), a solver (smt2), or as a graph (dot, graphml).
 
-    What is said of a published protocol's size is ignored for a deployment.
+    For a deployment the command ignores --replicas, --log-size, --records and --epochs: these set the size of a
+    published protocol.
     """
     from model.published.catalogue import PROTOCOLS
 
     if folder.exists() and not folder.is_dir():
-        fail(f"{folder}: is no directory; -o takes one")
+        fail(f"{folder}: is no directory; -o takes a directory")
     with one_line_errors():
         if system in PROTOCOLS and not Path(system).exists():
             from checker.export.exported import export_protocol
@@ -46,7 +56,7 @@ def export(
             deployment = narrowed(Source(Path(system)).read(), faults, None)
             exported = export_deployment(deployment, properties=tuple(require or ()))
             if deployment.faults.any_number:
-                complain("a budget of any is not written: at most 2 faults in total are; --faults N says otherwise")
+                complain("the exported system has at most 2 faults in total; --faults N sets another number")
         from checker.export.writing import write
 
         for path in write(exported, form, folder, most_states=most_states):

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def refuse_what_is_not_asked(names: Collection[str], deployments: Sequence[Deployment]) -> None:
-    """End the command where a name is no property, or one that is checked of no deployment here.
+    """End the command if a name is no property, or is a property that is not checked for any of the deployments.
 
-    A script that fails on a property which nobody asks about would never fail.
+    A script that fails on an unchecked property would never fail.
     """
     from model.deployment.hiding import printable
     from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
@@ -24,4 +24,4 @@ def refuse_what_is_not_asked(names: Collection[str], deployments: Sequence[Deplo
         if name not in KNOWN_PROPERTIES:
             fail(f"--fail-on {printable(name)}: unknown property; choose from {', '.join(KNOWN_PROPERTIES)}")
         if deployments and name not in asked:
-            fail(f"--fail-on {name}: is not checked here, for nothing requires it; add --require {name}")
+            fail(f"--fail-on {name}: is not checked here, because nothing requires it; add --require {name}")

@@ -1,4 +1,4 @@
-"""``proofka help``: what a word means, from the tables that the checker itself goes by."""
+"""``proofka help``: explain a word, from the tables that the checker itself uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from checker.cli.completing import complete_word
 from checker.cli.errors import fail, plain
 
 NUMBERED = frozenset({"claim", "client rule"})
-"""Kinds of words whose numbers look alike."""
+"""Kinds of words with numbers of the same form."""
 
 
 def help_on(
@@ -24,10 +24,10 @@ def help_on(
         ),
     ] = None,
 ) -> None:
-    """Explain a property, a setting of any client or broker, a fault, an assumption, a client rule, a claim, a verdict
-    or an exit status.
+    """Explain a property, a client or broker setting, a fault, an assumption, a client rule, a claim, a verdict or an
+    exit status.
 
-    Exit status: 0 it was explained, 2 there is no such word.
+    Exit status: 0 the word was explained, 2 the word is unknown.
     """
     from reports.console import console
     from reports.guide.lookup import find, near
@@ -45,11 +45,11 @@ def help_on(
         return
     if not entries:
         close = near(word)
-        there = f"did you mean {', '.join(close)}?" if close else "proofka help lists what there is"
+        there = f"did you mean {', '.join(close)}?" if close else "proofka help lists all words"
         fail(f"{plain(word)[:100]}: no such word; {there}")
     kinds = {entry.kind for entry in entries}
     if kinds >= NUMBERED:
-        typer.echo(f"{plain(word)} numbers a {' and a '.join(sorted(NUMBERED))}: these have only the number in common")
+        typer.echo(f"{plain(word)} numbers a {' and a '.join(sorted(NUMBERED))}: only the number is the same")
     print_paged(console(), *(EntryReport(entry) for entry in entries))
 
 

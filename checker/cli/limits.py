@@ -1,4 +1,4 @@
-"""What the options allow an exploration to cost."""
+"""Build the limits of an exploration from the options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def budget_of(seconds: float | None, limits: dict[str, int | None]) -> Budget:
-    """The budget that the options set; what none of them sets has its default."""
+    """Return the budget that the options set; each limit without an option has its default."""
     from checker.budget import Budget
 
     given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The search that follows a printed answer: changes that help, other values of durations and assumptions."""
+"""Search after the printed answer: changes that help, and other values of durations and assumptions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from properties.verdict import Result
 
 DEFAULT_MORE = 10.0
-"""Seconds for everything that a check looks for after its answer, unless ``--more`` says otherwise."""
+"""Seconds for the whole search after the answer, unless ``--more`` names another number."""
 
 
 def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Result:
-    """Add to a result what single changes prevent and other values would change, until the time is over.
+    """Add to a result the single changes that prevent violations, and the values that would change a verdict.
 
-    Whatever ends the search, the answer and its exit status stay.
+    The search ends after ``seconds``. The printed answer and its exit status never change.
     """
     from checker.explanation import single_changes
     from checker.sensitivity import sensitivities
@@ -34,21 +34,26 @@ def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Resul
 
     stop = threading.Event()
     with (
-        console(stderr=True).status(f"looking for more, at most {seconds:g} s (Ctrl-C ends it; --more SECONDS)"),
+        console(stderr=True).status(
+            f"looking for changes that help, at most {seconds:g} s (--more SECONDS; Ctrl-C ends the search)"
+        ),
         _until(seconds, stop) as over,
     ):
         result = result if result.preventions is not None else single_changes(run, result, stop, seconds)
         turning = () if stop.is_set() else tuple(thresholds(run, result.verdicts, budget, stop))
         found = () if stop.is_set() else sensitivities(run.deployment, result.verdicts, stop)
     if stop.is_set():
-        why = f"{seconds:g} s were not enough" if over.is_set() else "interrupted"
-        complain(f"more: {why}: not every change and other value was tried (--more SECONDS gives more time)")
+        why = f"time limit of {seconds:g} s reached" if over.is_set() else "interrupted"
+        complain(f"more: {why}: some changes and values were not tried (--more SECONDS sets the limit)")
     return replace(result, sensitivities=found, thresholds=turning, others_tried=not stop.is_set())
 
 
 @contextmanager
 def _until(seconds: float, stop: threading.Event) -> Iterator[threading.Event]:
-    """Within the block ``stop`` is set once the time is over, which sets the event given too, or by an interrupt."""
+    """Set ``stop`` in the block when the time is over or the user interrupts.
+
+    The yielded event is set if the time is over.
+    """
     over = threading.Event()
 
     def end() -> None:

@@ -1,4 +1,4 @@
-"""What the commands take: each option's type, its name for the reader, and how its text is read."""
+"""Options and arguments of the commands: type, metavariable, help text and parser of each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _seconds(text: str) -> float:
 def _seconds_or_none(text: str | float) -> float:
     value = _number(str(text))
     if not 0 <= value < math.inf:
-        raise typer.BadParameter(f"'{text}' is not a number of seconds, nor 0")
+        raise typer.BadParameter(f"'{text}' is neither a number of seconds nor 0")
     return value
 
 
@@ -45,7 +45,7 @@ def _number(text: str) -> float:
 def _faults(text: str) -> str:
     value = text.strip().lower()
     if value != "any" and not (value.isascii() and value.isdigit() and len(value) <= 6):
-        raise typer.BadParameter(f"{text!r} is neither a number of faults nor the word any")
+        raise typer.BadParameter(f"{text!r} is neither a number of faults nor any")
     return value
 
 
@@ -61,37 +61,62 @@ File = Annotated[
     Path | None,
     typer.Argument(
         metavar="PATH",
-        help="A deployment in YAML, a configuration as it lies somewhere, a folder, or - for standard input.",
+        help="A deployment in YAML, an existing configuration file, a folder, or - for standard input.",
     ),
 ]
-Kafka = Annotated[str | None, typer.Option(metavar="V", help="Release of the brokers, where no file says it.")]
+Kafka = Annotated[
+    str | None,
+    typer.Option(
+        metavar="V",
+        help="Release of the brokers, such as 4.0; needed with .properties files (default: the release in the files, "
+        "else the newest known).",
+    ),
+]
 Topic = Annotated[
-    str | None, typer.Option(metavar="F|NAME", help="The topic's .properties file; beside PATH, the topic's name.")
+    str | None,
+    typer.Option(
+        metavar="F|NAME",
+        help="The topic's .properties file; with PATH, the topic's name (default: topics named in the files).",
+    ),
 ]
 Fill = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="What a placeholder such as ${NAME} stands for.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="The value of a placeholder such as ${NAME}; repeat for more (default: none).",
+    ),
 ]
 Clients = Annotated[
     list[str] | None,
     typer.Option(
-        "--client", metavar="[NAME=]V", help="Release of the clients: 2.8, or sarama=1.43, where no file says it."
+        "--client",
+        metavar="[NAME=]V",
+        help="Release of the clients, such as 2.8 or sarama=1.43; repeat for more (default: the release in the files).",
     ),
 ]
 PipelineNumber = Annotated[
-    int | None, typer.Option("--pipeline", metavar="N", min=1, help="The one of several pipelines that is asked for.")
+    int | None,
+    typer.Option("--pipeline", metavar="N", min=1, help="Check only pipeline number N of proofka show (default: all)."),
 ]
 Partly = Annotated[
-    bool, typer.Option("--partial", help="Check pipelines of which values were rejected as if nobody had said these.")
+    bool,
+    typer.Option(
+        "--partial", help="Check a pipeline even if some of its values were rejected, ignoring those (default: off)."
+    ),
 ]
-Environment = Annotated[bool, typer.Option("--env", help="Take placeholders from the environment of this command.")]
-Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .properties file.")]
-Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file.")]
-Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file.")]
+Environment = Annotated[
+    bool, typer.Option("--env", help="Fill placeholders from this command's environment variables (default: off).")
+]
+Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .properties file (default: none).")]
+Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file (default: none).")]
+Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file (default: none).")]
 Assume = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="What no file tells, such as processing=handed-off.",
+        help="An assumption about the application, such as processing=handed-off; repeat for more "
+        "(default: the documented value of each).",
         autocompletion=complete_assumption,
     ),
 ]
@@ -100,7 +125,8 @@ Faults = Annotated[
     typer.Option(
         metavar="N",
         parser=_faults,
-        help="Explore up to N faults, over all kinds; any: however many.",
+        help="Explore up to N faults over all kinds, or any number of faults with any (default: the total in the file, "
+        "else every single fault, then larger sets until the time limit).",
         autocompletion=complete_faults,
     ),
 ]
@@ -113,18 +139,41 @@ Seconds = Annotated[
         help="Stop exploring after SECONDS (default: 10 without --faults, no limit with it).",
     ),
 ]
-States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
-Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, max=256, help="Threads to explore with.")]
+States = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Stop exploring after N states (default: no limit).")
+]
+Memory = Annotated[
+    int | None,
+    typer.Option(
+        metavar="SIZE",
+        parser=_bytes,
+        help="Stop exploring when the process uses SIZE bytes, such as 512M or 2G (default: 60% of the machine's "
+        "memory).",
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=256,
+        help="Number of threads that explore (default: the processors available to this process).",
+    ),
+]
 Require = Annotated[
     list[str] | None,
-    typer.Option(metavar="P", help="A property that must hold; repeat for more.", autocompletion=complete_property),
+    typer.Option(
+        metavar="P",
+        help="A property that must hold; repeat for more (default: those of --profile).",
+        autocompletion=complete_property,
+    ),
 ]
 Profile = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="What is required: at-least-once, exactly-once, ordered or all. --require names properties instead.",
+        help="The required properties: at-least-once, exactly-once, ordered or all (default: the profile in the file, "
+        "else at-least-once and the promises of the producer's settings). --require names properties instead.",
         autocompletion=complete_profile,
     ),
 ]
@@ -133,8 +182,8 @@ FailOn = Annotated[
     typer.Option(
         "--fail-on",
         metavar="P",
-        help="Let the exit status be about P alone, required or not; repeat for more. --require says what is asked, "
-        "and what the answer and reports are about; this, what a script fails on.",
+        help="A property that determines the exit status, required or not; repeat for more (default: the required "
+        "properties). The answer and the reports still follow --require.",
         autocompletion=complete_property,
     ),
 ]
@@ -142,45 +191,59 @@ FailOnKnownDefects = Annotated[
     bool,
     typer.Option(
         "--fail-on-known-defects",
-        help="End with status 3 where a required property holds and a known defect of these releases, which the model "
-        "does not have, could violate it.",
+        help="End with status 3 if a required property holds and a known defect of these releases, which is not "
+        "modelled, could violate the property (default: off).",
     ),
 ]
 JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
+    Path | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the result as JSON into FILE; - writes only JSON to standard output (default: none).",
+    ),
 ]
 ReportFiles = Annotated[
     list[Path] | None,
     typer.Option(
         "--report",
         metavar="PATH",
-        help="A report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
-        "of each pipeline; repeat for more.",
+        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder with "
+        "pages for each pipeline; repeat for more (default: none).",
     ),
 ]
 BundleFile = Annotated[
     Path | None,
-    typer.Option("--bundle", metavar="FILE.zip", help="Write all that proofka verify needs to check it again."),
+    typer.Option(
+        "--bundle",
+        metavar="FILE.zip",
+        help="Write a bundle: the result and everything that proofka verify needs to check it (default: none).",
+    ),
 ]
 Details = Annotated[
-    bool, typer.Option("--details", help="Print everything: more than one trace, notes, assumptions, versions.")
+    bool, typer.Option("--details", help="Print also further traces, notes, assumptions and versions (default: off).")
 ]
-AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
+AllTraces = Annotated[
+    bool,
+    typer.Option("--all-traces", help="Print one trace for each smallest fault set (default: one for each property)."),
+]
 AllFaultSets = Annotated[
     bool,
     typer.Option(
-        "--all-fault-sets", help="Without --faults: search violated properties for larger fault sets as well."
+        "--all-fault-sets",
+        help="Without --faults: also search violated properties for larger fault sets (default: off).",
     ),
 ]
 AllProperties = Annotated[
     bool,
     typer.Option(
         "--all-properties",
-        help="Without --faults: explore the properties that are not required too, however long that takes.",
+        help="Without --faults: also explore the properties that are not required, without a time limit "
+        "(default: off).",
     ),
 ]
 NoSensitivity = Annotated[
-    bool, typer.Option("--no-sensitivity", hidden=True, help="The same as --more 0, in commands of earlier versions.")
+    bool, typer.Option("--no-sensitivity", hidden=True, help="Same as --more 0; kept for commands of earlier versions.")
 ]
 More = Annotated[
     float,
@@ -188,25 +251,36 @@ More = Annotated[
         "--more",
         metavar="SECONDS",
         parser=_seconds_or_none,
-        help="After the answer, try other values of assumptions and durations for at most SECONDS; 0: do not.",
+        help="After the answer, try single changes and other values for at most SECONDS; 0 skips this search.",
     ),
 ]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="Say why each property breaks, and which change would have prevented it.")
+    bool,
+    typer.Option(
+        "--explain", help="Explain each violation, and name the changes that would have prevented it (default: off)."
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and what --explain finds.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="Print the answer in one sentence, and the result of --explain (default: off).")
+]
 
 WholeSeconds = Annotated[
-    float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then.")
+    float | None,
+    typer.Option(
+        "--time",
+        metavar="SECONDS",
+        parser=_seconds,
+        help="Stop exploring after SECONDS (no limit unless a default follows).",
+    ),
 ]
-Replicas = Annotated[int, typer.Option(metavar="N", help="Replicas of the partition.")]
-LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Slots of each log.")]
-Records = Annotated[int, typer.Option(metavar="N", help="Records that may be written.")]
-Epochs = Annotated[int, typer.Option(metavar="N", help="The largest leader epoch; the first is 0.")]
+Replicas = Annotated[int, typer.Option(metavar="N", help="Number of replicas of the partition.")]
+LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Number of records that each log can hold.")]
+Records = Annotated[int, typer.Option(metavar="N", help="Largest number of records that are written.")]
+Epochs = Annotated[int, typer.Option(metavar="N", help="Largest leader epoch; the first epoch is 0.")]
 
 
 class EngineName(StrEnum):
-    """Who explores: this process, Spark, or Spark once this process has used up the memory that it may take."""
+    """The engine that explores: this process, Spark, or Spark after this process has reached its memory limit."""
 
     EMBEDDED = "embedded"
     SPARK = "spark"
@@ -216,22 +290,27 @@ class EngineName(StrEnum):
 Engine = Annotated[
     EngineName,
     typer.Option(
-        help="What explores: this process, Spark, or this process until its memory is used up, and then Spark.",
+        help="The engine that explores: this process (embedded), Spark, or this process until the memory limit, "
+        "then Spark (auto).",
     ),
 ]
 Master = Annotated[
-    str | None, typer.Option(metavar="URL", help="Spark's master. All cores of this machine unless it is given.")
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Spark's master, such as local[2] or spark://host:7077 (default: all cores of this machine).",
+    ),
 ]
 Stats = Annotated[
-    bool, typer.Option("--stats", help="Print what came from the cache, and what each of Spark's supersteps cost.")
+    bool, typer.Option("--stats", help="Print cache hits, and the cost of each superstep of Spark (default: off).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON (default: as text).")]
 SwitchOn = Annotated[
     list[str] | None,
     typer.Option(
         "--with",
         metavar="R",
-        help="Use ranked-epochs or symmetry.",
+        help="A reduction to use: ranked-epochs or symmetry; repeat for more (default: none of these).",
         autocompletion=complete_switch_on,
     ),
 ]
@@ -240,7 +319,7 @@ SwitchOff = Annotated[
     typer.Option(
         "--without",
         metavar="R",
-        help="Do not use cone-of-influence or covered-faults.",
+        help="A reduction to leave out: cone-of-influence or covered-faults; repeat for more (default: both are used).",
         autocompletion=complete_switch_off,
     ),
 ]
@@ -249,24 +328,32 @@ CheckpointFolder = Annotated[
     typer.Option(
         "--checkpoint",
         metavar="DIR",
-        help="Write snapshots into DIR, and go on from what is there. Spark keeps all states in it.",
+        help="Write snapshots into the folder DIR, and continue from the snapshot there (default: none). Spark "
+        "keeps all states in DIR.",
     ),
 ]
 CheckpointEvery = Annotated[
-    float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between snapshots.")
+    float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between two snapshots.")
 ]
 Deployments = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder.")
 ]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder to write into, and to go on from.")]
+Out = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR", help="The folder for the results; an audit continues from results that are already there."
+    ),
+]
 AuditKafka = Annotated[
     str | None,
-    typer.Option("--kafka", metavar="V", help="Release of the brokers, where SOURCE describes a cluster without it."),
+    typer.Option(
+        "--kafka", metavar="V", help="Release of the brokers, such as 3.9, if SOURCE does not name it (default: none)."
+    ),
 ]
 
 
 class OutgrownAre(StrEnum):
-    """What becomes of systems that need more memory than one exploration may take."""
+    """The treatment of systems that need more memory than one exploration may use."""
 
     UNKNOWN = "unknown"
     SPREAD = "spread"
@@ -274,19 +361,34 @@ class OutgrownAre(StrEnum):
 
 Outgrown = Annotated[
     OutgrownAre,
-    typer.Option(help="A system that needs more memory is left undecided, or explored by all executors together."),
+    typer.Option(help="A system that needs more memory is undecided (unknown), or explored by all executors (spread)."),
 ]
 SecondsEach = Annotated[
-    float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system then.")
+    float | None,
+    typer.Option(
+        "--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system after SECONDS (default: no limit)."
+    ),
 ]
 MemoryEach = Annotated[
     int | None,
-    typer.Option("--memory", metavar="SIZE", parser=_bytes, help="Stop exploring a system at so much memory."),
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        parser=_bytes,
+        help="Stop exploring a system when it uses SIZE bytes, such as 2G (default: 60% of the machine's "
+        "memory, divided by its processors).",
+    ),
 ]
-NoFigures = Annotated[bool, typer.Option("--no-figures", help="Do not draw figures.")]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Let Spark say what it does.")]
-Form = Annotated[Format, typer.Option("--format", help="For TLC, SPIN, a solver, or as a graph.")]
-Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")]
+NoFigures = Annotated[bool, typer.Option("--no-figures", help="Do not draw figures (default: figures are drawn).")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Print Spark's log (default: off).")]
+Form = Annotated[
+    Format,
+    typer.Option("--format", help="For TLC (tla), SPIN (promela), a solver (smt2), or as a graph (dot, graphml)."),
+]
+Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder for the written files.")]
 MostStates = Annotated[
-    int | None, typer.Option("--most-states", metavar="N", min=1, help="How large a graph may be (dot, graphml).")
+    int | None,
+    typer.Option(
+        "--most-states", metavar="N", min=1, help="Largest number of states of a graph (dot, graphml; default: 2000)."
+    ),
 ]

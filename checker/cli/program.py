@@ -29,15 +29,18 @@ from checker.cli.verify import verify
 
 
 class OneLineErrors(TyperGroup):
-    """The commands; a wrong option is one line on standard error, like any other wrong input."""
+    """The command group.
+
+    A wrong option ends the program with one line on standard error, like any other wrong input.
+    """
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
-        """Parse what stands before the command."""
+        """Parse the options before the command's name."""
         with one_line_usage_errors(), one_line_of_a_full_disk():
             return super().make_context(*arguments, **options)
 
     def invoke(self, ctx: Any) -> Any:
-        """Parse what stands behind the command, and run it."""
+        """Parse the options after the command's name, and run the command."""
         with one_line_usage_errors(), one_line_of_a_full_disk():
             return super().invoke(ctx)
 
@@ -53,11 +56,12 @@ app = typer.Typer(
 
 
 COLLECT_AFTER = (50_000, 20, 20)
-"""Objects, and collections of younger ones, after which Python looks for garbage: terms and modules are none."""
+"""Thresholds of Python's garbage collector (objects, then collections of the younger generations). Terms and modules
+are never garbage, so collecting early costs time only."""
 
 
 def main() -> None:
-    """Run the command line; a reader that closes the pipe early ends it quietly."""
+    """Run the command line. If the reader of a pipe closes the pipe early, the program ends without a message."""
     gc.set_threshold(*COLLECT_AFTER)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -84,21 +88,21 @@ def proofka(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Answers, for the configuration of a Kafka pipeline, what can be lost, repeated or reordered, and how."""
+    """Check a Kafka pipeline configuration: which records can be lost, repeated or reordered, and by which run."""
 
 
 app.command(short_help="Check a deployment.")(check)
-app.command(short_help="Check, and say what would have prevented each violation.")(explain)
+app.command(short_help="Check, and name the changes that prevent each violation.")(explain)
 app.command(short_help="Check many deployments, on Spark.")(audit)
-app.command(short_help="Show every effective setting, and where it is from.")(show)
+app.command(short_help="Show every effective setting and its origin.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
-app.command(short_help="Tell a trace step by step, or draw it.")(trace)
+app.command(short_help="Print a trace step by step, or draw the trace.")(trace)
 app.command(short_help="Check a result or a bundle again.")(verify)
-app.command(short_help="Say what changed between two results or configurations.")(diff)
+app.command(short_help="Compare two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
-app.command(short_help="Decide what the literature claims.")(claims)
+app.command(short_help="Decide published claims about Kafka.")(claims)
 app.command()(properties)
 app.command(short_help="List known defects of releases and clients.")(defects)
-app.command(short_help="Show what is kept between runs, or delete it.")(cache)
+app.command(short_help="Show or delete the data kept between runs.")(cache)
 app.command("help", short_help="Explain a property, setting, fault, verdict ...")(help_on)

@@ -1,4 +1,4 @@
-"""``proofka properties``: what is checked."""
+"""``proofka properties``: list the properties."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ def published(
     checkpoint_every: CheckpointEvery = 20,
     json_output: Json = False,
 ) -> None:
-    """Explore the whole state space of a published replication protocol, and count.
+    """Explore the whole state space of a published replication protocol, and count its states.
 
-    Exit status: 0 everything was explored, 2 the input is wrong, 3 the budget ran out.
+    Exit status: 0 everything was explored, 2 the input is wrong, 3 a limit was reached.
     """
     from model.published.catalogue import protocol
 

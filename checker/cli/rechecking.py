@@ -1,4 +1,4 @@
-"""``proofka verify`` of a bundle, and exploring again what a result speaks of."""
+"""``proofka verify`` for a bundle, and a new exploration for a result."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from checker.verify import Verification
 
 ZIP = b"PK"
-"""How every zip file begins."""
+"""The first bytes of every zip file."""
 
 
 SIGNS_OF_A_RESULT = ('"verdicts"', '"deployment"', '"format"')
-"""What stands in every file that --json wrote."""
+"""Texts that occur in every file that ``--json`` wrote."""
 
 LOOKED_AT = 64 << 20
-"""In so many bytes of a file is looked for the signs."""
+"""Bytes at the start of a file that are searched for the texts of a result."""
 
 
 def is_bundle(file: Path) -> bool:
-    """Whether a file is to be read as a bundle: by its name, or by how it begins."""
+    """Tell whether a file must be read as a bundle: by its name, or by its first bytes."""
     if not file.is_file():
         return False
     with file.open("rb") as stream:
@@ -37,7 +37,10 @@ def is_bundle(file: Path) -> bool:
 
 
 def is_result(file: Path) -> bool:
-    """Tell a bundle, or what --json wrote, by what stands in the file: configurations can be JSON as well."""
+    """Tell whether a file is a bundle or a result of ``--json``.
+
+    The file's content decides, because configurations can be JSON as well.
+    """
     if is_bundle(file) or not file.is_file():
         return is_bundle(file)
     with file.open("rb") as opened:
@@ -46,13 +49,16 @@ def is_result(file: Path) -> bool:
 
 
 def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:
-    """The content of a bundle; ends the command with ``status`` and a line for each part that is damaged."""
+    """Return the content of a bundle.
+
+    If a part is damaged, print a line for each damaged part and end the command with ``status``.
+    """
     from checker.archive import MAX_FILE, DamagedBundle
     from checker.bundle import read_bundle
     from reports.schema import problem
 
     if file.stat().st_size > MAX_FILE:
-        fail(f"{file}: is larger than {MAX_FILE >> 20} MB, so it is no bundle")
+        fail(f"{file}: is no bundle: it is larger than {MAX_FILE >> 20} MB")
     try:
         bundle = read_bundle(file.read_bytes())
     except DamagedBundle as error:
@@ -67,7 +73,7 @@ def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:
 
 @dataclass(frozen=True)
 class Found:
-    """What checking again found: lines, the traces that were replayed with their steps, and how the command ends."""
+    """The outcome of a verification: lines to print, the replayed traces with their steps, and the exit status."""
 
     lines: tuple[str, ...]
     replayed: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -75,13 +81,13 @@ class Found:
 
 
 def verify_bundle(file: Path, *, again: bool) -> Found:
-    """Check a bundle again. Ends the command where something is not as it was written."""
+    """Verify a bundle. End the command if a part differs from what was written."""
     bundle = load_bundle(file)
     from checker.recheck import is_of_this_model, of_another_model, recheck, same_deployment
     from checker.tampered import TamperedDocument
 
-    whole = f"hashes: those of all {len(bundle.members) + 1} members and of the directory are right"
-    sources = tuple(f"it says that it was made of {one.name} (SHA-256 {one.sha256})" for one in bundle.sources)
+    whole = f"hashes: correct for all {len(bundle.members) + 1} members and for the directory"
+    sources = tuple(f"source named in the bundle: {one.name} (SHA-256 {one.sha256})" for one in bundle.sources)
     try:
         if not is_of_this_model(bundle.document):
             same_deployment(bundle)
@@ -94,7 +100,7 @@ def verify_bundle(file: Path, *, again: bool) -> Found:
 
 
 def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Found:
-    """Check a result again that was read from a file. Ends the command where something is not as it was written."""
+    """Verify a result that was read from a file. End the command if a part differs from what was written."""
     from checker.recheck import is_of_this_model, of_another_model
     from checker.tampered import TamperedDocument
     from checker.verify import verify
@@ -109,20 +115,23 @@ def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Fo
 
 
 def _with_counts(found: Verification, document: Mapping[str, Any], *, again: bool) -> Found:
-    """What was found, what exploring again finds, and what nothing could be said of. Raises TamperedDocument."""
+    """Return the outcome with the compared counts, and with a line for each part that could not be verified.
+
+    Raise TamperedDocument.
+    """
     left_open = found.open
     if again:
         counts = _count_again(document)
         lines, left_open = counts.lines, (*left_open, *counts.open)
     else:
-        of = f", for the passes too: {', '.join(found.passes)}" if found.passes else ""
+        of = f", which also checks the passes: {', '.join(found.passes)}" if found.passes else ""
         lines = (f"counts: not compared; --recount explores again{of}",)
     not_all = tuple(f"not verified: {one}" for one in left_open)
     return Found((*found.lines, *lines, *not_all), found.replayed, EXIT_UNDECIDED if not_all else EXIT_HOLDS)
 
 
 def _count_again(document: Mapping[str, Any]) -> Recounted:
-    """Explore again what a result speaks of. Raises TamperedDocument."""
+    """Explore the deployment of a result again, and compare the counts. Raise TamperedDocument."""
     from checker.budget import Budget
     from checker.interruption import interrupts
     from checker.recount import NothingCounted, Recounted, RecountStopped, recount
@@ -134,4 +143,4 @@ def _count_again(document: Mapping[str, Any]) -> Recounted:
     except NothingCounted as nothing:
         return Recounted((), (f"counts: {nothing}",))
     except RecountStopped as stopped:
-        return Recounted((), (f"counts: exploring again was stopped ({stopped})",))
+        return Recounted((), (f"counts: the new exploration was stopped ({stopped})",))

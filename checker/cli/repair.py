@@ -1,4 +1,4 @@
-"""``proofka repair``: which changes make the required properties hold, cheapest first."""
+"""``proofka repair``: changes that make the required properties hold, cheapest first."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from checker.repair import Repairs
     from model.deployment.deployment import Deployment
 
-Most = Annotated[int, typer.Option("--most", metavar="N", min=1, help="Show at most so many repairs.")]
+Most = Annotated[int, typer.Option("--most", metavar="N", min=1, help="Show at most N repairs.")]
 
 
 def repair(
@@ -65,18 +65,22 @@ def repair(
     seconds: WholeSeconds = 600,
     most: Most = 3,
 ) -> None:
-    """Find the smallest changes of settings, and of what the application does, that make required properties hold.
+    """Find the smallest changes of settings, and of the application's behaviour, that make the required properties
+    hold.
 
-    Each repair is checked as the deployment itself is, of all required properties, and shown with what it costs.
-    Without --faults, and where the file names no total, single faults are repaired; larger sets are explored only where
-    single faults violate nothing. Where no changes make all properties hold, those are shown that make as many hold
-    together as can be. Upgrades of brokers and clients, to releases that are modelled, come after all settings. A
-    terminal shows each repair once it is found. Once the time is over, or at Ctrl-C, what was found until then is
-    shown. Of a property that nothing mends it is said who could prevent the violation, and what to ask next.
+    Each repair is checked like the deployment itself, for all required properties, and shown with its cost. Without
+    --faults, and without a total in the file, the command repairs single faults; it explores larger fault sets only if
+    single faults violate nothing. If no changes make all properties hold, the command shows changes that make as many
+    as possible hold together. Upgrades of brokers and clients, to modelled releases, come after all settings.
 
-    Exit status: 0 every required property holds, of itself or with the first repair; 1 one is violated and no repair
-    mends all; 2 the input is wrong; 3 with the first repair, or before, one is not decided, or the search was stopped
-    before it found any; 4 one passes only because what it speaks of never happens.
+    A terminal shows each repair as soon as it is found. When the time is over, or after Ctrl-C, the command shows the
+    repairs found before. For a property without a repair, the command names who could prevent the violation, and the
+    next command to try.
+
+    Exit status: 0 every required property holds, at first or with the first repair; 1 a required property is violated
+    and no repair mends all; 2 the input is wrong; 3 a required property is undecided, at first or with the first
+    repair, or the search was stopped before it found a repair; 4 a required property is vacuous (its situation never
+    occurs).
     """
     from checker.source import Source, narrowed
     from reports.repairs import RepairReport
@@ -99,17 +103,19 @@ def repair(
     with one_line_errors():
         deployment = narrowed(source.read(), faults, require, profile)
         if deployment.faults.any_number:
-            fail("--faults any: a repair is looked for within a number of faults; say one")
+            fail("--faults any: a repair needs a number of faults")
         found, ended = _searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)
     console().print(RepairReport(deployment, found, ended))
     raise typer.Exit(_status(found))
 
 
 def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> tuple[Repairs, str]:
-    """Search for repairs until the time is over or somebody interrupts, and say what ended the search before its end.
+    """Search for repairs until the time is over or the user interrupts, and return the repairs and the reason of the
+    end.
 
-    Where nobody says how many faults, single faults come first: what one of them violates needs no larger set of faults
-    to be mended, and the answer names that bound. Only where single faults violate nothing, larger sets are explored.
+    If no total of faults is given, single faults come first. A property that one fault violates needs no larger fault
+    set to be mended, and the answer names this bound. The search explores larger fault sets only if single faults
+    violate nothing.
     """
     from checker.repair import Search
     from checker.solver import SolverUndecided
@@ -142,14 +148,16 @@ def _searched(deployment: Deployment, budget: Budget, seconds: float | None, mos
         complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None
     timer.cancel()
-    ended = f"the {seconds:g} s ran out (--time)" if seconds and out_of_time.is_set() else "interrupted"
+    ended = f"time limit of {seconds:g} s reached (--time)" if seconds and out_of_time.is_set() else "interrupted"
     if found.stopped:
         complain(ended)
     return found, ended if found.stopped else ""
 
 
 def _status(found: Repairs) -> int:
-    """As of a check with the first repair that mends all, if there is one and any is needed."""
+    """Return the exit status: as for a check with the first repair that mends all properties, if a repair is needed and
+    exists.
+    """
     if not found.violated:
         return exit_status(found.before.verdicts)
     if found.whole:

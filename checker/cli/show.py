@@ -1,4 +1,4 @@
-"""``proofka show``: every effective setting of a deployment, and where it came from."""
+"""``proofka show``: every effective setting of a deployment, and its origin."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def show(
     clients: Clients = None,
     pipeline: PipelineNumber = None,
 ) -> None:
-    """Show every effective setting and where it came from; of files as they lie, what became of each value.
+    """Show every effective setting and its origin; for existing files, also how each value is interpreted.
 
-    Exit status: 0 all was read, 2 something keeps a pipeline from being checked.
+    Exit status: 0 everything was read, 2 a problem prevents a pipeline from being checked.
     """
     from checker.source import Source
 
@@ -70,7 +70,7 @@ def show(
     if len(deployments) == 1:
         console().print(SettingsReport(deployments[0]))
     elif deployments:
-        console().print("\n--pipeline N shows every effective setting of one of them")
+        console().print("\n--pipeline N shows every effective setting of pipeline N")
     if sought is not None and sought.problems:
         for problem in (*sought.problems, *sought.besides):
             complain(str(problem))
@@ -78,10 +78,10 @@ def show(
 
 
 def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: int | None = None) -> int:
-    """Tell what there is in a folder, and, if that is wanted, what became of each value of its files.
+    """Print the content of a folder and, if ``each_value`` is set, the interpretation of each value in its files.
 
-    Returns how many lines were printed: ``most`` at most, where that is given. The screen of a single pipeline has
-    notes of its own.
+    Return the number of printed lines, at most ``most`` if ``most`` is given. The screen of a single pipeline has notes
+    of its own.
     """
     from model.deployment.dialects.accounting import accounts_of
     from reports.console import console
@@ -102,7 +102,10 @@ def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: in
 
 
 def print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bool) -> int:
-    """Print what was found and what keeps pipelines from being checked; return the lines that it took."""
+    """Print what was found, and the problems that prevent pipelines from being checked.
+
+    Return the number of printed lines.
+    """
     from reports.several import MOST_FOUND
 
     used = 0
@@ -118,7 +121,10 @@ def print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: boo
 
 
 def _complain_of_rejected(sought: Sought, kafka: str | None) -> None:
-    """Say in a line on standard error what ``--partial`` passes over; without it each value is an error."""
+    """Print a line on standard error about the values that ``--partial`` ignores.
+
+    Without ``--partial`` each rejected value is an error.
+    """
     if not sought.partial:
         return
     from model.deployment.dialects.accounting import Fate, accounts_of
@@ -129,5 +135,5 @@ def _complain_of_rejected(sought: Sought, kafka: str | None) -> None:
         files = f", and {wording.counted(len(sought.findings.unread), 'file')} cannot be read" * bool(
             sought.findings.unread
         )
-        said = f"{wording.counted(rejected, 'value')} rejected{files}: taken as if nobody had said them"
+        said = f"{wording.counted(rejected, 'value')} rejected{files}: ignored"
         complain(f"{sought.findings.place}: {said}; proofka show names them")

@@ -1,4 +1,4 @@
-"""``proofka trace``: the traces of a result, one at a time."""
+"""``proofka trace``: print the traces of a result, one at a time."""
 
 from __future__ import annotations
 
@@ -39,23 +39,38 @@ NO_MATPLOTLIB = 'matplotlib is not installed: pip install "proofka[figures]"'
 def trace(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A result (--json), a bundle, or what proofka check reads: it is checked."),
+        typer.Argument(
+            metavar="FILE", help="A result (--json), a bundle, or a PATH of proofka check, which is checked first."
+        ),
     ],
     number: Annotated[
-        int | None, typer.Argument(metavar="[N]", min=1, help="The trace to tell. Without it traces are listed.")
+        int | None, typer.Argument(metavar="[N]", min=1, help="Number of the trace (default: list all traces).")
     ] = None,
     step: Annotated[
-        int | None, typer.Option("--step", metavar="K", min=0, help="The whole state after step K; 0 is the start.")
+        int | None,
+        typer.Option(
+            "--step",
+            metavar="K",
+            min=0,
+            help="Print the whole state after step K; 0 is the initial state (default: all steps).",
+        ),
     ] = None,
     itf: Annotated[
-        Path | None, typer.Option("--itf", metavar="FILE", help="Write the trace as ITF, for Apalache's viewers.")
+        Path | None,
+        typer.Option("--itf", metavar="FILE", help="Write the trace as ITF, for Apalache's viewers (default: none)."),
     ] = None,
     png: Annotated[
-        Path | None, typer.Option("--png", metavar="FILE", help="Draw the trace as a space-time diagram.")
+        Path | None,
+        typer.Option("--png", metavar="FILE", help="Draw the trace as a space-time diagram (default: none)."),
     ] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="The same, as SVG.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the space-time diagram as SVG (default: none).")
+    ] = None,
     layers: Annotated[
-        Path | None, typer.Option("--layers", metavar="FILE", help="Draw the states per layer (.png or .svg).")
+        Path | None,
+        typer.Option(
+            "--layers", metavar="FILE", help="Draw the number of states in each layer, as .png or .svg (default: none)."
+        ),
     ] = None,
     kafka: Kafka = None,
     topic: Topic = None,
@@ -68,9 +83,10 @@ def trace(
     faults: Faults = None,
     seconds: Seconds = None,
 ) -> None:
-    """Tell a trace step by step, with the state beside it where the terminal is wide; or list the traces.
+    """Print a trace step by step, with the state beside it on a wide terminal; or list the traces.
 
-    Exit status: 0 it was told, 2 the input is wrong, or there is no such trace, 3 interrupted before it was found.
+    Exit status: 0 the trace was printed, 2 the input is wrong or the trace does not exist, 3 interrupted before the
+    trace was found.
     """
     from checker.source import Source
 
@@ -110,30 +126,30 @@ def trace(
 
 
 def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[str, Path | None]) -> None:
-    """Complain before anything is checked about what could not be answered after it."""
+    """Refuse, before anything is checked, options that could not be answered after the check."""
     for option, path in written.items():
         if path is None:
             continue
         if number is None and option != "--layers":
-            fail(f"{option}: which trace? Say its number N")
+            fail(f"{option}: needs the number N of a trace")
         check_file(option, path)
         endings = {"--png": (".png",), "--svg": (".svg",), "--layers": (".png", ".svg")}.get(option)
         if endings is not None:
             if path.suffix.lower() not in endings:
-                fail(f"{path}: the name of what {option} writes ends in {' or '.join(endings)}")
+                fail(f"{path}: {option} writes a file whose name ends in {' or '.join(endings)}")
             if find_spec("matplotlib") is None:
                 fail(NO_MATPLOTLIB)
     if step is not None and number is None:
-        fail("--step: of which trace? Say its number N")
+        fail("--step: needs the number N of a trace")
 
 
 def _result_of(source: Source, file: Path, faults: str | None, seconds: float | None) -> tuple[str, Result]:
-    """The result, read or checked anew, and the name of its deployment."""
+    """Return the name of the deployment, and its result, read from a file or from a new check."""
     from checker.source import Source, narrowed
 
     if is_result(file):
         if source != Source(file) or faults or seconds:
-            fail(f"{file}: is a result; options of a check change nothing in it")
+            fail(f"{file}: is a result; options of a check apply to configurations only")
         from checker.cli.verify import load_document
         from reports.document import result_from_document
 
@@ -159,13 +175,13 @@ def _list(told: list[Telling], result: Result) -> None:
     if told:
         print_paged(out, "", TraceList(told))
     else:
-        out.print("\nno trace: nothing was found to be violated")
+        out.print("\nno trace: no violation was found")
 
 
 def _chosen(told: list[Telling], number: int, step: int | None, file: Path) -> Telling:
-    """The trace of this number, which has such a step."""
+    """Return the trace with this number. End the command if the trace or the step does not exist."""
     if number > len(told):
-        there = f"there are {len(told)}" if told else "nothing was found to be violated"
+        there = f"the result has {len(told)}" if told else "no violation was found"
         fail(f"{file}: has no trace {number}; {there}")
     telling = told[number - 1]
     if step is not None and step > len(telling.steps):
@@ -176,7 +192,7 @@ def _chosen(told: list[Telling], number: int, step: int | None, file: Path) -> T
 def _ways_to_write(
     telling: Telling | None, result: Result, name: str, file: Path
 ) -> Mapping[str, Callable[[Path], None]]:
-    """By option, what writes the file that it names."""
+    """Return, for each option that writes a file, the function that writes the file."""
 
     def draw_states(path: Path) -> None:
         from reports.figures.layers import draw_layers

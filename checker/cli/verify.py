@@ -1,4 +1,4 @@
-"""``proofka verify``: the traces of an earlier result, replayed; and all else that a bundle holds."""
+"""``proofka verify``: replay the traces of an earlier result, and check every other part of a bundle."""
 
 from __future__ import annotations
 
@@ -14,19 +14,26 @@ from checker.cli.rechecking import Found, is_bundle, load_bundle, verify_bundle,
 from model.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20
-"""A result file larger than this is not one of ours."""
+"""Largest size of a result file, in bytes."""
 
 
 def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result that --json wrote, or a bundle.")],
-    steps: Annotated[bool, typer.Option("--steps", help="Print each step of each trace as it is replayed.")] = False,
-    recount: Annotated[bool, typer.Option("--recount", help="Explore again, and compare what was counted.")] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Print each replayed step of each trace (default: off).")
+    ] = False,
+    recount: Annotated[
+        bool, typer.Option("--recount", help="Explore again, and compare the counts (default: off).")
+    ] = False,
 ) -> None:
-    """Check a result or a bundle again: everything that follows from its deployment, and every trace, by the model.
+    """Check a result or a bundle again: every value that follows from its deployment, and every trace, against the
+    model.
 
-    Of a bundle also its hashes and the systems in it. --recount explores again what no trace shows: that a property
-    holds. Exit status: 0 all is as it was written and comes out again, 1 something is not, 2 the file is no result,
-    3 not all can be verified: another version of the model wrote it, it was stopped, or settings tell too little.
+    For a bundle the command also checks the hashes and the systems in it. --recount explores again, because no trace
+    shows that a property holds.
+
+    Exit status: 0 everything agrees, 1 something does not, 2 the file is no result, 3 a part cannot be verified:
+    another version of the model wrote the result, the check was stopped, or settings are missing.
     """
     with one_line_errors():
         found = verify_bundle(file, again=recount) if is_bundle(file) else _verify_result(file, again=recount)
@@ -44,7 +51,7 @@ def _verify_result(file: Path, *, again: bool) -> Found:
 
 
 def _say(line: str) -> None:
-    """Print a line; on a terminal it is broken between words, and into a file it stays one."""
+    """Print a line. On a terminal the line is wrapped between words; in a file it stays one line."""
     from reports.lines import wrapped
     from reports.terminal import console
 
@@ -58,27 +65,30 @@ def _say(line: str) -> None:
 
 
 def load_document(file: Path) -> dict[str, Any]:
-    """A result that is as it was written, from a bundle or from what --json wrote; or one line why it is none."""
+    """Return an unchanged result, read from a bundle or from a ``--json`` file.
+
+    End the command with one line if the file is no such result.
+    """
     from properties.sealing import SEAL, seal
 
     if is_bundle(file):
         return dict(load_bundle(file, EXIT_BAD_INPUT).document)
     document = load_result(file)
     if document[SEAL] != seal(document):
-        fail(f"{file}: was changed after --json wrote it; proofka verify says where")
+        fail(f"{file}: was changed after --json wrote it; proofka verify names the difference")
     return document
 
 
 def load_result(file: Path) -> dict[str, Any]:
-    """A result file that satisfies the schema, or one line why it is none."""
+    """Return a result file that satisfies the schema. End the command with one line if the file is none."""
     from reports.schema import problem
 
     if not file.is_file():
-        file.stat()  # raises where there is nothing
+        file.stat()  # raises OSError if the file does not exist
         what = "a directory" if file.is_dir() else "no regular file"
         fail(f"{file}: is {what}; expected a result that --json wrote")
     if file.stat().st_size > MAX_RESULT_BYTES:
-        fail(f"{file}: is larger than {MAX_RESULT_BYTES >> 20} MB, so it is no result of proofka check")
+        fail(f"{file}: is larger than {MAX_RESULT_BYTES >> 20} MB; results of proofka check are smaller")
     try:
         document: Any = read_json(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:

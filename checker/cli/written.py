@@ -1,6 +1,6 @@
-"""The files that a check leaves behind: its result as JSON, reports, and a bundle.
+"""The files that a check writes: the result as JSON, reports, and a bundle.
 
-Each is there whole or not at all, and one that cannot be written keeps no other from being written.
+Each file is written completely or not at all. A file that cannot be written does not prevent the others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STANDARD_OUTPUT = Path("-")
 
 @dataclass
 class Written:
-    """What was asked to be written, and what there is to write by now."""
+    """The requested files, and the answers to write into them."""
 
     json_file: Path | None
     reports: tuple[Path, ...]
@@ -40,7 +40,7 @@ class Written:
     failed: bool = False
 
     def refuse_what_cannot_be(self) -> None:
-        """Complain before the exploration about what could not be written after it."""
+        """Refuse, before the exploration, files that could not be written after it."""
         from reports.formats import UnknownFormat, format_of
 
         if self.json_file is not None and self.json_file != STANDARD_OUTPUT:
@@ -60,7 +60,7 @@ class Written:
                 fail(f"{path}: its name says no format; --report takes a name such as review.html, or a directory")
 
     def note_sources(self, deployments: Sequence[Deployment], source: Source) -> None:
-        """Remember which files the deployments were read from, and their hashes, before anybody can change them."""
+        """Record the names and hashes of the source files before they can change."""
         if self.bundle is not None:
             from checker.bundle import sources_of
 
@@ -69,7 +69,7 @@ class Written:
             self.sources = sources_of(deployments, named)
 
     def refuse_several(self, pipelines: int) -> None:
-        """Complain about what has room for one answer only, where there are several."""
+        """Refuse files that hold one answer only, if there are several pipelines."""
         from reports.formats import format_of
 
         if self.json_file is not None:
@@ -83,7 +83,7 @@ class Written:
                 fail(f"--report {path} takes one result, and {there_are}; name a folder, or choose one with --pipeline")
 
     def add(self, deployment: Deployment, result: Result, command: str) -> None:
-        """Write one more answer. ``failed`` tells whether something that was asked for could not be written."""
+        """Write one more answer. ``failed`` is True if a requested file could not be written."""
         from reports.formats import Answer, format_of, pages
 
         answer = Answer(deployment, result, command)
@@ -129,7 +129,10 @@ def _json(answer: Answer) -> str:
 
 
 def attempt(path: Path, write: Callable[[], object]) -> bool:
-    """Write a file. Where that fails, a line says why: what else there is to write is written nevertheless."""
+    """Write a file, and return whether that succeeded.
+
+    A failure prints one line, and the caller goes on to the next file.
+    """
     try:
         write()
     except (OSError, InputError) as error:
@@ -140,7 +143,7 @@ def attempt(path: Path, write: Callable[[], object]) -> bool:
 
 
 def check_file(option: str, path: Path) -> None:
-    """Complain about a file that could not be written: before there is anything to write into it."""
+    """Refuse a path that could not be written, before its content exists."""
     if path.is_dir():
         fail(f"{path}: is a directory; {option} takes a file")
     if not path.parent.is_dir():

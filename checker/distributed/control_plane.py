@@ -1,9 +1,9 @@
-"""Which bits of a packed state say who owns it: those of the control plane, which few steps change.
+"""The bits of a packed state that determine its owner: the bits of the control plane, which few steps change.
 
-If the owner depends on what changes rarely, most successors of a state stay with it, and a partition can close over
-long ways on its own. What changes rarely is measured, on random walks: variables are taken one by one, each time the
-one that makes the work of the largest partition least, until none makes it less. Whatever is chosen, the search finds
-the same; only its cost depends on it.
+If the owner depends on rarely changing variables, most successors of a state stay in its partition. Then a partition
+can search long paths alone. Random walks measure the changes. Variables are chosen one by one, each time the variable
+that minimises the work of the largest partition, until no variable reduces this work. The choice affects only the cost
+of the search, never its result.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from checker.kernel.layout import Layout, Words
 from checker.kernel.native import Kernel
 
 WALKS, STEPS = 250, 100
-"""Random walks from the initial state, and how many steps each takes at most."""
+"""Number of random walks from the initial state, and the largest number of steps of each."""
 A_FAULT = 0.05
-"""How often a walk takes a fault instead of a step."""
+"""Probability that a walk takes a fault instead of a step."""
 MOVING = 4.0
-"""What a step that leaves its partition costs, as a multiple of one that does not."""
+"""Cost of a step that leaves its partition, as a multiple of the cost of a step that stays."""
 
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """The variables that decide who owns a state, and their bits, a word for each of a packed state."""
+    """The variables that determine the owner of a state, and their bits, a word for each word of a packed state."""
 
     variables: tuple[str, ...]
     mask: tuple[int, ...]
@@ -37,14 +37,14 @@ class ControlPlane:
 def control_plane(
     layout: Layout, kernel: Kernel, own: Sequence[str], faults: Sequence[str], initial: Words, partitions: int
 ) -> ControlPlane:
-    """The variables that together make the work of the largest partition least, as far as taking one by one finds them.
+    """Return variables that together minimise the work of the largest partition, found by choosing one at a time.
 
     ``own`` and ``faults`` name the kernel's functions: a search takes a fault once, and then steps of its own.
     """
     states, differences = _walk(kernel, own, faults, initial)
 
     def cost(names: Sequence[str]) -> float:
-        """The work of the largest partition, as a multiple of its share if no step left its partition."""
+        """Return the work of the largest partition, as a multiple of its share if no step left its partition."""
         mask = _mask(layout, names)
         owned = closing.count_by_owner(states, mask, partitions)
         leaving = np.count_nonzero((differences & mask).any(axis=1)) / max(len(differences), 1)
@@ -67,7 +67,7 @@ def control_plane(
 def _walk(
     kernel: Kernel, own: Sequence[str], faults: Sequence[str], initial: Words
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The different states of some random walks, and which bits the own steps from them change."""
+    """Return the different states of some random walks, and the bits that the own steps from these states change."""
     random = np.random.default_rng(0)
     words = len(initial)
     room = np.empty((sum(kernel.most_successors[name] for name in (*own, *faults)), words + 1), dtype=np.uint64)

@@ -1,8 +1,8 @@
-"""Exploration by fault layers where the states of each combination are spread over partitions.
+"""Exploration by fault layers, with the states of each fault combination spread over partitions.
 
-Combinations of one layer are searched together, in supersteps: every partition closes over what it owns, then what
-belongs to others is passed on. It ends when nothing was passed on. Counts, levels and depths are those of a
-breadth-first search (docs/scaling.md says why).
+The combinations of one layer are searched together, in supersteps. In a superstep, every partition searches its own
+states completely, and then sends the states of other owners. The search ends when no partition sends states. Counts,
+levels and depths equal those of a breadth-first search (docs/scaling.md gives the reason).
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ from checker.kernel.layout import Words
 from properties.superstep import Superstep
 
 PARTITIONS_FOR_EACH_TASK = 4
-"""Partitions for each task that runs at a time: with more of them the work is shared out more evenly, and more is
-passed on."""
+"""Partitions for each task that runs at a time. More partitions distribute the work more evenly, and send more
+states."""
 OnSuperstep = Callable[[Superstep], None]
 
 
 @dataclass
 class DistributedExploration(Exploration[SpreadStates]):
-    """An exploration whose tasks ``runner`` carries out, with everything that must outlive them in ``folder``.
+    """An exploration whose tasks ``runner`` executes, with all lasting data in ``folder``.
 
-    What an earlier run left in the folder is not explored again. ``most_bytes`` limits the size of the files of states.
+    Results of an earlier run in the folder are not explored again. ``most_bytes`` limits the size of the files of
+    states.
     """
 
     runner: Runner = field(kw_only=True)
@@ -81,26 +82,26 @@ class DistributedExploration(Exploration[SpreadStates]):
             self.goal_bit,
         )
         self.plan.take_over()
-        self._superstep = 1  # what is handed over counts as the result of superstep 0
+        self._superstep = 1  # handed-over states count as the result of superstep 0
         self._spread: dict[Combination, SpreadStates] = {}
 
     def _asked(self) -> str:
-        """What is asked, by all that what is found depends on."""
+        """Return the identity of the question, from everything that the result depends on."""
         asked = [self.question.names, list(self.question.observations), sorted(self.question.limits), self.kinds]
         bounds = [self.most, self.own_functions, self.counted, self.infer, self.layout.words]
         return verdict_id([self.kernel.source, repr(asked), repr(bounds), self.initial.tobytes()])
 
     def adopt(self, states: SpreadStates) -> None:
-        """Take a combination that was searched whole by somebody else, in a layer before the next one."""
+        """Add a combination that another exploration searched completely, in an earlier layer than the next one."""
         self._grew(states, None)
         self.shards[states.combination] = states
 
     def go_on(self) -> None:
-        """Look into the folder, where another exploration of the same question left what it found."""
+        """Read the folder, in which another exploration of the same question left its results."""
         self.resumed = True
 
     def _choose(self) -> dict[str, Any]:
-        """Who owns which state; chosen once and for all."""
+        """Choose the number of partitions and the owners of states, once for the whole exploration."""
         usual = min(max(PARTITIONS_FOR_EACH_TASK * self.runner.parallelism, 1), MOST_PARTITIONS)
         partitions = self.partitions or usual
         faults = [kind.value for kind in self.kinds]
@@ -138,9 +139,11 @@ class DistributedExploration(Exploration[SpreadStates]):
         return combination in self.shards and self.shards[combination].complete
 
     def _decide_goal(self, combinations: Sequence[Combination], report: LayerReport) -> None:
-        """Find the states that cannot get back to the goal: stuck, unless every way on ends at a bound.
+        """Find the states that cannot reach the goal.
 
-        While the question is open every state of a smaller combination reaches the goal.
+        They are stuck, or undecided if every continuation ends at a bound.
+
+        While the question is open, every state of a smaller combination reaches the goal.
         """
         first = len(self.question.invariants)
         limits = sum(
@@ -171,7 +174,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         return self._superstep - 1
 
     def _known(self, combination: Combination) -> tuple[Combination, ...]:
-        """The smaller combinations that were searched."""
+        """Return the smaller combinations that were searched."""
         return tuple(one for one in smaller(combination) if one in self.shards)
 
     def _search(
@@ -181,7 +184,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         layer: int,
         on_progress: OnProgress | None,
     ) -> str | None:
-        """Search combinations together, superstep by superstep; why it stopped early, or None."""
+        """Search combinations together, superstep by superstep; return the reason for stopping early, or None."""
         before = self._begun(group)
         for states in before.values():
             self._grew(states, None)
@@ -217,7 +220,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         return None
 
     def _begun(self, group: Sequence[Combination]) -> dict[Combination, SpreadStates]:
-        """What an earlier run knew of these combinations, if it was at them when it ended."""
+        """Return the results of an earlier run that ended while searching these combinations."""
         noted = self.folder.progress() if self.resumed else None
         if noted is None:
             return {}
@@ -262,7 +265,7 @@ class DistributedExploration(Exploration[SpreadStates]):
     def _order(
         self, combination: Combination, sought: int, before: SpreadStates | None
     ) -> Callable[[int], Order | None]:
-        """What each partition is to do with a combination."""
+        """Return a function from a partition to its order for a combination, or to None if there is nothing to do."""
         known = self._known(combination)
         parts = tuple(without_one(combination)) if before is None else ()
         start = self._send_initial_state(combination) if before is None and not parts else {}
@@ -279,7 +282,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         return order
 
     def _send_initial_state(self, combination: Combination) -> dict[int, dict[int, int]]:
-        """Send the initial state to its owner, as if by a partition behind the last one."""
+        """Send the initial state to its owner, with a sender number behind the last partition."""
         mask = np.array(self.plan.mask, dtype=np.uint64)
         owner = int(closing.owner_of_state(self.initial, mask, self.plan.partitions))
         sender = self.plan.partitions
@@ -290,7 +293,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         return {owner: {sender: 1}}
 
     def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
-        """Each state from the violation back to the initial one, with the function that made it."""
+        """Yield each state from the violation back to the initial state, with the function that made it."""
         plan, combination, reference = self.plan, violation.combination, violation.reference
         functions = (*plan.own_functions, *plan.kinds)
         while True:
@@ -307,7 +310,7 @@ class DistributedExploration(Exploration[SpreadStates]):
 
 
 def _failure(outcomes: Sequence[list[Report] | Failure]) -> str | None:
-    """Which limit stopped some task, or None. Raises :class:`DistributedError` where something went wrong."""
+    """Return the limit that stopped some task, or None. Raise :class:`DistributedError` if a task failed."""
     failures = [outcome for outcome in outcomes if not isinstance(outcome, list)]
     for failure in failures:
         if failure.error is not None:
@@ -323,7 +326,7 @@ def _summary(
     seconds: float,
     found: Collection[SpreadStates],
 ) -> Superstep:
-    """What a superstep cost by its reports, and what is ``found`` of the combinations that it searched."""
+    """Return the cost of a superstep from its reports, and the totals of ``found`` combinations."""
     busy: dict[int, float] = {}
     for report in reports:
         busy[report.partition] = busy.get(report.partition, 0.0) + report.seconds

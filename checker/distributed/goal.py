@@ -1,7 +1,7 @@
-"""Backward reachability over all partitions: which combinations reach a state that cannot get back to the goal.
+"""Backward reachability over all partitions: the combinations with a state that cannot reach the goal.
 
 Reference: the rounds are a chaotic iteration of a monotone operator (Cousot and Cousot, *Automatic Synthesis of Optimal
-Invariant Assertions*, 1977): marks are only added, and when no answer adds one, it is the least fixpoint.
+Invariant Assertions*, 1977). Marks are only added, and when no answer adds a mark, the marks are the least fixed point.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from checker.distributed.spread import ROW_BITS
 Carry = Callable[
     [Callable[[Plan, GoalTask], list[GoalReport] | Failure], Sequence[GoalTask]], list[list[GoalReport] | Failure]
 ]
-"""Carries out a function on tasks."""
+"""A function that executes another function on tasks."""
 Smaller = Mapping[Combination, tuple[Combination, ...]]
 
 
 @dataclass(frozen=True)
 class NotReaching:
-    """The first state of least depth that is not marked: its reference, and its depth."""
+    """The first state of least depth without a mark: its reference, and its depth."""
 
     reference: int
     depth: int
@@ -32,20 +32,20 @@ class NotReaching:
 
 @dataclass
 class _Asking:
-    """How far the rounds of one combination are: what each partition asked last, and in which superstep."""
+    """Progress of the rounds of one combination: the last questions of each partition, and the superstep of each."""
 
     asked: dict[int, tuple[int, GoalReport]]
     answers: dict[int, list[Letter]]
     changed: set[int]
 
     def questions(self, partition: int) -> tuple[Letter, ...]:
-        """What is asked of a partition and was not answered: a question stands until somebody's answer changes it."""
+        """Return the unanswered questions to a partition. A question stays until an answer changes it."""
         sent = ((asker, at, report.sent[partition]) for asker, (at, report) in sorted(self.asked.items()))
         return tuple((asker, at, count) for asker, at, count in sent if count)
 
 
 class Marking:
-    """Rounds of marking for some combinations, each with those smaller ones whose states all reach the goal."""
+    """Rounds of marking for some combinations, each with its smaller combinations, whose states all reach the goal."""
 
     def __init__(self, plan: Plan, smaller: Smaller, carry: Carry, next_superstep: Callable[[], int]) -> None:
         self.plan = plan
@@ -56,9 +56,10 @@ class Marking:
     def not_reaching(
         self, combinations: Sequence[Combination], bits: int, *, anew: bool
     ) -> dict[Combination, NotReaching]:
-        """Mark every state from which one with a predicate in ``bits`` is reached; where some state is left, the first.
+        """Mark every state that reaches a state with a predicate in ``bits``; return the first unmarked state of each
+        combination.
 
-        With ``anew`` marks of before are taken away first.
+        With ``anew``, earlier marks are removed first.
         """
         everybody = range(self.plan.partitions)
         orders = {
@@ -96,7 +97,7 @@ class Marking:
         return {one: first for one, first in found.items() if first is not None}
 
     def _half(self, orders: Mapping[tuple[Combination, int], GoalOrder]) -> tuple[int, list[GoalReport]]:
-        """Carry out orders, by combination and partition; in which superstep, and what was reported."""
+        """Execute orders, by combination and partition; return the superstep and the reports."""
         superstep = self.next_superstep()
         by_partition: dict[int, list[GoalOrder]] = {}
         for (_, partition), order in orders.items():

@@ -1,8 +1,8 @@
-"""What one partition does to find out which of its states can get back to a goal.
+"""One partition's part in deciding which of its states can reach a goal.
 
-In a round it marks what it can, from what others answered, and asks the owners of those successors on which it still
-depends; in the next half of the round it answers what others asked. Marks are only ever added, and each is true by
-itself, so an attempt that fails leaves nothing wrong behind.
+In the first half of a round, a partition marks states by the answers received, and asks the owners of the successors
+that it still depends on. In the second half, the partition answers the questions received. Marks are only added, and
+each mark is true by itself, so a failed attempt leaves nothing wrong behind.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from checker.kernel.table import COUNT, ROOM
 
 MARKS, ROUND = "good", "round.json"
 STEP = "step"
-"""The kernel's function of the steps without a fault."""
+"""Name of the kernel's function for fault-free steps."""
 
 
 Letter = tuple[int, int, int]
-"""A sender, the superstep in which it sent, and how many rows."""
+"""A sender, the superstep of sending, and the number of rows."""
 
 
 @dataclass(frozen=True)
 class GoalOrder:
-    """What a partition is to do for one combination: ``asks``, or else answers.
+    """A partition's work for one combination: asking if ``asks``, else answering.
 
-    ``inbox``: the questions or answers that came. ``bits``: predicates whose states are marked first, none if 0; with
-    ``anew`` after every mark was taken away.
+    ``inbox``: the questions or answers received. ``bits``: predicates whose states are marked first, or 0; with
+    ``anew`` after every mark was removed.
     """
 
     combination: Combination
@@ -63,8 +63,9 @@ class GoalTask:
 
 @dataclass(frozen=True)
 class GoalReport:
-    """What came of it: rows ``sent`` to each partition; and of those not marked how many are ``left``, and the first
-    of least depth (depth and row)."""
+    """The outcome: the rows ``sent`` to each partition, the number of unmarked rows ``left``, and the first of these of
+    least depth (depth and row).
+    """
 
     combination: Combination
     partition: int
@@ -74,7 +75,7 @@ class GoalReport:
 
 
 def take_goal_task(plan: Plan, task: GoalTask) -> list[GoalReport] | Failure:
-    """Do one partition's half of a round. What goes wrong is returned: it is not worth another attempt."""
+    """Do one partition's half of a round. Permanent failures are returned, because another attempt would fail again."""
     with failures(plan, task.partition) as failed:
         return [_do(plan, task, order) for order in task.orders]
     return failed[0]
@@ -89,7 +90,7 @@ def _do(plan: Plan, task: GoalTask, order: GoalOrder) -> GoalReport:
 
 
 def _check_that_it_is_next(folder: Path, plan: Plan, task: GoalTask) -> None:
-    """Refuse an attempt that was believed to be lost and begins after a later round: it would take marks away."""
+    """Refuse an attempt that was believed lost and begins after a later round, because it would remove marks."""
     last = read_document(folder / ROUND)
     if last is not None and last["run"] == plan.run and last["superstep"] > task.superstep:
         raise RegionError(f"{folder}: an attempt at a round began after a later one")
@@ -132,7 +133,7 @@ class _Part:
         ]
 
     def _open_rows(self) -> NDArray[np.int64]:
-        """The rows that are not marked and that no other took the place of, deepest first."""
+        """Return the rows that are not marked and were not replaced, deepest first."""
         dead = self.region.dead()
         found = []
         for _, first, last in sorted(self.commit.segments, reverse=True):
@@ -141,7 +142,7 @@ class _Part:
         return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
     def ask(self) -> GoalReport:
-        """Mark what can be marked, and ask about the rest."""
+        """Mark all rows that can be marked, and ask other partitions about the rest."""
         plan, kernel, region = self.plan, self.kernel, self.region
         rows = self._open_rows()
         if self.order.bits:
@@ -181,7 +182,7 @@ class _Part:
         return depth, first
 
     def _answered(self) -> NDArray[np.int64]:
-        """The states of others that are good, as a region."""
+        """Return the good states of other partitions, as a region."""
         region = self.opened.enter_context(scratch_region(self.folder / "answered", self.plan.words))
         boxes, nothing = new_boxes(self.plan.words, self.kernel.most), no_tally()
         nowhere = _places([])
@@ -193,13 +194,13 @@ class _Part:
         return _places([region])
 
     def _ask_about(self, rows: NDArray[np.int64]) -> tuple[int, ...]:
-        """Send the successors of these rows that others own to their owners, each once."""
+        """Send the successors of these rows that other partitions own to their owners, each once."""
         plan, region = self.plan, self.region
         outbox = self.opened.enter_context(scratch_region(self.folder / "questions", plan.words))
         passed_over = np.ones(region.count, dtype=np.uint8)
         passed_over[rows] = 0
         boxes, nothing = new_boxes(plan.words, self.kernel.most), no_tally()
-        # So deep that nothing is ever found again by a shorter way: rows that are known stay as they are.
+        # The largest depth: no known row is then found again by a shorter way, so known rows stay unchanged.
         origin = np.uint64((MOST_DEPTH - 1) << closing.DEPTH_SHIFT)
         frontier = Frontier(self.kernel.addresses[STEP], region.place, 0, region.count, passed_over, 0, origin, False)
         at = 0
@@ -239,7 +240,7 @@ class _Part:
         return tuple(last - first for first, last in pairwise(starts))
 
     def answer(self) -> GoalReport:
-        """Send back what is known to be good of what others asked about."""
+        """Return to each sender the states of its questions that are known to be good."""
         answers: list[NDArray[np.uint64]] = [np.empty((0, self.plan.words + 1), dtype=np.uint64)]
         counts = [0] * self.plan.partitions
         for sender, questions in self._inbox():

@@ -1,8 +1,8 @@
-"""From memory to files: what an embedded exploration found becomes the beginning of a distributed one.
+"""Transfer from memory to files: the result of an embedded exploration becomes the beginning of a distributed one.
 
-Whole combinations are handed over whole, and so is one without faults that was being searched, with the rows that it
-had not expanded. A combination with faults that was being searched begins again: it is the faults of smaller ones, not
-only its own rows, that would have to be gone on with.
+Complete combinations are handed over. The combination without faults is also handed over if its search was incomplete,
+with its unexpanded rows. An incomplete combination with faults begins again, because its search depends on the faults
+of smaller combinations, not only on its own rows.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ from checker.kernel.visited import PARTITION_BITS, PARTITIONS
 from checker.shard import INITIAL_STATE, Shard
 
 BEGUN = 0
-"""The superstep that the handed-over states count as the result of."""
+"""The superstep whose result the handed-over states are."""
 
 
 @dataclass(frozen=True)
 class _Renumbered:
-    """Where the rows of a shard go: the new reference of each, by its partition there.
+    """The new places of the rows of a shard: the new reference of each row, by its partition in the shard.
 
-    ``ends[d]`` holds how many rows less deep than ``d`` each new partition has.
+    ``ends[d]`` holds the number of rows less deep than ``d`` in each new partition.
     """
 
     places: list[NDArray[np.uint64]]
     ends: NDArray[np.int64]
 
     def reference(self, reference: int) -> int:
-        """The new reference of a state."""
+        """Return the new reference of a state."""
         return int(self.places[reference % PARTITIONS][reference >> PARTITION_BITS])
 
 
 def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration) -> None:
-    """Let ``distributed``, of the same question and not begun, go on where ``embedded`` stopped in its last layer.
+    """Let ``distributed``, which has the same question and has not begun, continue from the last layer of ``embedded``.
 
-    It takes another eight bytes a state in memory while it lasts. Raises OSError where there is no room for the files,
-    and :class:`checker.distributed.region.RegionError` where there are paths or numbers of states that do not fit.
+    The transfer takes another eight bytes of memory for each state. Raise OSError if there is no room for the files,
+    and :class:`checker.distributed.region.RegionError` if path lengths or numbers of states are too large.
     """
     places: dict[Combination, _Renumbered] = {}
     last = len(embedded.layers) - 1
@@ -81,7 +81,7 @@ def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration
 
 
 def _renumber(shard: Shard, plan: Plan) -> _Renumbered:
-    """Number rows anew, in the order of their depth, in the partition that owns them."""
+    """Number rows again, in the order of their depth, in the partition that owns them."""
     mask = np.array(plan.mask, dtype=np.uint64)
     places = [np.empty(int(count), dtype=np.uint64) for count in shard.counts]
     counts = np.zeros(plan.partitions, dtype=np.int64)
@@ -102,7 +102,7 @@ def _write(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan) -> 
 
 @contextmanager
 def _many_open_files(count: int) -> Iterator[None]:
-    """Within the block so many more files may be open than before, as far as the system allows it."""
+    """Allow ``count`` more open files within the block, as far as the system permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = soft + count if hard == resource.RLIM_INFINITY else min(soft + count, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
@@ -136,7 +136,7 @@ def _write_all(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan)
 
 
 def _segments(shard: Shard) -> Iterator[tuple[int, int, list[slice]]]:
-    """Depth and source of each segment, and its rows by partition of the shard."""
+    """Yield depth and source of each segment, and its rows by partition of the shard."""
     starts = [segment.starts for segment in shard.segments]
     for segment, end in zip(shard.segments, [*starts, shard.counts][1:], strict=True):
         yield (
@@ -147,7 +147,7 @@ def _segments(shard: Shard) -> Iterator[tuple[int, int, list[slice]]]:
 
 
 def _origins(found_from: NDArray[np.uint32], parents: _Renumbered, common: int) -> NDArray[np.uint64]:
-    """The origins of rows that have depth and source in ``common``."""
+    """Return the origins of rows that have depth and source in ``common``."""
     origins = np.full(len(found_from), common, dtype=np.uint64)
     for part in range(PARTITIONS):
         is_here = (found_from & np.uint32(PARTITIONS - 1) == part) & (found_from != np.uint32(INITIAL_STATE))
@@ -157,7 +157,7 @@ def _origins(found_from: NDArray[np.uint32], parents: _Renumbered, common: int) 
 
 
 def _commit(shard: Shard, renumbered: _Renumbered, plan: Plan, region: Region, partition: int) -> Report:
-    """Make the rows of one partition what counts there. What is known of all together, the first one reports."""
+    """Commit the rows of one partition. The first partition reports the totals of all partitions."""
     ends = renumbered.ends[:, partition].tolist()
     region.adopt(ends[-1])
     segments = [(depth, first, after) for depth, (first, after) in enumerate(pairwise(ends)) if after > first]
@@ -198,7 +198,7 @@ def _commit(shard: Shard, renumbered: _Renumbered, plan: Plan, region: Region, p
 
 
 def _first(shard: Shard, renumbered: _Renumbered, predicate: int, partition: int) -> tuple[int, int]:
-    """Depth and row of a state of least depth in which a predicate held, if this partition has it."""
+    """Return depth and row of a state of least depth in which a predicate held, if this partition has the state."""
     reference = shard.first_with(predicate)
     owner, row = (-1, -1) if reference is None else divmod(renumbered.reference(reference), 1 << ROW_BITS)
     return (shard.depth_of(reference), row) if reference is not None and owner == partition else (0, -1)

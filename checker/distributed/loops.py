@@ -1,4 +1,4 @@
-"""The arrays that the compiled loops of :mod:`checker.kernel.closing` work in."""
+"""Arrays for the compiled loops of :mod:`checker.kernel.closing`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from checker.kernel import closing
 from checker.kernel.closing import Boxes, Tally
 
 ENTRIES = 4096
-"""Successors that wait in a box: what is expanded between two looks at the table stays in the cache."""
+"""Successors in a box. The successors expanded between two accesses to the table fit into the cache."""
 
 
 def new_boxes(words: int, most_successors: int) -> Boxes:
-    """Empty boxes for states of so many words, of which none has more successors."""
+    """Return empty boxes for states of ``words`` words with at most ``most_successors`` successors."""
     most = most_successors + 1
     entries = max(ENTRIES, 2 * most)
     return Boxes(
@@ -26,12 +26,14 @@ def new_boxes(words: int, most_successors: int) -> Boxes:
 
 
 def entries_of(boxes: Boxes) -> int:
-    """How many entries a box holds."""
+    """Return the number of entries of a box."""
     return int(boxes.entries.shape[1] // (boxes.words + 2))
 
 
 def new_tally(inspect: int, predicates: int, *, counted: bool) -> Tally:
-    """A tally that counts everything by the machine code at ``inspect``; with ``counted`` also how often it held."""
+    """Return a tally that counts by the machine code at ``inspect``; with ``counted`` also the states of each
+    predicate.
+    """
     return Tally(
         inspect,
         np.zeros(closing.MOST_DEPTH, dtype=np.int64),
@@ -43,5 +45,5 @@ def new_tally(inspect: int, predicates: int, *, counted: bool) -> Tally:
 
 
 def no_tally() -> Tally:
-    """A tally that counts nothing but transitions."""
+    """Return a tally that counts only transitions."""
     return new_tally(0, 0, counted=False)

@@ -1,8 +1,7 @@
-"""States on their way to the partitions that own them: an Arrow file per sender, a record batch per receiver.
+"""States sent to the partitions that own them: an Arrow file for each sender, a record batch for each receiver.
 
-A row is a packed state and its origin, as the regions hold it, so nothing is converted on either side: the sender
-writes a buffer as it is, the receiver maps the file into memory. What was sent may be read by a later run, so each
-batch has a checksum.
+A row is a packed state and its origin, as in the regions, so neither side converts anything: the sender writes a buffer
+unchanged, and the receiver maps the file into memory. A later run can read the files, so each batch has a checksum.
 """
 
 from __future__ import annotations
@@ -19,17 +18,19 @@ from numpy.typing import NDArray
 from checker.distributed.writing import replacing
 
 CHECKSUMS = b"checksums"
-"""In the schema's metadata: four bytes for each batch."""
+"""Key of the schema's metadata for the checksums: four bytes for each batch."""
 
 
 class MessagesLost(Exception):
-    """A file of messages does not hold what its sender reported."""
+    """A file of messages does not hold the rows that its sender reported."""
 
 
 def write_messages(path: Path, rows: NDArray[np.uint64], starts: Sequence[int]) -> None:
-    """Write rows, of which the ones from ``starts[p]`` to ``starts[p + 1]`` are for partition ``p``; whole or not.
+    """Write rows to a file, completely or not at all.
 
-    Raises OSError where there is no room.
+    Rows ``starts[p]`` to ``starts[p + 1]`` are for partition ``p``.
+
+    Raise OSError if there is no room.
     """
     width = rows.shape[1] * 8
     everything = pa.py_buffer(rows)
@@ -43,7 +44,7 @@ def write_messages(path: Path, rows: NDArray[np.uint64], starts: Sequence[int]) 
 
 
 def read_messages(path: Path, receiver: int, count: int, words: int) -> NDArray[np.uint64]:
-    """The rows for a partition, mapped into memory. Raises :class:`MessagesLost` unless there are ``count``."""
+    """Return the rows for a partition, mapped into memory. Raise :class:`MessagesLost` unless there are ``count``."""
     width = (words + 1) * 8
     try:
         reader = pa.ipc.open_file(pa.memory_map(str(path)))

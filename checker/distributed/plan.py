@@ -1,4 +1,4 @@
-"""What the tasks of a distributed search are told, and what they report. Everything here is small and is pickled."""
+"""Orders to the tasks of a distributed search, and their reports. All objects here are small and are pickled."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ CURRENT = "current-run"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is the same for every task: the folder, the machine code, who owns which state, what is counted.
+    """The common data of every task: the folder, the machine code, the owners of states, and the counted values.
 
-    ``run`` is different for each process that plans: what an earlier one left is verified before it is used, and what
-    is left of an earlier one's tasks does nothing any more.
-    ``mask`` has a word for each of a packed state: the bits of the control plane. ``goal_bit`` is -1 without a goal.
+    ``run`` differs for each planning process: files of an earlier run are verified before use, and remaining tasks of
+    an earlier run do nothing. ``mask`` has a word for each word of a packed state: the bits of the control plane.
+    ``goal_bit`` is -1 without a goal.
     """
 
     folder: str
@@ -39,28 +39,28 @@ class Plan:
     goal_bit: int
 
     def kernel(self) -> Kernel:
-        """The machine code, made once in a process."""
+        """Return the machine code, made once in a process."""
         return _kernel(self.source, tuple(self.most_successors.items()), self.other_functions)
 
     def take_over(self) -> None:
-        """Make this the run that goes on in the folder."""
+        """Make this run the owner of the folder."""
         with replacing(Path(self.folder) / CURRENT) as new:
             new.write_text(self.run, encoding="utf-8")
 
     def current_run(self) -> str:
-        """The run that goes on in the folder."""
+        """Return the run that owns the folder."""
         return (Path(self.folder) / CURRENT).read_text(encoding="utf-8")
 
     def place(self, combination: Combination, partition: int) -> Path:
-        """The folder of a partition's states of a combination of faults."""
+        """Return the folder of a partition's states of a fault combination."""
         return Path(self.folder) / "states" / named(combination) / str(partition)
 
     def messages(self, superstep: int, combination: Combination, sender: int) -> Path:
-        """The file of what a partition sent in a superstep."""
+        """Return the file of the rows that a partition sent in a superstep."""
         return self.sent_in(superstep) / named(combination) / f"{sender}.arrow"
 
     def sent_in(self, superstep: int) -> Path:
-        """The folder of everything that was sent in a superstep."""
+        """Return the folder of all rows sent in a superstep."""
         return Path(self.folder) / "messages" / str(superstep)
 
 
@@ -70,18 +70,18 @@ def _kernel(source: str, most_successors: tuple[tuple[str, int], ...], others: t
 
 
 def named(combination: Combination) -> str:
-    """A combination as the name of a folder."""
+    """Return a combination as the name of a folder."""
     return "-".join(map(str, combination)) or "all"
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a partition is to do with one combination in a superstep.
+    """A partition's order for one combination in a superstep.
 
-    ``first``: nothing of it was searched yet, so the faults that lead into it are still to be expanded, from the
+    ``first``: the combination was not searched before, so the faults that lead into it must be expanded, from the
     combinations in ``parts`` (by the number of their kind). States in ``smaller`` are not entered. ``inbox``: the
-    senders of the superstep before, and how many rows each sent. Once all predicates in ``sought`` were seen, states
-    deeper than the deepest first sight need not be expanded; ``deepest`` is what is known of that so far.
+    senders of the previous superstep, and the number of rows from each. Once all predicates in ``sought`` were seen,
+    states deeper than the deepest first sight need no expansion; ``deepest`` is its known value so far.
     """
 
     combination: Combination
@@ -97,7 +97,7 @@ class Order:
 class Task:
     """One partition's superstep.
 
-    ``until``: when to give up, in seconds since 1970; ``most_states``: how many states make it give up.
+    ``until``: the time limit, in seconds since 1970. ``most_states``: the limit of states.
     """
 
     partition: int
@@ -109,13 +109,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Report:
-    """What one partition's superstep came to for one combination.
+    """The outcome of one partition's superstep for one combination.
 
-    ``states`` and ``bytes`` are those of its files; ``entered``, ``replaced`` and ``expanded`` what the superstep
-    added, ``sent`` the rows for each partition, the least deep of them at depth ``sent_from``. ``levels`` and
-    ``transitions`` count by depth, ``first`` says where each predicate was first seen (depth and row, -1 if nowhere),
-    ``held`` in how many states it held. ``seconds`` is what it took, ``peak`` the process's memory in bytes.
-    ``waiting``: some rows are still to be expanded.
+    ``states`` and ``bytes`` are those of its files. ``entered``, ``replaced`` and ``expanded`` count the rows of this
+    superstep. ``sent`` counts the rows for each partition, the least deep of them at depth ``sent_from``. ``levels``
+    and ``transitions`` count by depth. ``first`` gives the first state of each predicate (depth and row, -1 if none),
+    ``held`` the number of states in which each predicate held. ``seconds`` is the elapsed time, ``peak`` the process's
+    memory in bytes. ``waiting``: some rows are not expanded yet.
     """
 
     combination: Combination
@@ -136,20 +136,20 @@ class Report:
     waiting: bool = False
 
     def idle(self) -> Report:
-        """What the same partition would report of a superstep in which there is nothing for it to do."""
+        """Return the report of the same partition for a superstep in which it has nothing to do."""
         nothing = (0,) * len(self.sent)
         return replace(self, entered=0, replaced=0, expanded=0, sent=nothing, sent_from=None, seconds=0.0)
 
 
 def report_from(document: Mapping[str, Any]) -> Report:
-    """A report that was written as JSON."""
+    """Return a report from its JSON document."""
     lists = {name: tuple(value) for name, value in document.items() if isinstance(value, list)}
     return Report(**{**document, **lists, "first": tuple((depth, row) for depth, row in document["first"])})
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a partition did not finish: a limit (``stopped``), or an ``error`` in words."""
+    """The reason why a partition did not finish: a limit (``stopped``), or an ``error`` in words."""
 
     partition: int
     stopped: str | None = None

@@ -1,9 +1,8 @@
-"""A set of states in files: rows that are only appended, and an open-addressing table of where they are.
+"""A set of states in files: rows that are only appended, and an open-addressing table of their places.
 
-Both are memory-mapped, so opening one costs nothing and a superstep touches only the pages that it needs. Rows that
-were written after the last commit, by an attempt that failed, are dropped when the region is opened again; the table is
-marked while it is being written to and made again from the rows if it was left so. See
-:mod:`checker.kernel.closing` for what a row is.
+Both files are memory-mapped, so opening a region costs nothing, and a superstep touches only the needed pages. Rows
+written after the last commit, by a failed attempt, are dropped when the region is opened again. The table is marked
+while it is written, and built again from the rows if the mark remained. :mod:`checker.kernel.closing` describes a row.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ from checker.kernel.table import COUNT, ROOM, SLOTS, STATES, TABLE
 from model.input_error import InputError
 
 MOST_LOAD = 0.62
-"""How full a table may get: emptier ones are searched faster, and take more room."""
+"""Largest fill of a table. Emptier tables are searched faster, and take more room."""
 TABLES_GROW_BY = 1.7
 ROWS_GROW_BY = 1.5
 LEAST_ROWS, LEAST_SLOTS, LEAST_REPLACED = 512, 1024, 512
 MOST_ROWS = (1 << 32) - 2
-"""A table's entry has 32 bits for a row."""
+"""Largest number of rows. A table's entry has 32 bits for a row."""
 ROWS_FILE, REPLACED_FILE, TABLE_FILE, OPEN_TABLE = "rows", "replaced", "table", "table.open"
 VERIFIED_FILE = "verified"
-"""Which run held the files against their checksums last."""
+"""Name of the file with the last run that compared the files with their checksums."""
 CHECKSUM_CHUNK = 1 << 24
 
 
 class RegionError(InputError):
-    """A region's files do not hold what was committed; or it has more states than its rows can be numbered."""
+    """A region's files do not hold the committed data, or the region has more states than its row numbers allow."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What of a region's files is committed: rows, replacements, and a checksum of each."""
+    """The committed part of a region's files: rows, replacements, and a checksum of each."""
 
     rows: int = 0
     replaced: int = 0
@@ -55,7 +54,10 @@ class Extent:
 
 
 class _Mapped:
-    """A file, as much of it as is allocated, in memory. It is open only while it is mapped: many of them may be."""
+    """The allocated part of a file, mapped into memory.
+
+    The file is open only while it is being mapped, because there can be many.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -83,7 +85,10 @@ class _Mapped:
         return self._map
 
     def grow(self, size: int) -> None:
-        """Make the file larger. Raises OSError where there is no room: writing to a map would end the process."""
+        """Make the file larger.
+
+        Raise OSError if there is no room; writing to a map without room would end the process.
+        """
         if size > self.size:
             self._attach(size)
 
@@ -92,11 +97,11 @@ class _Mapped:
 
 
 class Region:
-    """Rows and their table in a folder; ``place`` tells the compiled loops where they are in memory.
+    """Rows and their table in a folder; ``place`` gives the compiled loops their addresses in memory.
 
-    It is opened as of ``extent``; one that does not grow is only read. The first time that a ``run`` opens it the files
-    are held against their checksums, and the table is made again. Raises :class:`RegionError` where they hold something
-    else, and OSError where there is no room.
+    The region is opened at ``extent``; a region that does not grow is only read. When a ``run`` opens the region for
+    the first time, the files are compared with their checksums, and the table is built again. Raise
+    :class:`RegionError` if the files differ, and OSError if there is no room.
     """
 
     def __init__(
@@ -136,12 +141,12 @@ class Region:
 
     @property
     def count(self) -> int:
-        """Rows, those that others took the place of included."""
+        """Number of rows, including replaced rows."""
         return int(self.place[COUNT])
 
     @property
     def states(self) -> int:
-        """Different states."""
+        """Number of different states."""
         return int(self.place[COUNT] - self.place[REPLACED_COUNT])
 
     @property
@@ -168,7 +173,7 @@ class Region:
         place[REPLACED_ROOM] = self._replaced.size // 8
 
     def _make_table(self, slots: int) -> None:
-        """A new, empty table in the place of the old one."""
+        """Replace the table by a new, empty table."""
         new = self.folder / f"{OPEN_TABLE}.new"
         new.unlink(missing_ok=True)
         larger = _Mapped(new)
@@ -185,7 +190,7 @@ class Region:
         self._tell_place()
 
     def reserve(self, more: int) -> None:
-        """Make room for ``more`` further rows. Raises OSError, and RegionError where they cannot be numbered."""
+        """Make room for ``more`` further rows. Raise OSError, and RegionError if the rows cannot be numbered."""
         wanted = self.count + more
         if wanted > MOST_ROWS:
             raise RegionError(f"more than {MOST_ROWS:,} rows in one partition: take more partitions")
@@ -201,16 +206,16 @@ class Region:
         self._tell_place()
 
     def adopt(self, count: int) -> None:
-        """Make the first ``count`` rows, which were written from outside and are all different, what it holds."""
+        """Take the first ``count`` rows, written from outside and all different, as the content of the region."""
         self.place[COUNT] = count
         closing.fill_table(self.place, self.words)
 
     def replaced(self) -> NDArray[np.uint64]:
-        """The rows that others took the place of, as written: the new row's number above the old one's."""
+        """Return the replacements as written: the new row's number above the old row's number."""
         return self._replaced.bytes[: int(self.place[REPLACED_COUNT]) * 8].view(np.uint64)
 
     def dead(self) -> NDArray[np.uint8]:
-        """A byte for each row: whether another took its place. Empty if none did."""
+        """Return a byte for each row: 1 if the row was replaced. The array is empty if no row was replaced."""
         if not self.place[REPLACED_COUNT]:
             return np.empty(0, dtype=np.uint8)
         marks = np.zeros(self.count, dtype=np.uint8)
@@ -218,7 +223,7 @@ class Region:
         return marks
 
     def commit(self) -> Extent:
-        """Where the files end now; what is behind it will be dropped. The table is whole from here on."""
+        """Commit the present content; later rows will be dropped. The table is whole from here on."""
         extent, rows, replaced = self.extent, self.count, int(self.place[REPLACED_COUNT])
         self.extent = Extent(
             rows,
@@ -229,7 +234,7 @@ class Region:
         return self.extent
 
     def close(self, *, committed: bool) -> None:
-        """Let go of the files. A table whose rows were not committed is left marked."""
+        """Release the files. A table whose rows were not committed stays marked."""
         for mapped in (self._rows, self._replaced, self._table):
             mapped.close()
         if committed and self._is_marked:
@@ -240,7 +245,7 @@ class Region:
 def opened_region(
     folder: Path, words: int, extent: Extent, *, run: str | None = None, grows: bool = True
 ) -> Iterator[Region]:
-    """A region that is closed at the end; as it was committed, unless something went wrong."""
+    """Yield a region, and close it at the end, committed unless an exception occurred."""
     region = Region(folder, words, extent, run=run, grows=grows)
     committed = False
     try:
@@ -252,7 +257,7 @@ def opened_region(
 
 @contextmanager
 def scratch_region(folder: Path, words: int) -> Iterator[Region]:
-    """An empty region that is removed at the end."""
+    """Yield an empty region, and remove it at the end."""
     shutil.rmtree(folder, ignore_errors=True)
     try:
         with opened_region(folder, words, Extent()) as region:
@@ -262,7 +267,7 @@ def scratch_region(folder: Path, words: int) -> Iterator[Region]:
 
 
 def read_row(folder: Path, words: int, number: int) -> tuple[Words, int]:
-    """A row's packed state and its origin. Raises :class:`RegionError` where there is no such row."""
+    """Return a row's packed state and its origin. Raise :class:`RegionError` if the row does not exist."""
     size = (words + 1) * 8
     with (folder / ROWS_FILE).open("rb") as file:
         file.seek(number * size)
@@ -273,7 +278,7 @@ def read_row(folder: Path, words: int, number: int) -> tuple[Words, int]:
 
 
 def _is_new_to(folder: Path, run: str) -> bool:
-    """Whether a run has not opened a region before."""
+    """Tell whether a run opens a region for the first time."""
     file = folder / VERIFIED_FILE
     return not file.exists() or file.read_bytes() != run.encode()
 

@@ -1,4 +1,4 @@
-"""Who carries out the tasks of a superstep."""
+"""Runners: execution of the tasks of a superstep."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ ShouldStop = Callable[[], bool]
 
 
 class DistributedError(InputError):
-    """A superstep could not be carried out; the message says why. What was whole before it is kept."""
+    """A superstep failed; the message gives the reason. Completed supersteps are kept."""
 
 
 class Interrupted(Exception):
-    """Somebody asked to stop while a superstep was carried out; it is given up."""
+    """The user asked to stop during a superstep, which is given up."""
 
 
 class Runner(Protocol):
-    """Carries out tasks, wherever that is, each at least once."""
+    """A runner executes each task at least once, at any place."""
 
     @property
     def parallelism(self) -> int:
-        """How many tasks run at a time."""
+        """Number of tasks that run at a time."""
 
     def run(
         self, do: Callable[[Plan, Task], Outcome], plan: Plan, tasks: Sequence[Task], should_stop: ShouldStop
     ) -> list[Outcome]:
-        """What became of each task, in their order. Raises :class:`Interrupted` and :class:`DistributedError`."""
+        """Return the outcome of each task, in order. Raise :class:`Interrupted` and :class:`DistributedError`."""
 
 
 @dataclass(frozen=True)
 class OneByOne:
-    """Carries out tasks in this process, one after the other: the search without what carries it."""
+    """A runner in this process that executes tasks one after the other, without a cluster."""
 
     parallelism: int = 1
 
     def run(
         self, do: Callable[[Plan, Task], Outcome], plan: Plan, tasks: Sequence[Task], should_stop: ShouldStop
     ) -> list[Outcome]:
-        """Carry out the tasks in their order."""
+        """Execute the tasks in order."""
         outcomes: list[Outcome] = []
         for task in tasks:
             if should_stop():

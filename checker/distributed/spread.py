@@ -1,4 +1,4 @@
-"""The states of one combination of faults, spread over partitions: what is known of them without looking at a row."""
+"""The states of one fault combination, spread over partitions, with the facts known without reading a row."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ ROW_BITS = MOST_ROWS.bit_length()
 
 @dataclass
 class SpreadStates:
-    """What the partitions reported last. A reference is a partition and a row in it.
+    """The last reports of the partitions.
 
-    ``sought``: the predicates that, all seen, ended the search; states deeper than the last first sight are not counted
-    then, although a partition that did not know yet may have found some. While the search is not complete the depths
-    are upper bounds: only what lies no deeper than ``settled`` is known to be found by a shortest path.
+    A reference is a partition and a row in this partition.
+
+    ``sought``: the predicates that ended the search once all were seen. Deeper states than the last first sight are
+    then not counted, although a partition without this information can have found some. While the search is incomplete,
+    depths are upper bounds. Only states no deeper than ``settled`` are known to have a shortest path.
     """
 
     combination: Combination
@@ -28,13 +30,13 @@ class SpreadStates:
 
     @property
     def settled(self) -> int | None:
-        """Up to which depth nothing can change any more; None if that is everywhere."""
+        """The depth up to which nothing can change any more; None if nothing can change at any depth."""
         waiting = [report.sent_from for report in self.reports if report.sent_from is not None]
         return None if self.complete else min(waiting, default=-1)
 
     @property
     def deepest(self) -> int | None:
-        """The depth at which everything sought was seen, or None if it was not or nothing was sought."""
+        """The depth at which everything sought was seen, or None if something was not seen or nothing was sought."""
         bits = [bit for bit in range(self.sought.bit_length()) if self.sought >> bit & 1]
         depths = [self._first_depth(bit) for bit in bits]
         return max((depth for depth in depths if depth is not None), default=None) if None not in depths else None
@@ -44,8 +46,10 @@ class SpreadStates:
         return min((depth for depth, row in found if row >= 0), default=None)
 
     def level_sizes(self) -> list[int]:
-        """How many states there are at each depth; of an incomplete search those up to where depths are known, the last
-        of them perhaps in part."""
+        """Return the number of states at each depth.
+
+        For an incomplete search, the list ends at the last depth with known depths, whose number can be partial.
+        """
         return self._levels()[: None if self.settled is None else self.settled + 1]
 
     def _levels(self) -> list[int]:
@@ -54,17 +58,17 @@ class SpreadStates:
 
     @property
     def count(self) -> int:
-        """Distinct states."""
+        """Number of distinct states."""
         return sum(self._levels())
 
     @property
     def depth(self) -> int:
-        """The depth of the deepest state."""
+        """Depth of the deepest state."""
         return max(len(self._levels()) - 1, 0)
 
     @property
     def transition_count(self) -> int:
-        """How many steps were made, each state's once."""
+        """Number of steps made, each state's steps counted once."""
         counts = summed([report.transitions for report in self.reports])
         return sum(counts if self.deepest is None else counts[: self.deepest])
 
@@ -80,11 +84,11 @@ class SpreadStates:
         return bits
 
     def held_in(self, predicate: int) -> int:
-        """In how many states a predicate held."""
+        """Return the number of states in which a predicate held."""
         return sum(report.held[predicate] for report in self.reports)
 
     def first_with(self, predicate: int) -> int | None:
-        """The reference of a state of least depth in which a predicate held, or None."""
+        """Return the reference of a state of least depth in which a predicate held, or None."""
         found = [(*report.first[predicate], report.partition) for report in self.reports]
         best = min(((depth, partition, row) for depth, row, partition in found if row >= 0), default=None)
         if best is None or (self.settled is not None and best[0] > self.settled):
@@ -92,19 +96,19 @@ class SpreadStates:
         return best[1] << ROW_BITS | best[2]
 
     def depth_of(self, reference: int) -> int:
-        """The length of a shortest path to a state that :meth:`first_with` named."""
+        """Return the length of a shortest path to a state that :meth:`first_with` returned."""
         partition, row = divmod(reference, 1 << ROW_BITS)
         firsts = (first for report in self.reports if report.partition == partition for first in report.first)
         return next(depth for depth, first_row in firsts if first_row == row)
 
     @property
     def bytes(self) -> int:
-        """Bytes of its files."""
+        """Bytes of the files."""
         return sum(report.bytes for report in self.reports)
 
 
 def summed(counts: Sequence[Sequence[int]]) -> list[int]:
-    """The sums of lists of different lengths, place by place, without zeros at the end."""
+    """Return the sums of lists of different lengths, place by place, without zeros at the end."""
     longest = max((len(one) for one in counts), default=0)
     sums = [sum(one[place] for one in counts if place < len(one)) for place in range(longest)]
     while sums and not sums[-1]:

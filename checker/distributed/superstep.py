@@ -1,10 +1,9 @@
-"""What one partition does in a superstep: take in what others found, close over what it owns, send on the rest.
+"""One partition's superstep: enter received states, search the own states completely, send the other states.
 
-The partition's rows and table change in place, but what counts is what its last commit says: an attempt that fails
-leaves nothing behind that the next one would take as done. An attempt that had committed before it was lost returns
-what it reported then. Reference: bulk-synchronous supersteps as in Valiant, *A Bridging Model for Parallel
-Computation*, 1990; level-by-level search inside, so that what is found in a superstep is found by its shortest way
-within the partition.
+The partition's rows and table change in place, but only its last commit is valid, so a failed attempt leaves nothing
+that the next attempt would use. An attempt that committed before it was lost returns its earlier report. Reference:
+bulk-synchronous supersteps as in Valiant, *A Bridging Model for Parallel Computation*, 1990. The search inside a
+superstep goes level by level, so each state is found by its shortest way within the partition.
 """
 
 from __future__ import annotations
@@ -52,28 +51,33 @@ from checker.kernel.closing import (
 from checker.kernel.native import INSPECT, Kernel
 
 ROWS_BETWEEN_LOOKS = 1 << 19
-"""Rows that are expanded between two looks at the clock."""
+"""Rows expanded between two checks of the time limit."""
 COMMIT, LOCK, OUTBOX = "commit.json", "lock", "outbox"
 
 Segment = tuple[int, int, int]
-"""Rows of one depth: the depth, the first row, and the one after the last."""
+"""Rows of one depth: the depth, the first row, and the row after the last."""
 
 
 def read_document(path: Path) -> Any:
-    """What a partition wrote, or None if there is nothing. Raises :class:`RegionError` where it is damaged."""
+    """Return a document that a partition wrote, or None if there is none.
+
+    Raise :class:`RegionError` if it is damaged.
+    """
     try:
         return read_json(path)
     except ValueError as damaged:
-        raise RegionError(f"{damaged}; delete the work folder to start anew") from None
+        raise RegionError(f"{damaged}; delete the work folder to start again") from None
 
 
 class _Stopped(Exception):
-    """A limit was reached; the superstep is given up."""
+    """A limit was reached, and the superstep is given up."""
 
 
 @dataclass
 class Commit:
-    """What a partition's files hold of a combination after a superstep of a run: everything that a later one needs."""
+    """The content of a partition's files for a combination after a superstep: everything that a later superstep
+    needs.
+    """
 
     superstep: int = -1
     run: str = ""
@@ -88,22 +92,25 @@ class Commit:
 
     @classmethod
     def read(cls, folder: Path) -> Commit:
-        """The last commit in a folder. Raises :class:`RegionError` where there is none, or a damaged one."""
+        """Return the last commit in a folder. Raise :class:`RegionError` if there is none, or a damaged one."""
         document = read_document(folder / COMMIT)
         if document is None:
-            raise RegionError(f"{folder / COMMIT}: is gone; delete the work folder to start anew")
+            raise RegionError(f"{folder / COMMIT}: is missing; delete the work folder to start again")
         document["extent"] = Extent(**document["extent"])
         for name in ("segments", "pending", "first"):
             document[name] = [tuple(entry) for entry in document[name]]
         return cls(**document)
 
     def write(self, folder: Path) -> None:
-        """Make this what counts."""
+        """Write this commit, which replaces the last one."""
         write_json(folder / COMMIT, {**vars(self), "extent": vars(self.extent)})
 
 
 def take_superstep(plan: Plan, task: Task) -> list[Report] | Failure:
-    """Do one partition's part of a superstep. What goes wrong is returned: it is not worth another attempt."""
+    """Do one partition's part of a superstep.
+
+    Permanent failures are returned, because another attempt would fail again.
+    """
     try:
         with failures(plan, task.partition) as failed:
             return [_search(plan, task, order) for order in task.orders]
@@ -113,13 +120,13 @@ def take_superstep(plan: Plan, task: Task) -> list[Report] | Failure:
 
 
 def too_deep() -> RegionError:
-    """A row's depth would take more bits than it has."""
+    """Return the error for a row whose depth needs more bits than a row has."""
     return RegionError(f"a path is longer than {MOST_DEPTH - 2:,} steps: name a smaller bound")
 
 
 @contextmanager
 def failures(plan: Plan, partition: int) -> Iterator[list[Failure]]:
-    """What would go wrong again is caught and noted: a full disk, files that were lost or changed."""
+    """Catch and record permanent failures within the block: a full disk, and lost or changed files."""
     noted: list[Failure] = []
     try:
         yield noted
@@ -148,7 +155,7 @@ def _search(plan: Plan, task: Task, order: Order) -> Report:
 
 
 def _last_commit(folder: Path, order: Order) -> Commit:
-    """What the partition's files hold; where nothing is known of the combination yet it may be anything."""
+    """Return the last commit of a partition's files; before the first search of the combination, errors are ignored."""
     try:
         return Commit.read(folder)
     except RegionError:
@@ -158,7 +165,7 @@ def _last_commit(folder: Path, order: Order) -> Commit:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what an earlier run left that nobody knows of."""
+    """Remove files that an earlier run left and that no commit covers."""
     (folder / COMMIT).unlink(missing_ok=True)
     for file in (ROWS_FILE, REPLACED_FILE, TABLE_FILE, OPEN_TABLE):
         (folder / file).unlink(missing_ok=True)
@@ -166,14 +173,14 @@ def _clear(folder: Path) -> None:
 
 @contextmanager
 def alone(plan: Plan, folder: Path) -> Iterator[None]:
-    """Keep an earlier attempt that still runs, and is believed to be lost, from writing at the same time.
+    """Lock the folder against an earlier attempt that was believed lost and still runs.
 
-    One that an earlier run left does not even begin: raises :class:`RegionError`.
+    An attempt left by an earlier run does not begin: raise :class:`RegionError`.
     """
     with (folder / LOCK).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if plan.current_run() != plan.run:
-            raise RegionError(f"{plan.folder}: another run goes on there")
+            raise RegionError(f"{plan.folder}: another run uses this folder")
         yield
 
 
@@ -199,7 +206,7 @@ class _Search:
         self.expanded = 0
 
     def _tally(self) -> Tally:
-        """The tally as of the last commit."""
+        """Return the tally of the last commit."""
         plan, commit = self.plan, self.commit
         tally = new_tally(self.kernel.addresses[INSPECT], plan.predicates, counted=plan.counted)
         if commit.superstep >= 0:
@@ -211,7 +218,9 @@ class _Search:
         return tally
 
     def _open_smaller(self) -> NDArray[np.int64]:
-        """The regions of smaller combinations; those that lead into this one by one fault are kept as sources."""
+        """Return the regions of smaller combinations; keep those that lead into this combination by one fault as
+        sources.
+        """
         kinds = {part: kind for kind, part in self.order.parts} if self.order.first else {}
         places = []
         for combination in self.order.smaller:
@@ -226,7 +235,7 @@ class _Search:
         return np.array(places, dtype=np.int64).reshape(len(places), closing.REGION_COLUMNS)
 
     def _read_inbox(self) -> list[tuple[NDArray[np.uint64], NDArray[np.int64]]]:
-        """What others sent, with the depths, which ascend in what each sent."""
+        """Return the received rows with their depths, which ascend for each sender."""
         batches = []
         for sender, count in self.order.inbox:
             path = self.plan.messages(self.task.superstep - 1, self.order.combination, sender)
@@ -235,7 +244,7 @@ class _Search:
         return batches
 
     def run(self) -> Report:
-        """Search level by level from the least depth at which there is anything, commit, and report."""
+        """Search level by level from the least depth with anything to do, commit, and report."""
         depth = self._next_depth(-1)
         while depth is not None:
             if depth + 1 >= MOST_DEPTH:
@@ -250,11 +259,11 @@ class _Search:
         return self._finish()
 
     def _entered_at(self, depth: int) -> int:
-        """The first row of this superstep at a depth."""
+        """Return the first row of this superstep at a depth."""
         return self.segments[-1][2] if self.segments else int(self.region.place[closing.KNOWN])
 
     def _next_depth(self, depth: int) -> int | None:
-        """The next depth at which there is something to enter or to expand."""
+        """Return the next depth with something to enter or to expand."""
         depths = [int(entered[0]) for _, entered in self._after(depth)]
         depths += [at for at, _, _ in self.pending if at > depth]
         depths += [at for _, _, _, segments in self.sources for at, _, _ in segments if at > depth]
@@ -281,7 +290,7 @@ class _Search:
             self._look_at_limits()
 
     def _is_too_deep(self, depth: int) -> bool:
-        """Whether everything sought was seen at no larger depth than this."""
+        """Tell whether everything sought was seen at this depth or less."""
         limits = [self.order.deepest] if self.order.deepest is not None else []
         sought = [bit for bit in range(self.plan.predicates) if self.order.sought >> bit & 1]
         if sought and all(self.tally.first_row[bit] >= 0 for bit in sought):
@@ -345,7 +354,7 @@ class _Search:
             raise _Stopped("states")
 
     def _finish(self) -> Report:
-        """Write what goes to others, then commit."""
+        """Write the rows for other partitions, then commit."""
         plan, task, region, tally = self.plan, self.task, self.region, self.tally
         rows = np.empty((self.outbox.count, plan.words + 1), dtype=np.uint64)
         starts = closing.sort_by_owner(self.outbox.place, plan.words, self.owners, rows).tolist()

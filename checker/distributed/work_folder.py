@@ -1,7 +1,8 @@
-"""The folder of a distributed search: whose it is, and how far the search got.
+"""The folder of a distributed search: its owner, and the progress of the search.
 
-It belongs to one question and one version of the program, and to one run at a time. What a superstep came to is noted
-here only when every partition has committed it, so a run that is killed goes on from its last whole superstep.
+The folder belongs to one question and one version of the program, and to one run at a time. The outcome of a superstep
+is recorded here only after every partition has committed it. So a killed run continues from its last complete
+superstep.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ RUN, SETTINGS, PROGRESS, FOUND, HANDING_OVER = "run.json", "settings.json", "pro
 class WorkFolder:
     """A folder that belongs to the question ``identity``.
 
-    Raises :class:`checker.checkpoint.CheckpointError` where it belongs to another one, to none, or is in use.
+    Raise :class:`checker.checkpoint.CheckpointError` if the folder belongs to another question, to none, or is in use.
     """
 
     def __init__(self, path: Path, identity: str) -> None:
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
         whose = self._read(path / RUN)
-        # A run that was killed when it began leaves its unfinished file.
+        # A run that was killed at its beginning leaves its unfinished file.
         if whose is None and any(file.name != LOCK and RUN not in file.name for file in path.iterdir()):
             raise CheckpointError(f"{path}: is not empty and holds no checkpoint; name another folder")
         self._lock: TextIO = lock_folder(path)
@@ -42,14 +43,16 @@ class WorkFolder:
             raise CheckpointError(f"{path}: is the checkpoint of another question; name another folder")
 
     def exploration(self, number: int, *, anew: bool = False) -> ExplorationFolder:
-        """The folder of one of the run's explorations; ``anew``: without what another left there."""
+        """Return the folder of one of the run's explorations; ``anew``: without the content of an earlier
+        exploration.
+        """
         folder = self.path / f"exploration-{number}"
         if anew and folder.exists():
             shutil.rmtree(folder)
         return ExplorationFolder(folder)
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Release the folder to other runs."""
         self._lock.close()
 
     @staticmethod
@@ -57,20 +60,22 @@ class WorkFolder:
         try:
             return read_json(path)
         except ValueError as damaged:
-            raise CheckpointError(f"{damaged}; delete the folder to start anew") from None
+            raise CheckpointError(f"{damaged}; delete the folder to start again") from None
 
 
 class ExplorationFolder:
-    """How far one exploration got."""
+    """The progress of one exploration."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         (path / FOUND).mkdir(parents=True, exist_ok=True)
 
     def settings(self, asked: str) -> dict[str, Any] | None:
-        """What was chosen when this very question was begun, or None: what is here of another question is removed.
+        """Return the settings of this question's begun exploration, or None.
 
-        Which exploration of a run has which number depends on what those before it found, and so on their limits.
+        The data of another question are removed.
+
+        The number of an exploration in a run depends on the results of earlier explorations, and so on their limits.
         """
         known: dict[str, Any] | None = WorkFolder._read(self.path / SETTINGS)
         if known is not None and known["asked"] == asked and not (self.path / HANDING_OVER).exists():
@@ -80,43 +85,43 @@ class ExplorationFolder:
         return None
 
     def begin(self, asked: str, chosen: Mapping[str, Any]) -> None:
-        """Keep what was chosen for a question that begins."""
+        """Store the settings of a question that begins."""
         write_json(self.path / SETTINGS, {**chosen, "asked": asked})
 
     @contextmanager
     def handing_over(self) -> Iterator[None]:
-        """What is written within the block counts only if it comes to its end."""
+        """Make the data written within the block valid only if the block ends normally."""
         (self.path / HANDING_OVER).touch()
         yield
         (self.path / HANDING_OVER).unlink()
 
     def progress(self) -> tuple[int, list[SpreadStates]] | None:
-        """What :meth:`note` noted last."""
+        """Return the last record of :meth:`note`."""
         noted = WorkFolder._read(self.path / PROGRESS)
         return None if noted is None else (noted["superstep"], [_from_document(one) for one in noted["found"]])
 
     def note(self, superstep: int, found: Mapping[Combination, SpreadStates]) -> None:
-        """A superstep is whole: what it came to for each combination that is searched."""
+        """Record a complete superstep: its outcome for each searched combination."""
         spread = [_to_document(states) for states in found.values()]
         write_json(self.path / PROGRESS, {"superstep": superstep, "found": spread})
 
     def keep(self, states: SpreadStates) -> None:
-        """A combination was searched whole."""
+        """Record a completely searched combination."""
         write_json(self.path / FOUND / f"{named(states.combination)}.json", _to_document(states))
 
     def kept(self, combination: Combination) -> SpreadStates | None:
-        """What is known of a combination that was searched whole, or None if it was not."""
+        """Return the states of a completely searched combination, or None."""
         file = self.path / FOUND / f"{named(combination)}.json"
         document = WorkFolder._read(file)
         if document is None:
             return None
         states = _from_document(document)
         if states.combination != combination:
-            raise CheckpointError(f"{file}: is of other faults; delete the folder to start anew")
+            raise CheckpointError(f"{file}: belongs to other faults; delete the folder to start again")
         return states
 
     def forget_messages(self, before: int) -> None:
-        """Remove what was sent before a superstep that is whole."""
+        """Remove the rows sent before a complete superstep."""
         for folder in (self.path / "messages").glob("*"):
             if int(folder.name) < before:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -127,6 +132,6 @@ def _to_document(states: SpreadStates) -> dict[str, Any]:
 
 
 def _from_document(document: Mapping[str, Any]) -> SpreadStates:
-    """What :meth:`ExplorationFolder.note` or :meth:`ExplorationFolder.keep` wrote."""
+    """Return the states from a document of :meth:`ExplorationFolder.note` or :meth:`ExplorationFolder.keep`."""
     reports = tuple(report_from(report) for report in document["reports"])
     return SpreadStates(tuple(document["combination"]), document["complete"], document["sought"], reports)

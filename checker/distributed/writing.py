@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whenever a process is killed."""
+"""Files that are written completely or not at all, even if a process is killed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to; what was written takes the place of ``path`` at the end, and is dropped on an error."""
+    """Yield a path to write to. The written file replaces ``path`` at the end, and is dropped after an error."""
     new = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         yield new
@@ -25,13 +25,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Write a document, with a checksum, in the place of an earlier one."""
+    """Write a document with a checksum, replacing an earlier document."""
     with replacing(path) as new:
         new.write_text(json.dumps({"checksum": _checksum(document), "content": document}), encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:
-    """A document that was written before, or None if there is none. Raises ValueError where it is damaged."""
+    """Return a document that was written before, or None if there is none. Raise ValueError if it is damaged."""
     try:
         written = json.loads(path.read_text(encoding="utf-8"))
         if written["checksum"] == _checksum(written["content"]):

@@ -1,4 +1,4 @@
-"""Changes as assignments one after the other, although each means the values before the step."""
+"""Changes as a sequence of assignments, although each change refers to the values before the step."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from checker.export.steps import Change
 
 @dataclass(frozen=True)
 class Assignment:
-    """A change in its place among others. ``early``: its only value must be computed before all of them."""
+    """A change in its place among others. ``early``: its only value must be computed before all assignments."""
 
     change: Change
     early: bool = False
 
 
 class Sequencer:
-    """Puts changes in an order in which nothing reads a variable that was assigned before.
+    """An order of changes in which no change reads a variable that was assigned before.
 
-    What is in ``held`` was computed before the first of them, and reads nothing any more. Where reading and assigning
-    go round in a circle, a new value is computed early.
+    Parts in ``held`` are computed before the first assignment, and read nothing afterwards. If reading and assigning
+    form a cycle, one new value is computed early.
     """
 
     def __init__(self, expressions: Expressions, held: Collection[int]) -> None:
@@ -30,7 +30,7 @@ class Sequencer:
         self._known: dict[int, frozenset[str]] = {}
 
     def sequence(self, changes: Sequence[Change]) -> list[Assignment]:
-        """The changes in such an order."""
+        """Return the changes in this order."""
         pending = [unit for change in changes for unit in self._units(change)]
         done: list[Assignment] = []
         while pending:
@@ -48,7 +48,7 @@ class Sequencer:
         return done
 
     def _units(self, change: Change) -> list[Assignment]:
-        """What changes under one condition stays together where it can be put in order by itself."""
+        """Keep the assignments of one condition together if they can be ordered among themselves."""
         alone = _one_by_one(change)
         if change.condition is None or len(alone) == 1:
             return alone
@@ -58,7 +58,7 @@ class Sequencer:
         return [Assignment(replace(change, values=tuple(value for one in ordered for value in one.change.values)))]
 
     def _is_needed(self, one: Assignment, pending: Sequence[Assignment]) -> bool:
-        """Something else still reads what this assigns."""
+        """Tell whether another assignment still reads the variables of this assignment."""
         written = {variable.name for variable in one.change.variables}
         return any(not written.isdisjoint(self._reads(other)) for other in pending if other is not one)
 
@@ -69,7 +69,7 @@ class Sequencer:
         return frozenset().union(*map(self.read_by, (*condition, *(value for _, value in one.change.values))))
 
     def read_by(self, place: int) -> frozenset[str]:
-        """The variables that are read where an expression is evaluated."""
+        """Return the variables that are read when an expression is evaluated."""
         if place not in self._known:
             children = self._expressions.nodes[place].children
             if place in self._held:

@@ -1,4 +1,4 @@
-"""Expressions made smaller by what is known where they stand: behind a guard, or in a branch of a choice."""
+"""Simplification of expressions by known facts: behind a guard, or in a branch of a choice."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from checker.export.expressions import COMPARISONS, Expressions, Op
 
 MOST_PARTS = 50_000
-"""What the conditions in an expression decide is not followed into its parts where it has more than so many."""
+"""Largest number of parts of an expression into which the facts of its own conditions are propagated."""
 
 
 @dataclass
 class Known:
-    """What is known: the values that variables may have, and conditions that hold or do not."""
+    """Known facts: the possible values of variables, and conditions that hold or do not hold."""
 
     expressions: Expressions
     values: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -22,7 +22,7 @@ class Known:
     _small: dict[int, int] = field(default_factory=dict)
 
     def and_(self, place: int, holds: bool = True) -> Known:
-        """The same and that a condition holds, or that it does not."""
+        """Return these facts together with the fact that a condition holds, or does not hold."""
         values, truths = dict(self.values), dict(self.truths)
         self._assume(place, holds, values, truths)
         return Known(self.expressions, values, truths, self.about | self.expressions.mentions[place])
@@ -47,7 +47,7 @@ class Known:
             values[name] = frozenset(met)
 
     def _compared(self, place: int) -> tuple[str, int] | None:
-        """Of a comparison of a variable whose domain is known with a number: the two."""
+        """Return variable and number of a comparison, if the domain of the variable is known, else None."""
         node = self.expressions.nodes[place]
         if node.op not in COMPARISONS:
             return None
@@ -63,7 +63,7 @@ class Known:
         return frozenset(range(variable.low, variable.high + 1))
 
     def simplify(self, place: int) -> int:
-        """An expression that has the same value wherever all this is known."""
+        """Return an expression that has the same value wherever all these facts hold."""
         if self.truths and self.about.isdisjoint(self.expressions.mentions[place]):
             return place
         small = self._small.get(place)
@@ -101,11 +101,13 @@ class Known:
         return outcomes.pop() if len(outcomes) == 1 else None
 
     def _inside(self, place: int, condition: int, holds: bool = True) -> Known:
-        """What is known in a part of an expression that is looked at only where a condition holds, or does not."""
+        """Return the facts in a part of an expression that is evaluated only if a condition holds, or does not hold."""
         return self if self.expressions.weights[place] > MOST_PARTS else self.and_(condition, holds)
 
     def _in_sequence(self, place: int) -> int:
-        """What stands later in a conjunction may rely on what stands before it; in a disjunction on its contrary."""
+        """Simplify parts in order: in a conjunction, later parts assume the earlier ones; in a disjunction, their
+        negations.
+        """
         node = self.expressions.nodes[place]
         known = self
         parts = []

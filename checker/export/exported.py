@@ -1,4 +1,4 @@
-"""What is exported: a system without any notion of faults, the properties of its states, and words about both."""
+"""Exported systems: a system without faults as a concept, the properties of its states, and texts about both."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class UnknownProperty(InputError, ValueError):
 class Exported:
     """A transition system with everything that is written about it.
 
-    ``violated`` maps each invariant to the term that holds in the states violating it; ``goals`` maps what is no
-    invariant, but asks that a state be reachable from everywhere, to the term for that state. ``comment`` heads every
-    file. The rest is for readers only: ``statements`` say what properties mean, ``remarks`` (by action, as printed)
-    what actions are, ``definitions`` name terms that occur in the system, ``words`` the values of variables.
+    ``violated`` maps each invariant to the term that holds in violating states. ``goals`` maps each property that
+    demands a state reachable from everywhere to the term for this state. ``comment`` heads every file. The other fields
+    are for readers only. ``statements`` give the meaning of properties, ``remarks`` (by action, as printed) the meaning
+    of actions. ``definitions`` name terms that occur in the system, ``words`` the values of variables.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Exported:
 
 
 class Published(Protocol):
-    """A published protocol, as far as exporting it goes."""
+    """The parts of a published protocol that an export needs."""
 
     @property
     def name(self) -> str: ...
@@ -60,7 +60,7 @@ class Published(Protocol):
 
 
 def export_protocol(protocol: Published, comment: tuple[str, ...] = ()) -> Exported:
-    """A published protocol, proved to stay within its domains. Actions that can never happen are left out."""
+    """Return a published protocol, proved to stay within its domains, without actions that can never happen."""
     system = prove_domain_safety(protocol.system)
     remarks = {str(action): tuple(filter(None, (purpose(action), action.actor))) for action in system.actions}
     head = (f"The published replication protocol {protocol.name}.", *comment)
@@ -70,12 +70,11 @@ def export_protocol(protocol: Published, comment: tuple[str, ...] = ()) -> Expor
 def export_deployment(
     deployment: Deployment, *, properties: Collection[str] = (), total: int | None = None
 ) -> Exported:
-    """The system of a deployment: constants filled in, proved safe, and its budget of faults made explicit.
+    """Return the system of a deployment: constants filled in, proved safe, with an explicit budget of faults.
 
-    ``properties`` limits it to what these properties can see (default: all); ``total`` is the number of faults over
-    all kinds, by default the deployment's own, or two where that names none.
-
-    Raises :class:`UnknownProperty`.
+    ``properties`` limits the system to the part that these properties see (default: all). ``total`` is the number of
+    faults over all kinds: by default the deployment's total, or two if the deployment names none. Raise
+    :class:`UnknownProperty`.
     """
     model = build(deployment)
     prepared = prepare(model)
@@ -105,19 +104,19 @@ def _chosen(known: tuple[Property, ...], names: Collection[str]) -> list[Propert
     unknown = sorted(set(names) - {prop.name for prop in known})
     if unknown:
         choices = ", ".join(prop.name for prop in known)
-        raise UnknownProperty(f"no property is called {', '.join(unknown)}: choose from {choices}")
+        raise UnknownProperty(f"unknown property {', '.join(unknown)}: choose from {choices}")
     return [prop for prop in known if not names or prop.name in names]
 
 
 def _filled_in(prepared: Prepared, term: z3.ExprRef) -> z3.ExprRef:
-    """The term over the variables that are left, as the model wrote it."""
+    """Return the term over the remaining variables, in the form in which the model wrote it."""
     return z3.substitute(term, *prepared.constants)
 
 
 def _as_written(prepared: Prepared, system: TransitionSystem) -> TransitionSystem:
-    """The same system with its terms as the model wrote them.
+    """Return the same system with its terms in the form in which the model wrote them.
 
-    What Z3 simplifies them to depends on what it simplified before, and is harder to read.
+    Z3's simplified terms depend on its earlier work, and are harder to read.
     """
     whole = prepared.model.system
     actions = []
@@ -138,7 +137,7 @@ def _faults_so_far(counters: Sequence[Variable]) -> Iterator[Definition]:
 
 
 def _is_seen(display: Display, kept: Collection[str], constant: Mapping[str, int]) -> bool:
-    """Some of what is displayed is in the system, and the rest never changes."""
+    """Tell whether some displayed variables are in the system, and the others are constant."""
     names = {variable.name for variable in display.variables}
     return not names.isdisjoint(kept) and names <= {*kept, *constant}
 
@@ -151,7 +150,7 @@ def _completed(display: Display, constant: Mapping[str, int]) -> Display:
 
 
 def _remarks(action: Action) -> tuple[str, ...]:
-    """What the action does, and who does it."""
+    """Return the purpose of the action, and its actor."""
     semantics = f", semantics {action.semantics}" if action.semantics else ""
     lines = [purpose(action), f"{action.actor}{semantics}"]
     if action.fault is not None:

@@ -1,6 +1,6 @@
-"""Terms as readers want to see them: Z3's terms with constants folded, negations pushed in and choices resolved.
+"""Readable expressions: Z3's terms with constants folded, negations pushed inward and choices resolved.
 
-The rules are local and do not depend on what was read before, so the same model gives the same text in every run.
+The rules are local and do not depend on earlier terms, so the same model gives the same text in every run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from model.language import Variable
 
 
 class Op(Enum):
-    """What an expression is."""
+    """The kinds of expressions."""
 
     VARIABLE = "variable"
     NUMBER = "number"
@@ -67,7 +67,7 @@ MIRRORED = {
     Op.AT_LEAST: Op.AT_MOST,
 }
 _PLAIN = {Op.VARIABLE, Op.NUMBER, Op.TRUTH, Op.NAMED, *COMPARISONS}
-"""What needs no name of its own, or has one."""
+"""Kinds of expressions that need no name of their own, or have one."""
 
 _TRUTHS = {Op.TRUTH, Op.NOT, Op.AND, Op.OR, Op.IMPLIES, Op.SAME, *COMPARISONS}
 
@@ -83,9 +83,11 @@ class Expression:
 
 @dataclass
 class Expressions:
-    """A table of expressions, each once, children first. Numbers returned by its methods are places in ``nodes``.
+    """A table of expressions, each once, children first.
 
-    ``variables`` are those whose domain may be relied on: a comparison that their domain decides is folded.
+    The numbers that its methods return are places in ``nodes``.
+
+    ``variables`` are the variables with a reliable domain: a comparison that their domain decides is folded.
     """
 
     variables: Mapping[str, Variable] = field(default_factory=dict)
@@ -100,10 +102,10 @@ class Expressions:
     _negations: dict[int, int] = field(default_factory=dict)
     _comparisons: dict[tuple[Op, int, int], int] = field(default_factory=dict)
 
-    # What is read
+    # Reading of terms
 
     def define(self, name: str, term: z3.ExprRef) -> int:
-        """Call a term by a name wherever it occurs in terms that are read from now on; the named expression."""
+        """Name a term wherever it occurs in terms that are read from now on; return the named expression."""
         place = self._terms.add(term)
         self._catch_up()
         body = self._read[place]
@@ -112,7 +114,7 @@ class Expressions:
         return self._read[place]
 
     def read(self, term: z3.ExprRef) -> int:
-        """The expression of a term."""
+        """Return the expression of a term."""
         place = self._terms.add(term)
         self._catch_up()
         return self._read[place]
@@ -132,9 +134,9 @@ class Expressions:
             return self.same(*children)
         if node.kind in _READERS:
             return _READERS[node.kind](self, children)
-        raise UnsupportedTerm(f"no text is known for operator {node.leaf or node.kind}: add it to _READERS")
+        raise UnsupportedTerm(f"unknown operator {node.leaf or node.kind}: add it to _READERS")
 
-    # What expressions are made of
+    # Construction of expressions
 
     def _enter(self, op: Op, children: tuple[int, ...] = (), leaf: str | int = 0) -> int:
         node = Expression(op, children, leaf)
@@ -148,7 +150,7 @@ class Expressions:
         return place
 
     def is_truth(self, place: int) -> bool:
-        """Whether the expression is true or false rather than a number."""
+        """Tell whether the expression is a truth value instead of a number."""
         node = self.nodes[place]
         if node.op in (Op.NAMED, Op.CHOICE):
             return self.is_truth(node.children[-1])
@@ -161,12 +163,12 @@ class Expressions:
         return self._enter(Op.TRUTH, (), int(value))
 
     def value(self, place: int) -> int | None:
-        """The value of a constant, else None; truth values are 0 and 1."""
+        """Return the value of a constant, else None; truth values are 0 and 1."""
         node = self.nodes[place]
         return int(node.leaf) if node.op in (Op.NUMBER, Op.TRUTH) else None
 
     def is_(self, place: int, value: bool) -> bool:
-        """The expression is this truth value."""
+        """Tell whether the expression is this truth value."""
         return self.nodes[place].op is Op.TRUTH and self.value(place) == int(value)
 
     def negation(self, place: int) -> int:
@@ -218,7 +220,7 @@ class Expressions:
         return self._enter(Op.IMPLIES, (condition, consequence))
 
     def same(self, one: int, other: int) -> int:
-        """Both are true or both are false."""
+        """Return the expression that is true if both parts are true or both are false."""
         for known, unknown in ((one, other), (other, one)):
             if self.nodes[known].op is Op.TRUTH:
                 return unknown if self.value(known) else self.negation(unknown)
@@ -260,7 +262,7 @@ class Expressions:
         return self._enter(op, (one, self.number(number)))
 
     def sum_of(self, places: Iterable[int]) -> int:
-        """A sum, its constant last."""
+        """Return a sum, its constant last."""
         terms: list[int] = []
         constant = 0
         for place in places:

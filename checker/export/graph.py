@@ -15,11 +15,11 @@ from model.input_error import InputError
 from model.language import State, TransitionSystem, describe
 
 MOST_STATES = 2_000
-"""A larger graph is of no use to a reader."""
+"""Default limit of states; a larger graph does not help a reader."""
 
 
 class TooManyStates(InputError, ValueError):
-    """The graph has more states than asked for."""
+    """The graph has more states than the limit."""
 
     def __init__(self, name: str, most: int) -> None:
         super().__init__(
@@ -29,12 +29,10 @@ class TooManyStates(InputError, ValueError):
 
 
 def state_graph(exported: Exported, most: int = MOST_STATES) -> networkx.MultiDiGraph:
-    """Every reachable state, numbered from 0 breadth first, with its steps.
+    """Return every reachable state, numbered from 0 in breadth-first order, with its steps.
 
-    A state has a ``label`` (what of it differs from the initial state, in words), ``initial``, and ``violates``: the
-    properties it violates, in one string. A step has the ``label`` of its action.
-
-    Raises :class:`TooManyStates`.
+    A state has a ``label`` (its differences from the initial state, in words), ``initial``, and ``violates`` (the
+    violated properties, in one string). A step has the ``label`` of its action. Raise :class:`TooManyStates`.
     """
     system = exported.system
     graph = networkx.MultiDiGraph(name=exported.name)
@@ -60,7 +58,7 @@ def state_graph(exported: Exported, most: int = MOST_STATES) -> networkx.MultiDi
 
 
 def describe_state(system: TransitionSystem, state: State) -> Mapping[str, str]:
-    """A state in the system's own words; what it has no words for by variable."""
+    """Return a state in the system's own words; variables without words appear by name."""
     shown = {variable for display in system.displays for variable in display.variables}
     rest = {variable.name: str(state[variable.name]) for variable in system.variables if variable not in shown}
     return {**describe(system, state), **rest}
@@ -85,19 +83,19 @@ class _Explorer:
         return self.layout.unpack(np.array(row, dtype=np.uint64))
 
     def successors(self, row: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
-        """Actions that are enabled, with the states that they lead to."""
+        """Return the enabled actions, with the states that they lead to."""
         successors = self._kernel.successors("step", np.array(row, dtype=np.uint64))
         found = sorted((int(successor[-1]), self._key(successor[:-1])) for successor in successors)
         return [(self.actions[label], successor) for label, successor in found]
 
     def violated(self, row: tuple[int, ...]) -> list[str]:
-        """The properties that the state violates."""
+        """Return the properties that the state violates."""
         bits = self._kernel.inspect(np.array(row, dtype=np.uint64))
         return [name for bit, name in enumerate(self.names) if bits >> bit & 1]
 
 
 def as_dot(graph: networkx.MultiDiGraph) -> str:
-    """The graph for Graphviz: the initial state in bold, violating states in red."""
+    """Return the graph for Graphviz: the initial state in bold, violating states in red."""
     lines = [f"digraph {_quoted(graph.name)} {{", "    node [shape=box, fontsize=10];", "    edge [fontsize=9];"]
     for number, state in graph.nodes(data=True):
         label, style = state["label"], ""
@@ -113,7 +111,7 @@ def as_dot(graph: networkx.MultiDiGraph) -> str:
 
 
 def as_graphml(graph: networkx.MultiDiGraph) -> str:
-    """The graph in GraphML."""
+    """Return the graph in GraphML."""
     written = BytesIO()
     networkx.write_graphml_xml(graph, written)
     return written.getvalue().decode("utf-8") + "\n"

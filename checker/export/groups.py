@@ -1,4 +1,4 @@
-"""Variables that belong together by their names, so that what stays unchanged can be said in a few words."""
+"""Groups of variables with similar names, to write unchanged variables briefly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from checker.export.names import Names
 from model.language import Variable
 
 SMALLEST = 3
-"""A group has at least so many variables."""
+"""Smallest number of variables in a group."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class VariableGroup:
     inner: tuple[VariableGroup, ...]
 
     def same(self, changed: Collection[Variable]) -> list[VariableGroup | Variable]:
-        """What stays as it is: whole groups where possible, and single variables."""
+        """Return the unchanged variables: whole groups if possible, and single variables."""
         if not any(variable in changed for variable in self.variables):
             return [self]
         found: list[VariableGroup | Variable] = []
@@ -36,7 +36,7 @@ class VariableGroup:
 
 
 def group(variables: Sequence[Variable], names: Names) -> VariableGroup:
-    """All variables as one group, ``vars``, and the groups in it by the words that their names begin with."""
+    """Return all variables as one group, ``vars``, with inner groups by the first words of their names."""
     return VariableGroup("vars", tuple(variables), _inner(variables, 0, names))
 
 

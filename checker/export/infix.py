@@ -1,4 +1,4 @@
-"""Expressions as infix text, broken over lines where they are long."""
+"""Expressions as infix text, broken over lines if they are long."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from checker.export.expressions import COMPARISONS, Expressions, Op
 
 Lines = list[str]
 Words = Mapping[int, str]
-"""The names that stand for a variable's values."""
+"""The names of a variable's values."""
 
 WIDTH = 110
-"""Lines are broken where they would be longer than this."""
+"""Largest length of a line, in characters."""
 SHORT = 50
-"""What is no longer than this stays on one line wherever it begins."""
+"""Largest length of an expression that always stays on one line."""
 
 
 def hang(prefix: str, lines: Lines, suffix: str = "") -> Lines:
-    """The lines behind a prefix, each below the first, with a suffix behind the last."""
+    """Return the lines behind a prefix, each indented below the first, with a suffix behind the last."""
     first, *others = lines
     found = [prefix + first, *(" " * len(prefix) + line for line in others)]
     found[-1] += suffix
@@ -27,7 +27,7 @@ def hang(prefix: str, lines: Lines, suffix: str = "") -> Lines:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a language writes operators; ``chooses`` writes a choice on one line, ``breaks_choice`` on several."""
+    """The operators of a language; ``chooses`` writes a choice on one line, ``breaks_choice`` on several lines."""
 
     operators: Mapping[Op, str]
     truths: tuple[str, str]
@@ -35,22 +35,24 @@ class Dialect:
     chooses: Callable[[str, str, str], str]
     breaks_choice: Callable[[list[tuple[Lines, Lines]], Lines], Lines]
     bullets: bool
-    """Whether a conjunction over several lines has its operator before the first part as well."""
+    """A conjunction over several lines also has its operator before the first part."""
     implies: str | None
     """The operator for implication; None if it is written as a disjunction."""
     choice_needs_parentheses: bool
 
 
 _CHOICE, _IMPLIES, _JOINED, _COMPARED, _SUM, _FACTOR, _ATOM = range(7)
-"""How strongly an operator binds."""
+"""The binding strengths of operators."""
 
 
 @dataclass
 class Infix:
-    """Writes expressions of one table. ``names`` stand for parts that are named in the text around them.
+    """A writer for expressions of one table.
 
-    ``words`` are names for values, by variable: they are written where a variable is compared with a number, or
-    assigned one.
+    ``names`` are the names of parts in the surrounding text.
+
+    ``words`` are names for values, by variable. They are written if a variable is compared with a number, or assigned a
+    number.
     """
 
     dialect: Dialect
@@ -61,23 +63,23 @@ class Infix:
     _known: dict[tuple[int, int], tuple[str, int]] = field(default_factory=dict)
 
     def with_names(self, names: Mapping[int, str]) -> Infix:
-        """The same, with other names for parts."""
+        """Return the same writer with other names for parts."""
         return Infix(self.dialect, self.expressions, self.rename, self.words, names)
 
     def text(self, place: int, words: Words | None = None) -> str:
-        """On one line."""
+        """Return the expression on one line."""
         return self._text(place, words)[0]
 
     def body(self, place: int, room: int = WIDTH) -> Lines:
-        """A named part itself, rather than its name."""
+        """Return the text of a named part, instead of its name."""
         names = {other: name for other, name in self.names.items() if other != place}
         node = self.expressions.nodes[place]
         return self.with_names(names).lines(node.children[0] if node.op is Op.NAMED else place, room)
 
-    # On one line
+    # Text on one line
 
     def _text(self, place: int, words: Words | None = None) -> tuple[str, int]:
-        """The text, and how strongly it binds."""
+        """Return the text, and its binding strength."""
         key = place, id(words)
         if key not in self._known:
             self._known[key] = self._written(place, words)
@@ -119,7 +121,7 @@ class Infix:
                 return f" {write[node.op]} ".join(self._operand(child, _SUM, w) for child, w in sides), _COMPARED
 
     def _sides(self, place: int) -> list[tuple[int, Words | None]]:
-        """The two sides of a comparison, the second with the names of the first one's values."""
+        """Return the two sides of a comparison, the second with the names of the first side's values."""
         one, other = self.expressions.nodes[place].children
         left = self.expressions.nodes[one]
         words = self.words.get(str(left.leaf)) if left.op is Op.VARIABLE else None
@@ -154,10 +156,10 @@ class Infix:
             return "-", self.expressions.negative(term)
         return "+", term
 
-    # On several lines
+    # Text on several lines
 
     def lines(self, place: int, room: int = WIDTH, words: Words | None = None) -> Lines:
-        """On one line where that is short enough."""
+        """Return the expression on one line if it is short enough, else on several."""
         text = self.text(place, words)
         node = self.expressions.nodes[place]
         if len(text) <= max(room, SHORT) or place in self.names or not node.children or node.op is Op.NAMED:
@@ -178,7 +180,7 @@ class Infix:
         return [text]
 
     def _enclosed(self, place: int, room: int, words: Words | None = None) -> Lines:
-        """In parentheses where it is not a word by itself."""
+        """Return the expression, in parentheses unless it is a single word."""
         if self._text(place, words)[1] == _ATOM:
             return self.lines(place, room, words)
         return hang("(", self.lines(place, room - 2, words), ")")

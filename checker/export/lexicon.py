@@ -1,4 +1,4 @@
-"""What everything is called in one file, and the expressions that the file is made of."""
+"""The names in one file, and the expressions of the file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from model.language import Action
 
 
 class Lexicon:
-    """The names of one file, each standing for one thing, and the table of its expressions.
+    """The names of one file, each for one thing, and the table of its expressions.
 
-    ``by_domain``: expressions may be simplified by what the domains of variables say.
+    ``by_domain``: the domains of variables can simplify expressions.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Lexicon:
         self.goals = {name: self.expressions.read(term) for name, term in exported.goals.items()}
 
     def _words(self, call: Callable[[str], str]) -> Mapping[str, Mapping[int, str]]:
-        """Variable -> the names of its values; a name stands for one value throughout."""
+        """Return, for each variable, the names of its values; a name stands for one value throughout."""
         values: dict[str, int] = {}
         called: dict[tuple[str, int], str] = {}
         found = {}
@@ -63,24 +63,24 @@ class Lexicon:
         return found
 
     def of(self, name: str) -> str:
-        """What a variable or a definition is called."""
+        """Return the name of a variable or a definition."""
         return self.variables.get(name) or self.defined[name]
 
     def action(self, action: Action) -> str:
-        """What an action is called."""
+        """Return the name of an action."""
         return self.actions[str(action)]
 
     def remarks(self, action: Action) -> Sequence[str]:
-        """What to say of an action before it."""
+        """Return the remarks to write before an action."""
         return self.exported.remarks.get(str(action), (action.actor,))
 
     def about(self, name: str) -> str:
-        """A property by its own name, with its statement."""
+        """Return the name of a property with its statement."""
         statement = self.exported.statements.get(name)
         return f"{name}: {statement}" if statement else name
 
     def used_definitions(self, steps: Iterable[Step]) -> list[int]:
-        """The definitions that occur in the file, each after those that it is made of itself."""
+        """Return the definitions that occur in the file, each after the definitions used in it."""
         seen: set[int] = set()
         found: list[int] = []
         nodes = self.expressions.nodes

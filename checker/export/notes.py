@@ -1,4 +1,4 @@
-"""Words about a system: what its variables show, and comments in lines."""
+"""Texts about a system: the meaning of its variables, and comments in lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.language import TransitionSystem
 
 
 def displayed_in(system: TransitionSystem) -> Mapping[str, str]:
-    """Variable -> what it belongs to, in a reader's words, where it belongs to one thing only."""
+    """Return, for each variable that belongs to one thing only, this thing in a reader's words."""
     found: dict[str, list[str]] = {}
     for display in system.displays:
         for variable in display.variables:
@@ -18,5 +18,5 @@ def displayed_in(system: TransitionSystem) -> Mapping[str, str]:
 
 
 def filled(text: str, width: int = 110) -> list[str]:
-    """The text in lines of at most this width."""
+    """Return the text in lines of at most ``width`` characters."""
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""The parts of an action or a definition that get a name within it."""
+"""Named parts inside an action or a definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Part:
 
 
 def named_within(step: Step, expressions: Expressions, names: Names) -> list[Part]:
-    """The shared parts of an action, by what they are: a variable's new value, a condition or a value."""
+    """Return the shared parts of an action, named by kind: a variable's new value, a condition or a value."""
     new = {value: variable.name for change in step.changes for variable, value in reversed(change.values)}
     places = shared(expressions, step.roots, new)
     kinds = [
@@ -31,14 +31,14 @@ def named_within(step: Step, expressions: Expressions, names: Names) -> list[Par
 
 
 def named_in(place: int, expressions: Expressions, names: Names) -> list[Part]:
-    """The shared parts of one expression."""
+    """Return the shared parts of one expression."""
     places = shared(expressions, [place])
     kinds = ["condition" if expressions.is_truth(part) else "value" for part in places]
     return _named(places, kinds, names)
 
 
 def _named(places: Sequence[int], kinds: Sequence[str], names: Names) -> list[Part]:
-    """Parts by what they are, with numbers where there are several of a kind."""
+    """Return parts named by kind, with numbers if there are several of a kind."""
     local = names.inner()
     return [
         Part(local.take(kind if kinds.count(kind) == 1 else f"{kind}_1"), place)

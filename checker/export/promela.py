@@ -1,4 +1,5 @@
-"""A system as a Promela model for SPIN: one process, one indivisible step per action, so one stored state per state.
+"""A system as a Promela model for SPIN: one process, and one atomic step for each action, so SPIN stores each state
+once.
 
 Reference: Holzmann, *The SPIN Model Checker*, chapter 3 and the manual pages of d_step and hidden.
 """
@@ -21,9 +22,9 @@ from model.language import Variable
 
 ROOM = WIDTH - 15
 BRIEF = 75
-"""How long a case of a choice may be in one line."""
+"""Largest length of a case of a choice on one line."""
 VECTOR = 900
-"""Bytes of variables that SPIN's state vector has room for unless it is told otherwise."""
+"""Bytes for variables in SPIN's state vector by default."""
 
 
 def _choice(condition: str, then: str, otherwise: str) -> str:
@@ -69,7 +70,7 @@ TYPES = (
     ("short", -(1 << 15), (1 << 15) - 1, 2),
     ("int", -(1 << 31), 1 << 31, 4),
 )
-"""Type, its lowest and highest value, and its size."""
+"""Each type with its lowest and highest value, and its size."""
 
 
 class PromelaModel:
@@ -87,10 +88,10 @@ class PromelaModel:
         self.infix = Infix(DIALECT, self.expressions, self.lexicon.of, self.lexicon.words)
         self.steps = [step_of(action, self.variables, self.expressions) for action in exported.system.actions]
         self.hidden: dict[str, str] = {}
-        """What is only used within a step, with its type."""
+        """The variables that are used only within a step, with their types."""
 
     def text(self) -> str:
-        """The model."""
+        """Return the model."""
         actions = [line for step in self.steps for line in self._action(step)]
         sections: list[Lines] = [
             self._head(),
@@ -104,7 +105,7 @@ class PromelaModel:
         return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
     def _head(self) -> Lines:
-        """What this is and how to run it."""
+        """Return the heading: the purpose of the file, and the commands to run it."""
         size = sum(_type(variable)[1] for variable in self.variables)
         vector = f" -DVECTORSZ={size + 124}" if size > VECTOR else ""
         remarks = [
@@ -151,7 +152,7 @@ class PromelaModel:
         return [*_comment(definition.comment), *self._macro(self.lexicon.defined[definition.name], body)]
 
     def _macro(self, name: str, place: int) -> Lines:
-        """``#define name (expression)``, after its large parts."""
+        """Return ``#define name (expression)``, after its large parts."""
         parts = named_in(place, self.expressions, self.lexicon.names)
         named = self._named(name, parts)
         infix = self.infix.with_names(named)
@@ -184,7 +185,7 @@ class PromelaModel:
         return hang("    ", [*found, "   }"])
 
     def _occurring(self, roots: Sequence[int]) -> set[int]:
-        """Everything that these expressions are made of, short of what has a name in the model."""
+        """Return all parts of these expressions, without the parts of named ones."""
         found: set[int] = set()
         pending = list(roots)
         while pending:
@@ -196,7 +197,7 @@ class PromelaModel:
         return found
 
     def _assignments(self, step: Step, infix: Infix, held: dict[int, str]) -> tuple[Lines, Lines]:
-        """New values that must be computed first, and the assignments in their order."""
+        """Return the new values that must be computed first, and the assignments in their order."""
         early: Lines = []
         found: Lines = []
         for one in Sequencer(self.expressions, held).sequence(step.changes):
@@ -240,7 +241,7 @@ class PromelaModel:
             yield [*_comment(self.lexicon.about(name), means), *self._macro(self.lexicon.properties[name], place)]
 
     def _assertions(self) -> Iterator[str]:
-        """For each property a step that can only be taken where it is violated, left out unless it is asked for."""
+        """Yield, for each property, a step that is enabled only in violating states, included only on demand."""
         for name in self.exported.violated:
             macro = self.lexicon.properties[name]
             yield f"#ifdef ASSERT_{macro.upper()}"
@@ -249,7 +250,7 @@ class PromelaModel:
 
 
 def _type(variable: Variable) -> tuple[str, int]:
-    """The smallest type for a variable's domain, and its size."""
+    """Return the smallest type for a variable's domain, and its size."""
     for name, low, high, size in TYPES:
         if low <= variable.low and variable.high <= high:
             return name, size
@@ -263,12 +264,15 @@ def _define(name: str, lines: Lines) -> Lines:
 
 
 def _whole(lines: Lines) -> Lines:
-    """The lines as one expression: SPIN takes the end of a line for the end of a statement outside parentheses."""
+    """Return the lines as one expression.
+
+    Outside parentheses, SPIN interprets the end of a line as the end of a statement.
+    """
     return lines if len(lines) == 1 else _enclosed(lines)
 
 
 def _enclosed(lines: Lines) -> Lines:
-    """The lines in parentheses, unless they are."""
+    """Return the lines in parentheses, without adding a second pair."""
     depth = 0
     text = "".join(lines)
     for number, character in enumerate(text):
@@ -279,7 +283,7 @@ def _enclosed(lines: Lines) -> Lines:
 
 
 def _ended(lines: Lines) -> Lines:
-    """Statements without the separator behind the last."""
+    """Return statements without the separator behind the last."""
     return [*lines[:-1], lines[-1].removesuffix(";")]
 
 

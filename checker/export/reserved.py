@@ -1,4 +1,4 @@
-"""Words that a language keeps for itself, or that every file written in it uses."""
+"""Reserved words of the target languages, and words that every written file uses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SPIN = """
     uint ulong ushort wasnew
 """
 PROMELA_RESERVED = frozenset([*_PROMELA.split(), *_SPIN.split()])
-"""Words of Promela and of C, which SPIN writes, and names that its verifiers use."""
+"""Words of Promela and of C (SPIN generates C), and names that its verifiers use."""
 
 _SMT = """
     abs and as assert distinct div domain exists false forall init ite let match mod not or par push pop trans true xor

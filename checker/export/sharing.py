@@ -1,4 +1,4 @@
-"""Which parts of an expression get a name, so that its text grows with the number of different parts only."""
+"""The choice of parts that get a name, so that a text grows only with the number of different parts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from collections.abc import Collection, Iterable
 from checker.export.expressions import Expressions, Op
 
 LARGE = 9
-"""A part that is used twice gets a name from this many operators, names and numbers on."""
+"""Smallest number of operators, names and numbers of a part that gets a name if it is used twice."""
 LARGE_VALUE = 5
-"""The same for what is a variable's new value besides."""
+"""The same number for a part that is also a variable's new value."""
 
 
 def shared(expressions: Expressions, roots: Iterable[int], values: Collection[int] = ()) -> list[int]:
-    """The large parts that occur more than once among these expressions, each after its own parts.
+    """Return the large parts that occur more than once among these expressions, each after its own parts.
 
-    ``values`` are those that are new values of variables. What has a name already counts as one word, and is not
-    looked into.
+    ``values`` are new values of variables. A part that already has a name counts as one word, and is not searched.
     """
     uses: dict[int, int] = {}
     order: list[int] = []

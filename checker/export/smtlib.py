@@ -1,7 +1,6 @@
-"""A system in SMT-LIB 2: its initial states, one transition relation per action, and its properties.
+"""A system in SMT-LIB 2: its initial states, one transition relation for each action, and its properties.
 
 States are constants, ``x`` before a step and ``x.next`` after it, so that a solver's own substitution unrolls them.
-
 Reference: Barrett, Fontaine, Tinelli, *The SMT-LIB Standard*, version 2.6.
 """
 
@@ -41,7 +40,7 @@ OPERATORS = {
 
 
 class SmtLib:
-    """The text of a script: declarations and definitions only, so that a user adds what is to be asked."""
+    """The text of a script: declarations and definitions only. A user adds the question."""
 
     def __init__(self, exported: Exported) -> None:
         self.name = file_stem(exported.name)
@@ -56,7 +55,7 @@ class SmtLib:
         self.steps = [read_step(action, self.expressions) for action in exported.system.actions]
 
     def text(self) -> str:
-        """The script."""
+        """Return the script."""
         sections: list[Lines] = [
             self._head(),
             ["(set-logic QF_LIA)"],
@@ -72,7 +71,7 @@ class SmtLib:
         return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
     def relation_name(self, action: str) -> str:
-        """What the transition relation of an action (by its printed name) is called."""
+        """Return the name of the transition relation of an action, given by its printed name."""
         return f"trans_{self.lexicon.actions[action]}"
 
     def _name_of(self, step: Step) -> str:
@@ -112,7 +111,9 @@ class SmtLib:
         return [f"(define-fun {name} () {sort}", *hang("  ", body, ")")]
 
     def _unchanged(self) -> Iterator[str]:
-        """For each group of variables that some action leaves as they are, that they stay so."""
+        """Yield, for each group of variables that some action leaves unchanged, the condition that the group is
+        unchanged.
+        """
         used = {same.name for step in self.steps for same in self._same(step) if isinstance(same, VariableGroup)}
         pending = [self.whole]
         while pending:
@@ -157,7 +158,7 @@ class SmtLib:
         return [*head, *self._defined(self._name_of(step), "Bool", self._let(parts, names, body))]
 
     def _let(self, parts: Sequence[Part], names: Mapping[int, str], body: Lines) -> Lines:
-        """The body behind its parts, each of which may speak of those before it."""
+        """Return the body behind its named parts, each of which can refer to earlier ones."""
         found: Lines = []
         for part in parts:
             others = {place: name for place, name in names.items() if place != part.place}

@@ -1,4 +1,4 @@
-"""Actions as they are written down: conditions, what changes under which condition, and what stays."""
+"""Actions in the form in which they are written: conditions, conditional changes, and unchanged variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model.language import Action, Variable
 
 @dataclass(frozen=True)
 class Change:
-    """New values of some variables, where ``condition`` holds (always, if it is None); else they stay as they are."""
+    """New values of some variables if ``condition`` holds (always, if None); otherwise the variables stay unchanged."""
 
     condition: int | None
     values: tuple[tuple[Variable, int], ...]
@@ -33,12 +33,12 @@ class Step:
 
     @property
     def changed(self) -> frozenset[Variable]:
-        """The variables that the action may change."""
+        """The variables that the action can change."""
         return frozenset(variable for change in self.changes for variable in change.variables)
 
     @property
     def roots(self) -> list[int]:
-        """Every expression in the action."""
+        """All expressions in the action."""
         found = list(self.conditions)
         for change in self.changes:
             found += [] if change.condition is None else [change.condition]
@@ -47,7 +47,7 @@ class Step:
 
 
 def step_of(action: Action, order: Sequence[Variable], expressions: Expressions) -> Step:
-    """An action with everything made simpler that its guard decides; changes in the order of the variables.
+    """Return an action simplified by its guard, with changes in the order of the variables.
 
     Variables that change under the same condition change together.
     """
@@ -75,7 +75,7 @@ def step_of(action: Action, order: Sequence[Variable], expressions: Expressions)
 
 
 def _conditional(expressions: Expressions, value: int, own: int) -> tuple[int | None, int]:
-    """A value that is a variable's own unless some condition holds: the condition, and the value where it does."""
+    """Return condition and new value of a value that is the variable's own value unless the condition holds."""
     node = expressions.nodes[value]
     if node.op is not Op.CHOICE or own not in node.children[1:]:
         return None, value
@@ -84,7 +84,7 @@ def _conditional(expressions: Expressions, value: int, own: int) -> tuple[int | 
 
 
 def read_step(action: Action, expressions: Expressions) -> Step:
-    """An action just as its terms say it."""
+    """Return an action unsimplified, as in its terms."""
     guard = expressions.read(action.guard)
     values = tuple((variable, expressions.read(value)) for variable, value in action.updates.items())
     return Step(action, (guard,), (Change(None, values),) if values else ())

@@ -20,10 +20,10 @@ from checker.export.steps import Change, Step, step_of
 from model.language import Variable
 
 ROOM = WIDTH - 15
-"""How long an expression may be in one line of an action."""
+"""Largest length of an expression on one line of an action."""
 
 BRIEF = 75
-"""How long a case of a choice may be in one line."""
+"""Largest length of a case of a choice on one line."""
 
 
 def _choice(condition: str, then: str, otherwise: str) -> str:
@@ -65,7 +65,7 @@ DIALECT = Dialect(
 
 
 class TlaModule:
-    """The text of a module and of its configuration. The module's name is that of its file."""
+    """The text of a module and of its configuration. The module has the name of its file."""
 
     def __init__(self, exported: Exported) -> None:
         self.name = file_stem(exported.name)
@@ -84,7 +84,7 @@ class TlaModule:
         self.steps = [step_of(action, self.variables, self.expressions) for action in exported.system.actions]
 
     def text(self) -> str:
-        """The module."""
+        """Return the module."""
         actions = [self._action(step) for step in self.steps]
         sections: list[Lines] = [
             [f"{'-' * 20} MODULE {self.name} {'-' * 20}"],
@@ -107,7 +107,7 @@ class TlaModule:
         return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
     def configuration(self) -> str:
-        """The configuration for TLC."""
+        """Return the configuration for TLC."""
         invariants = [self.type_ok, *(self.lexicon.properties[name] for name in self.exported.violated)]
         lines = ["SPECIFICATION Spec", "INVARIANTS", *(f"    {name}" for name in invariants), "CHECK_DEADLOCK FALSE"]
         return "\n".join(lines) + "\n"
@@ -128,7 +128,7 @@ class TlaModule:
             yield f"    {written:{width}} \\* {variable.low}..{variable.high}{note}"
 
     def _groups(self) -> Iterator[str]:
-        """The groups that some action leaves as they are, and all variables."""
+        """Yield the definitions of the groups that some action leaves unchanged, and of all variables."""
         used = {same.name for step in self.steps for same in self._same(step) if isinstance(same, VariableGroup)}
         pending = [self.whole]
         while pending:
@@ -158,7 +158,7 @@ class TlaModule:
         return [*_comment(definition.comment), *self._operator(self.lexicon.defined[definition.name], body)]
 
     def _operator(self, name: str, place: int) -> Lines:
-        """``name == expression``."""
+        """Return ``name == expression``."""
         parts = named_in(place, self.expressions, self.lexicon.names)
         infix = self.infix.with_names({part.place: part.name for part in parts})
         lines = self._let(parts, infix, infix.lines(place, ROOM))
@@ -167,7 +167,7 @@ class TlaModule:
         return [f"{name} ==", *hang("    ", lines)]
 
     def _let(self, parts: Sequence[Part], infix: Infix, lines: Lines) -> Lines:
-        """The lines with the parts that they speak of before them."""
+        """Return the lines, with the definitions of their named parts before them."""
         found: Lines = []
         for part in parts:
             found += hang("    " if found else "LET ", hang(f"{part.name} == ", infix.body(part.place, ROOM - 15)))
@@ -192,7 +192,7 @@ class TlaModule:
         ]
 
     def _same(self, step: Step) -> list[VariableGroup | Variable]:
-        """What stays as it is."""
+        """Return the unchanged variables."""
         return self.whole.same(step.changed)
 
     def _change(self, change: Change, infix: Infix) -> Lines:

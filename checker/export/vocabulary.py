@@ -1,4 +1,4 @@
-"""The model's own words: conditions and values that its files name, so that exported text can use the names too."""
+"""The model's own words: conditions and values that its files name, so that exported texts use the same names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from properties import loss, situations
 
 @dataclass(frozen=True)
 class Definition:
-    """A name for a term of the model, and what it means."""
+    """A name for a term of the model, and its meaning."""
 
     name: str
     term: z3.ExprRef
@@ -28,7 +28,7 @@ class Definition:
 
 
 def definitions(pipeline: Pipeline) -> Iterator[Definition]:
-    """The words of a pipeline's model, each after those that it is made of."""
+    """Yield the definitions of a pipeline's model, each after the definitions used in it."""
     for one in pipeline.replicas:
         yield from _of_broker(pipeline, one)
     for follower, leader in permutations(pipeline.replicas, 2):
@@ -128,15 +128,15 @@ def _of_record(pipeline: Pipeline, record: int) -> Iterator[Definition]:
 
 
 def words(pipeline: Pipeline) -> Mapping[str, Mapping[int, str]]:
-    """Variable -> the names of its values, where they have names."""
+    """Return, for each variable whose values have names, these names."""
     fates = {int(fate): identifier(fate.name) for fate in Fate}
     return {batch.fate.name: fates for batch in pipeline.producer.batches}
 
 
 def purpose(action: Action) -> str:
-    """What an action does, as the function that wrote it says; empty where that is not known.
+    """Return the purpose of an action, from the docstring of the function that wrote it; empty if unknown.
 
-    The function is found by the action's sentence, which is defined in it.
+    The action's sentence is defined inside this function, and so leads to it.
     """
     written_by, _, inner = getattr(action.sentence, "__qualname__", "").partition(".<locals>")
     module = inspect.getmodule(action.sentence)
@@ -147,5 +147,5 @@ def purpose(action: Action) -> str:
 
 
 def _says(written: Callable[..., Any] | property) -> str:
-    """The first paragraph of a docstring, as one line."""
+    """Return the first paragraph of a docstring, as one line."""
     return " ".join((inspect.getdoc(written) or "").partition("\n\n")[0].split())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What can be written."""
+    """The formats of an export."""
 
     TLA = "tla"
     PROMELA = "promela"
@@ -23,11 +23,9 @@ class Format(StrEnum):
 
 
 def write(exported: Exported, form: Format, directory: Path, *, most_states: int | None = None) -> list[Path]:
-    """Write a system in one format into a directory, which is made where it is missing; the files written.
+    """Write a system in one format into a directory, which is made if missing; return the written files.
 
-    ``most_states`` limits the formats that are graphs of states.
-
-    Raises :class:`checker.export.graph.TooManyStates`.
+    ``most_states`` limits the formats that are graphs of states. Raise :class:`checker.export.graph.TooManyStates`.
     """
     written_as = texts(exported, Format(form), most_states)
     directory.mkdir(parents=True, exist_ok=True)
@@ -40,7 +38,7 @@ def write(exported: Exported, form: Format, directory: Path, *, most_states: int
 
 
 def texts(exported: Exported, form: Format, most_states: int | None = None) -> dict[str, str]:
-    """File name -> its text."""
+    """Return the texts of the files, by file name."""
     from checker.export.names import file_stem
 
     name = file_stem(exported.name)

@@ -1,7 +1,7 @@
-"""Terms to machine code, and the compiled loops around it.
+"""Machine code from terms, and the compiled loops that call the machine code.
 
-Numba keeps compiled loops on disk, but only looks at a function's own file to tell whether they are still valid. The
-loops here share constants across files, so their cache lies in a folder named after the content of all of them.
+Numba caches compiled loops on disk, and checks only a function's own file for changes. The loops here share constants
+across files, so the name of the cache folder contains a hash of all files of the kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _content() -> str:
 
 
 CONTENT = _content()
-"""What the kernel's sources say, as a hash: compiled loops of another kernel are not used."""
+"""Hash of the kernel's source files. Compiled loops of another kernel are not used."""
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):

@@ -1,4 +1,4 @@
-"""Backward reachability on a whole shard: which states can get to a good one by steps without a fault."""
+"""Backward reachability on a whole shard: the states from which fault-free steps reach a good state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _is_good(shard: Places, reference: Integer) -> bool:
 def mark_along_remembered(shard: Places, levels: NDArray[np.int64]) -> None:
     """Mark each state whose remembered successor is good, deepest level first, until nothing changes.
 
-    ``levels[d]`` holds, per partition, the first row of depth ``d``; the last entry the numbers of rows.
+    ``levels[d]`` holds the first row of depth ``d`` for each partition. The last entry holds the numbers of rows.
     """
     changed = True
     while changed:
@@ -56,7 +56,7 @@ def mark_where(
     counts: NDArray[np.int64],
     bits: int,
 ) -> None:
-    """Mark each unmarked state in which one of the predicates in ``bits`` holds; ``scratch`` has room for a state."""
+    """Mark each unmarked state in which one of the predicates in ``bits`` holds; ``scratch`` has room for one state."""
     packed = scratch.ctypes.data
     for part in range(PARTITIONS):
         good, states = shard[part, GOOD], shard[part, STATES]
@@ -79,9 +79,9 @@ def find_where(
     bit: int,
     found: NDArray[np.int64],
 ) -> int:
-    """Write the references of states in which a predicate holds, as many as there is room for; return how many.
+    """Write the references of states in which a predicate holds, up to the length of ``found``; return their number.
 
-    The search begins at row ``firsts[part]`` of each partition. ``scratch`` has room for a state.
+    The search begins at row ``firsts[part]`` of each partition. ``scratch`` has room for one state.
     """
     packed = scratch.ctypes.data
     number = 0
@@ -106,10 +106,10 @@ def mark_by_steps(
     shard: Places,
     levels: NDArray[np.int64],
 ) -> int:
-    """Mark each state with a good successor, deepest level first; return how many were marked.
+    """Mark each state with a good successor, deepest level first; return the number of newly marked states.
 
-    A successor that is not in this shard is in one of a smaller combination, where every state is good. ``scratch``
-    has room for one state and its successors.
+    A successor outside this shard is in the shard of a smaller fault combination, where every state is good.
+    ``scratch`` has room for one state and its successors.
     """
     packed = scratch.ctypes.data
     out = packed + words * 8

@@ -1,6 +1,6 @@
-"""Backward reachability in one partition of a distributed search: which rows can get to a good one by steps.
+"""Backward reachability in one partition of a distributed search: the rows from which steps reach a good row.
 
-A row's mark is a byte, set once it is known that a good state can be reached from it, and never taken back.
+A row's mark is a byte. The mark is set once the row is known to reach a good state, and is never removed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def mark_where(
     owners: Ownership,
     bits: int,
 ) -> None:
-    """Mark those of the rows in which one of the predicates in ``bits`` holds, and the rows that lead to them."""
+    """Mark the given rows in which one of the predicates in ``bits`` holds, and the rows that lead to these rows."""
     for row in rows:
         if not good[row] and call_inspect(inspect, region[STATES] + row * (words + 1) * 8) & np.uint64(bits):
             _mark(row, words, region, good, owners)
@@ -42,7 +42,7 @@ def mark_where(
 
 @njit(cache=True, nogil=True)
 def _mark(row: Integer, words: Integer, region: Region, good: NDArray[np.uint8], owners: Ownership) -> None:
-    """Mark a row, the row that it was found from by a step, and so on, as far as this partition has them."""
+    """Mark a row, its predecessor by a step, and so on, up to the first row outside this partition."""
     own = np.uint64(owners.own)
     while not good[row]:
         good[row] = 1
@@ -66,10 +66,11 @@ def mark_by_steps(
     smaller: NDArray[np.int64],
     answered: NDArray[np.int64],
 ) -> int:
-    """Mark those of the rows that have a good successor, in their order; how many are left, which come first then.
+    """Mark the given rows that have a good successor, in order.
 
-    A successor is good if its row is marked, if it is in one of ``smaller``, or, where another partition owns it, in
-    ``answered``. ``scratch`` has room for the successors of one state.
+    Return the number of unmarked rows, which then stand first in ``rows``. A successor is good if its row is marked, if
+    one of the regions ``smaller`` holds it, or, if another partition owns the successor, if ``answered`` holds it.
+    ``scratch`` has room for the successors of one state.
     """
     out, apart = scratch.ctypes.data, (words + 1) * 8
     left = 0
@@ -95,7 +96,7 @@ def mark_by_steps(
 
 @njit(cache=True, nogil=True, inline="always")
 def row_of(state: Integer, half: np.uint64, words: Integer, region: Region) -> np.int64:
-    """The row of the state at an address, or -1."""
+    """Return the row of the state at an address, or -1."""
     table, slots = region[TABLE], region[SLOTS]
     slot = find_slot(state, half, home(half, slots), words, region[STATES], (words + 1) * 8, table, slots)
     return np.int64(load_word(table + slot * 8) & np.uint64(LOW_HALF)) - 1
@@ -109,7 +110,10 @@ def answer(
     smaller: NDArray[np.int64],
     answers: NDArray[np.bool_],
 ) -> int:
-    """Write for each state, a row each, whether it is known to be good; how many are in no region at all."""
+    """Write for each state (one per row) whether the state is known to be good.
+
+    Return the number of states that are in no region.
+    """
     words = questions.shape[1] - 1
     missing = 0
     for number in range(questions.shape[0]):

@@ -1,11 +1,12 @@
-"""Canonical forms in machine code: of the states that differ only in labels, each packed row becomes the chosen one.
+"""Canonical forms in machine code: all states that differ only in labels get the same packed row.
 
-Ranked families first: the values present become a bitmap, and a value's rank is the number of bits below its own. A
-row whose values are dense already, as nearly all are, costs no more than making the bitmap. Then the group of
-permutations: of the row's images the lexicographically smallest, all of them compared, so that the form is exact.
+Ranked families come first. The values present become a bitmap, and a value's rank is the number of set bits below its
+own bit. For a row whose values are already dense, which is the usual case, the only cost is making the bitmap. The
+group of permutations comes next: the lexicographically smallest image of the row is chosen. All images are compared, so
+the form is exact.
 
-References: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996);
-E. M. Clarke, O. Grumberg, D. A. Peled, *Model Checking*, chapter 14.
+References: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996); E.
+M. Clarke, O. Grumberg, D. A. Peled, *Model Checking*, chapter 14.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from checker.kernel.layout import WORD_BITS, Field, Layout
 from model.language import Permutation, Ranked, Variable
 
 MOST_VALUES = 62
-"""How many values a ranked family may have: each is a bit of a word."""
+"""Largest range of values of a ranked family, because each value is a bit of a word."""
 
 
 @dataclass(frozen=True)
 class Canonical:
-    """What the visited set does not tell apart: ranked families, and every permutation of a group but the identity."""
+    """The symmetries of the visited set: ranked families, and every permutation of a group except the identity."""
 
     ranked: tuple[Ranked, ...] = ()
     permutations: tuple[Permutation, ...] = ()
@@ -38,7 +39,7 @@ class Canonical:
 
 
 class CanonicalForm:
-    """The functions that bring a packed row into its canonical form, in place; ``functions`` is their text."""
+    """The functions that replace a packed row by its canonical form, in place; ``functions`` holds their text."""
 
     def __init__(self, layout: Layout, canonical: Canonical) -> None:
         self.layout = layout
@@ -61,9 +62,9 @@ class CanonicalForm:
         after: Sequence[str],
         assigned: frozenset[Variable],
     ) -> None:
-        """Bring the row ``after``, written at ``row``, into its canonical form; ``before`` is canonical.
+        """Replace the row ``after``, written at address ``row``, by its canonical form; ``before`` is canonical.
 
-        At most ``assigned`` differs. Where no member of a family really does, its ranks are what they were.
+        At most the variables ``assigned`` differ. If no variable of a family differs, its ranks stay unchanged.
         """
         for members, rank in self._ranks:
             masks: dict[int, int] = defaultdict(int)
@@ -82,13 +83,13 @@ class CanonicalForm:
             function.call(self._smallest, row)
 
     def _internal(self, name: str) -> tuple[Function, list[str], str]:
-        """A function over a row, the row's words, the row's address."""
+        """Return a new function of a row, the words of the row, and the address of the row."""
         function = Function(name, 1, returns=False, internal=True)
         row = function.arguments[0]
         return function, [function.load(function.at(row, word)) for word in range(self.layout.words)], row
 
     def _write_rank(self, name: str, family: Ranked) -> str:
-        """Replace each value of a family by its rank, where the values have gaps."""
+        """Write a function that replaces the values of a family by their ranks if there are gaps; return its name."""
         fields = [self.layout.fields[variable.name] for variable in family.variables]
         lowest = min(field.variable.low for field in fields)
         if max(field.variable.high for field in fields) - lowest > MOST_VALUES:
@@ -119,7 +120,7 @@ class CanonicalForm:
         return name
 
     def _write_smallest(self, permutations: Sequence[Permutation]) -> str:
-        """Replace the row by the lexicographically smallest of its images."""
+        """Write a function that replaces the row by the lexicographically smallest of its images; return its name."""
         name = "smallest"
         function, words, row = self._internal(name)
         best = words
@@ -136,7 +137,7 @@ class CanonicalForm:
         return name
 
     def _image(self, function: Function, words: Sequence[str], permutation: Permutation) -> list[str]:
-        """The words of the permuted row; fields that move together are moved by one mask and one shift."""
+        """Return the words of the permuted row. Fields that move by the same distance share one mask and one shift."""
         unknown = [v.name for v in permutation.variables if self.layout.fields[v.name].variable != v]
         if unknown:
             raise ValueError(f"{permutation.name} moves {', '.join(unknown)} with another domain than is packed")
@@ -156,12 +157,12 @@ class CanonicalForm:
 
 
 def _packed(function: Function, words: Sequence[str], field: Field) -> str:
-    """A field's packed value."""
+    """Return a field's packed value."""
     return function.masked(function.shifted(words[field.word], -field.shift), (1 << field.width) - 1)
 
 
 def _renamed(field: Field, permutation: Permutation) -> dict[int, int] | None:
-    """What a field's packed values become; None where they stay what they are."""
+    """Return the new packed value for each packed value of a field, or None if all values stay unchanged."""
     low, high = field.variable.low, field.variable.high
     names = permutation.values.get(field.variable, {})
     renamed = {value - low: names.get(value, value) - low for value in range(low, high + 1)}
@@ -169,7 +170,7 @@ def _renamed(field: Field, permutation: Permutation) -> dict[int, int] | None:
 
 
 def _looked_up(function: Function, value: str, renamed: dict[int, int], width: int) -> str:
-    """A packed value's new name: out of a table in one word where it fits, else by comparing."""
+    """Return a packed value's new name: from a table in one word if the table fits, else by comparisons."""
     if width << width <= WORD_BITS:
         table = sum(name << (value * width) for value, name in renamed.items())
         place = function.binary("mul", value, str(width))

@@ -1,10 +1,10 @@
-"""The loops of one partition of a distributed search: breadth-first over what it owns, until only others can go on.
+"""Loops of one partition of a distributed search: breadth-first search over the partition's own states.
 
-A partition owns the states whose *control plane* (the bits under a mask) hashes to its number. Its rows are appended,
-a packed state and a word of *origin* each (depth, and where it was found from), and never changed: a state that is
-reached by a shorter way in a later superstep is appended again, and its slot in the table points to the new row. So
-whatever a superstep wrote behind the rows of the one before can be dropped, and the table made again from the rows.
-Successors that others own go to an outbox of the same form, each once.
+A partition owns the states whose *control plane* (the bits under a mask) hashes to the partition's number. A row is a
+packed state and a word of *origin* (depth, and the row that led to the state). Rows are appended and never changed. If
+a later superstep reaches a state by a shorter way, the state is appended again, and its slot in the table points to the
+new row. So the rows that a superstep appended can be dropped, and the table can be built again from the remaining rows.
+Successors that other partitions own go to an outbox of the same form, each once.
 """
 
 from __future__ import annotations
@@ -27,25 +27,28 @@ from checker.kernel.memory import (
 from checker.kernel.table import COUNT, LOW_HALF, ROOM, SLOTS, STATES, TABLE, candidate, find_slot, hash_of, home
 
 KNOWN, REPLACED, REPLACED_COUNT, REPLACED_ROOM = range(5, 9)
-"""Further columns of a region's place: rows of earlier supersteps, and the rows that took the place of such ones
-(addresses and numbers as of the other columns; an entry is the new row's number above the old one's)."""
+"""Further columns of a region's place: rows of earlier supersteps, and the rows that replaced some of these rows.
+Addresses and numbers are as in the other columns. An entry of the replacements has the new row's number in its upper
+half and the old row's number in its lower half."""
 REGION_COLUMNS = 9
 
 DEPTH_SHIFT, SOURCE_SHIFT, PARTITION_SHIFT = 49, 43, 32
-"""An origin: 15 bits of depth, 6 of the source (which function), 11 of the partition and 32 of the row it came from."""
+"""Shifts of the fields of an origin: 15 bits of depth, 6 of the source (a function), 11 of the partition and 32 of the
+row that led to the state."""
 MOST_DEPTH, MOST_SOURCES, MOST_PARTITIONS = 1 << 15, 1 << 6, 1 << 11
 
 AHEAD = 12
-"""How many entries ahead a table slot is asked for; half as far ahead the state that it names."""
+"""Entries between prefetching a table slot and using the slot. The state named there is prefetched half as far ahead.
+"""
 SPOTS = 16
-"""Slots remembered between asking for a state and comparing it: a power of two, no less than ``AHEAD``."""
+"""Slots remembered between prefetching a state and comparing the state: a power of two, at least ``AHEAD``."""
 
 Region = NDArray[np.int64]
-"""Where the rows and the table of a set of states are: REGION_COLUMNS numbers."""
+"""The place of the rows and of the table of a set of states: REGION_COLUMNS numbers."""
 
 
 class Ownership(NamedTuple):
-    """Who owns a state: of ``partitions`` the one that the hash of the bits under ``mask`` (a word each) names."""
+    """The owner of each state: the hash of the bits under ``mask`` (one word each) names one of ``partitions``."""
 
     mask: NDArray[np.uint64]
     partitions: int
@@ -53,9 +56,9 @@ class Ownership(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What is counted: states and transitions by depth, and of each predicate the first state and in how many it held.
+    """Counts of states and transitions by depth, and, for each predicate, the first state and the number of states.
 
-    ``inspect`` is the address of the predicates' machine code, 0 where nothing is counted. ``held`` may be empty.
+    ``inspect`` is the address of the predicates' machine code, or 0 if nothing is counted. ``held`` may be empty.
     """
 
     inspect: int
@@ -67,10 +70,11 @@ class Tally(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """Where successors wait until they are entered: those that the partition owns, and the others.
+    """Boxes in which successors wait before they are entered: one box for the partition's own states, one for the
+    others.
 
-    An entry is a packed state, its origin and half its hash. ``scratch`` has room for the successors of one row, of
-    which there are less than ``most``; ``spots`` remembers slots.
+    An entry is a packed state, its origin and half its hash. ``scratch`` has room for the successors of one row, whose
+    number is below ``most``; ``spots`` remembers slots.
     """
 
     words: int
@@ -82,10 +86,10 @@ class Boxes(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """Rows ``first..last`` of ``source``, all of one depth, and the function that expands them.
+    """Rows ``first..last`` of ``source``, all of one depth, and the function that expands these rows.
 
-    Rows marked in ``dead`` (a byte each; none if it is empty) are passed over. ``origin`` is what their successors'
-    origins have in common, without the row. ``own``: they are rows of the region that the successors go to.
+    Rows marked in ``dead`` (one byte each; an empty array marks none) are skipped. ``origin`` is the common part of the
+    successors' origins, without the row. ``own``: the rows belong to the region that receives the successors.
     """
 
     function: int
@@ -100,7 +104,7 @@ class Frontier(NamedTuple):
 
 @njit(cache=True, nogil=True, inline="always")
 def owner_of(state: Integer, words: Integer, mask: NDArray[np.uint64], partitions: Integer) -> np.int64:
-    """The partition that owns the packed state at an address."""
+    """Return the partition that owns the packed state at an address."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for word in range(words):
         value ^= load_word(state + word * 8) & mask[word]
@@ -111,13 +115,13 @@ def owner_of(state: Integer, words: Integer, mask: NDArray[np.uint64], partition
 
 @njit(cache=True, nogil=True, inline="always")
 def depth_of(row: Integer, words: Integer) -> np.int64:
-    """The depth of the row at an address."""
+    """Return the depth of the row at an address."""
     return np.int64(load_word(row + words * 8) >> np.uint64(DEPTH_SHIFT))
 
 
 @njit(cache=True, nogil=True)
 def expand_rows(at: Integer, frontier: Frontier, owners: Ownership, boxes: Boxes, tally: Tally) -> np.int64:
-    """Put the successors of the frontier's rows from ``at`` on into the boxes; the row before which it stopped."""
+    """Put the successors of the frontier's rows, from row ``at`` on, into the boxes; return the next row to expand."""
     words, most = boxes.words, boxes.most
     stride = words + 2
     room = boxes.entries.shape[1] // stride - most
@@ -163,7 +167,7 @@ def expand_rows(at: Integer, frontier: Frontier, owners: Ownership, boxes: Boxes
 
 @njit(cache=True, nogil=True)
 def _first_replacing(replaced: Integer, count: Integer, row: Integer) -> np.int64:
-    """The first entry of the list of replacements whose new row is not before ``row``."""
+    """Return the first entry of the list of replacements whose new row is not before ``row``."""
     low, high = np.int64(0), np.int64(count)
     while low < high:
         middle = (low + high) // 2
@@ -176,10 +180,10 @@ def _first_replacing(replaced: Integer, count: Integer, row: Integer) -> np.int6
 
 @njit(cache=True, nogil=True)
 def enter_box(box: Integer, region: Region, smaller: NDArray[np.int64], boxes: Boxes, tally: Tally) -> None:
-    """Append what is new in a box, or reached by a shorter way than in an earlier superstep; there is room for it.
+    """Append the states of a box that are new, or that are reached by a shorter way than before; the region has room.
 
-    Depths are entered in ascending order, so nothing that was entered in this superstep is reached by a shorter way.
-    A state in one of the regions ``smaller`` is not entered.
+    Depths are entered in ascending order, so a state entered in this superstep is never reached by a shorter way in the
+    same superstep. States in one of the regions ``smaller`` are not entered.
     """
     words, filled = boxes.words, boxes.fills[box]
     entries = boxes.entries.ctypes.data + box * boxes.entries.shape[1] * 8
@@ -233,7 +237,7 @@ def enter_box(box: Integer, region: Region, smaller: NDArray[np.int64], boxes: B
 
 @njit(cache=True, nogil=True)
 def _note(bits: np.uint64, depth: Integer, row: Integer, is_new: bool, tally: Tally) -> None:
-    """Remember which predicates hold in a row."""
+    """Record the predicates that hold in a row."""
     for bit in range(tally.first_depth.shape[0]):
         if (bits >> np.uint64(bit)) & np.uint64(1):
             if tally.first_row[bit] < 0 or depth < tally.first_depth[bit]:
@@ -244,7 +248,7 @@ def _note(bits: np.uint64, depth: Integer, row: Integer, is_new: bool, tally: Ta
 
 @njit(cache=True, nogil=True, inline="always")
 def is_in(state: Integer, half: np.uint64, words: Integer, regions: NDArray[np.int64]) -> bool:
-    """Whether one of the regions, a row each, holds the state at an address."""
+    """Tell whether one of the regions (one per row) holds the state at an address."""
     for other in range(regions.shape[0]):
         table, slots = regions[other, TABLE], regions[other, SLOTS]
         if slots > 0:
@@ -258,7 +262,7 @@ def is_in(state: Integer, half: np.uint64, words: Integer, regions: NDArray[np.i
 
 @njit(cache=True, nogil=True)
 def has_room(region: Region, entries: Integer) -> bool:
-    """Whether so many entries could all be new, or all replace others, and still fit."""
+    """Tell whether a region has room for ``entries`` new rows, and for ``entries`` replacements."""
     rows = region[COUNT] + entries <= region[ROOM]
     return bool(rows and region[REPLACED_COUNT] + entries <= region[REPLACED_ROOM])
 
@@ -276,9 +280,9 @@ def search_rows(
     tally: Tally,
     nothing: Tally,
 ) -> np.int64:
-    """Expand a frontier from row ``at`` on and enter what comes of it; the row before which it stopped.
+    """Expand a frontier from row ``at`` on, and enter the successors; return the next row to expand.
 
-    It stops where a region has to grow first, and after about ``most_rows``. ``nothing`` is the outbox's tally.
+    The search stops before a region must grow, and after about ``most_rows`` rows. ``nothing`` is the outbox's tally.
     """
     entries = boxes.entries.shape[1] // (boxes.words + 2)
     no_regions = smaller[:0]
@@ -300,7 +304,10 @@ def enter_rows(
     boxes: Boxes,
     tally: Tally,
 ) -> np.int64:
-    """Enter rows that were written elsewhere; the one before which it stopped, because the region has to grow."""
+    """Enter rows that another process wrote; return the next row to enter.
+
+    The loop stops before the region must grow.
+    """
     words = boxes.words
     entries = boxes.entries.shape[1] // (words + 2)
     box = boxes.entries.ctypes.data
@@ -319,7 +326,7 @@ def enter_rows(
 
 @njit(cache=True, nogil=True)
 def fill_table(region: Region, words: Integer) -> None:
-    """Enter every row into the empty table: of rows with the same state the last one counts."""
+    """Enter every row into the empty table. Of several rows with the same state the last row counts."""
     states, table, slots, apart = region[STATES], region[TABLE], region[SLOTS], (words + 1) * 8
     for index in range(region[COUNT]):
         row = states + index * apart
@@ -330,9 +337,9 @@ def fill_table(region: Region, words: Integer) -> None:
 
 @njit(cache=True, nogil=True)
 def sort_by_owner(region: Region, words: Integer, owners: Ownership, out: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Copy the rows of this superstep to ``out``, those of the first owner first, otherwise in their order.
+    """Copy the rows of this superstep to ``out``, sorted by owner; rows of one owner keep their order.
 
-    Returns where each owner's rows begin, and at last how many there are.
+    Return the first row of each owner, followed by the number of rows.
     """
     apart = (words + 1) * 8
     first, last = region[KNOWN], region[COUNT]
@@ -351,7 +358,7 @@ def sort_by_owner(region: Region, words: Integer, owners: Ownership, out: NDArra
 
 @njit(cache=True, nogil=True)
 def count_by_owner(states: NDArray[np.uint64], mask: NDArray[np.uint64], partitions: Integer) -> NDArray[np.int64]:
-    """How many of the packed states, a row each, each partition owns."""
+    """Return, for each partition, the number of packed states (one per row) that the partition owns."""
     owned = np.zeros(partitions, dtype=np.int64)
     for number in range(states.shape[0]):
         row = states.ctypes.data + number * states.shape[1] * 8
@@ -361,7 +368,7 @@ def count_by_owner(states: NDArray[np.uint64], mask: NDArray[np.uint64], partiti
 
 @njit(cache=True, nogil=True)
 def owner_of_state(state: NDArray[np.uint64], mask: NDArray[np.uint64], partitions: Integer) -> np.int64:
-    """The partition that owns a packed state."""
+    """Return the partition that owns a packed state."""
     return np.int64(owner_of(state.ctypes.data, state.shape[0], mask, partitions))
 
 
@@ -369,7 +376,10 @@ def owner_of_state(state: NDArray[np.uint64], mask: NDArray[np.uint64], partitio
 def number_by_owner(
     states: NDArray[np.uint64], mask: NDArray[np.uint64], counts: NDArray[np.int64], places: NDArray[np.uint64]
 ) -> None:
-    """Give each packed state, a row each, the next row of its owner, and note both; ``counts`` says how many it has."""
+    """Assign to each packed state (one per row) the next row of its owner.
+
+    ``places`` receives owner and row; ``counts`` holds the number of rows of each owner.
+    """
     words = states.shape[1]
     for number in range(states.shape[0]):
         owner = owner_of(states.ctypes.data + number * words * 8, words, mask, counts.shape[0])
@@ -384,7 +394,7 @@ def scatter(
     places: NDArray[np.uint64],
     regions: NDArray[np.int64],
 ) -> None:
-    """Write packed states with their origins to the rows that were given to them, in regions that have room."""
+    """Write packed states with their origins to their assigned rows, in regions that have room."""
     words = states.shape[1]
     for number in range(states.shape[0]):
         owner, row = places[number] >> np.uint64(PARTITION_SHIFT), places[number] & np.uint64(LOW_HALF)

@@ -1,15 +1,15 @@
-"""States as one word: each half of a packed state is numbered in a dictionary, and a state is its two numbers.
+"""States as one word: a dictionary numbers the halves of packed states, and a state is a pair of these numbers.
 
-Producer and consumer have few local states, and so have brokers and controller: millions of states have some ten
-thousand different halves. The dictionaries are exact: a half is compared whole, never by a hash alone. All shards of an
-exploration share them, so states compare as words. A state that is one word anyway has no dictionary.
+Producer and consumer have few local states, and brokers and controller do, too: millions of states have about ten
+thousand different halves. The dictionaries are exact: halves are compared as a whole, never by a hash alone. All shards
+of an exploration share the dictionaries, so states compare as words. A state that fits into one word has no dictionary.
 
-Threads look halves up without a lock; whoever has to add one takes the lock of its dictionary. A dictionary grows into
-memory that was reserved from the beginning: its next table, twice as large, is filled and then becomes the one in use.
-Other threads may still look into the one before, find nothing there, and ask again with the lock.
+Threads look halves up without a lock. A thread that must add a half takes the lock of the dictionary. A dictionary
+grows into memory that was reserved at the beginning: its next table, twice as large, is filled and then replaces the
+table in use. Other threads can still read the previous table, find nothing there, and search again with the lock.
 
-References: G. Holzmann, "State compression in SPIN", SPIN workshop 1997 (COLLAPSE); A. Laarman, J. van de Pol,
-M. Weber, "Parallel recursive state compression for free", SPIN workshop 2011.
+References: G. Holzmann, "State compression in SPIN", SPIN workshop 1997 (COLLAPSE); A. Laarman, J. van de Pol, M.
+Weber, "Parallel recursive state compression for free", SPIN workshop 2011.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from checker.kernel.memory import (
 from checker.kernel.table import LOW_HALF, hash_of, same
 
 WORDS, LEVEL, TABLES, KEYS = range(4)
-"""Columns of a dictionary: the words of its half, which of its tables is in use, and the addresses of its tables and of
+"""Columns of a dictionary: the words of its half, the level of the table in use, and the addresses of its tables and of
 its halves."""
 COUNT, LOCK = 12, 13
-"""Columns that change often, far enough from the others to lie in other lines of the cache: how many halves there are,
-and the lock."""
+"""Columns that change often: the number of halves, and the lock. Their distance from the other columns puts them into
+other cache lines."""
 COLUMNS = 24
 
 SMALLEST = 8
-"""The smallest table has two to the power of so many slots; each further one has twice as many."""
+"""Exponent of the smallest table: 2**SMALLEST slots. Each further table has twice as many slots."""
 ROOM_BITS = 26
-"""A dictionary has at most two to the power of so many halves, if the system gives it that much address space."""
+"""Exponent of the largest number of halves in a dictionary, if the system provides the address space."""
 LEAST_ROOM_BITS = 20
-"""Where there is little address space; never less than SMALLEST."""
+"""Exponent of the smallest accepted number of halves, used if address space is scarce; never less than SMALLEST."""
 
 INDEX = (2 << ROOM_BITS) - 1
-"""Of a slot: the number of a half, and one; the other bits are some of its hash."""
+"""Mask of a slot's bits for the number of a half, plus one; the other bits hold a part of the half's hash."""
 
 NUMBER_BITS = 32
 """Bits of the number of a half in the word of a state."""
 
 Dictionaries = NDArray[np.int64]
-"""A row for each half of a state; no rows where the state is one word."""
+"""The dictionaries: one row for each half of a state, or no rows if a state is one word."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -70,19 +70,19 @@ def _slots_of(level: Integer) -> np.int64:
 
 @njit(cache=True, nogil=True, inline="always")
 def _table_of(dictionary: Integer, level: Integer) -> np.int64:
-    """The address of a table: all smaller ones lie before it."""
+    """Return the address of a table, which lies behind all smaller tables."""
     return np.int64(load_word(dictionary + TABLES * 8)) + (_slots_of(level) - _slots_of(0)) * 4
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _tag_of(hashed: np.uint64) -> np.int64:
-    """The bits of a hash that a slot keeps, where a slot has them."""
+    """Return the bits of a hash that a slot keeps, at their place in the slot."""
     return np.int64(hashed & np.uint64(LOW_HALF)) & ~INDEX
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _look_up(dictionary: Integer, half: Integer, hashed: np.uint64, words: Integer) -> np.int64:
-    """The number of a half, or -1 where the table in use does not have it."""
+    """Return the number of a half, or -1 if the table in use does not hold the half."""
     level = load_atomically(dictionary + LEVEL * 8)
     table, last = _table_of(dictionary, level), _slots_of(level) - 1
     keys = np.int64(load_word(dictionary + KEYS * 8))
@@ -101,7 +101,7 @@ def _look_up(dictionary: Integer, half: Integer, hashed: np.uint64, words: Integ
 
 @njit(cache=True, nogil=True)
 def _put(table: Integer, slots: Integer, hashed: np.uint64, number: Integer) -> None:
-    """Enter the number of a half that the table does not have."""
+    """Enter the number of a half that is not in the table."""
     slot = np.int64(hashed >> np.uint64(32)) & (slots - 1)
     while load_half(table + slot * 4) != np.uint32(0):
         slot = (slot + 1) & (slots - 1)
@@ -110,7 +110,7 @@ def _put(table: Integer, slots: Integer, hashed: np.uint64, number: Integer) -> 
 
 @njit(cache=True, nogil=True)
 def _fill(dictionary: Integer, count: Integer) -> None:
-    """Put the first so many halves into the smallest table that stays half empty, and use it from now on."""
+    """Put the first ``count`` halves into the smallest table that stays half empty, and use this table from now on."""
     words, keys = np.int64(load_word(dictionary + WORDS * 8)), np.int64(load_word(dictionary + KEYS * 8))
     level = np.int64(load_word(dictionary + LEVEL * 8))
     while 2 * count > _slots_of(level):
@@ -123,7 +123,7 @@ def _fill(dictionary: Integer, count: Integer) -> None:
 
 @njit(cache=True, nogil=True)
 def _add(dictionary: Integer, half: Integer, hashed: np.uint64, words: Integer) -> np.int64:
-    """The number of a half, a new one unless another thread was faster."""
+    """Return the number of a half: a new number, unless another thread added the half first."""
     while swap_atomically(dictionary + LOCK * 8, 1) != 0:
         yield_processor()
     number = _look_up(dictionary, half, hashed, words)
@@ -142,7 +142,7 @@ def _add(dictionary: Integer, half: Integer, hashed: np.uint64, words: Integer) 
 
 @njit(cache=True, nogil=True, inline="always")
 def _number_of(dictionary: Integer, half: Integer, words: Integer) -> np.uint64:
-    """The number of a half, given to it now if it is new."""
+    """Return the number of a half, and add the half if it is new."""
     hashed = hash_of(half, words)
     number = _look_up(dictionary, half, hashed, words)
     return np.uint64(number if number >= 0 else _add(dictionary, half, hashed, words))
@@ -150,7 +150,7 @@ def _number_of(dictionary: Integer, half: Integer, words: Integer) -> np.uint64:
 
 @njit(cache=True, nogil=True, inline="always")
 def encode(dictionaries: Dictionaries, state: Integer) -> np.uint64:
-    """The word of the packed state at an address."""
+    """Return the word of the packed state at an address."""
     if dictionaries.shape[0] == 0:
         return np.uint64(load_word(state))
     first, words, more = dictionaries.ctypes.data, dictionaries[0, WORDS], dictionaries[1, WORDS]
@@ -160,7 +160,10 @@ def encode(dictionaries: Dictionaries, state: Integer) -> np.uint64:
 
 @njit(cache=True, nogil=True, inline="always")
 def encode_like(dictionaries: Dictionaries, state: Integer, known: Integer, word: np.uint64) -> np.uint64:
-    """The word of a packed state, of which halves may be those of the state at ``known``, whose word is ``word``."""
+    """Return the word of a packed state, given the state at ``known``, whose word is ``word``.
+
+    A half that is equal in both states needs no lookup.
+    """
     if dictionaries.shape[0] == 0:
         return np.uint64(load_word(state))
     first, words, more = dictionaries.ctypes.data, dictionaries[0, WORDS], dictionaries[1, WORDS]
@@ -206,8 +209,8 @@ def _fill_first(dictionaries: Dictionaries, place: int, count: int) -> None:
 class Components:
     """The dictionaries of an exploration.
 
-    ``halves``: the words of the first half of a packed state and those of the second, which may have none where the
-    first has one. ``dictionaries`` is what the compiled loops get.
+    ``halves``: the number of words of the first and of the second half of a packed state. The second half may have no
+    words if the first half has one. ``dictionaries`` is the argument for the compiled loops.
     """
 
     def __init__(self, halves: tuple[int, int]) -> None:
@@ -238,50 +241,50 @@ class Components:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """How many different halves there are, by dictionary."""
+        """Number of different halves, by dictionary."""
         return tuple(int(count) for count in self.dictionaries[:, COUNT])
 
     @property
     def bytes(self) -> int:
-        """How much memory the dictionaries take: halves, the tables in use, and the smaller ones before them."""
+        """Bytes used by the dictionaries: the halves, the tables in use, and the smaller tables before them."""
         tables = sum(2 * 4 << SMALLEST + int(level) for level in self.dictionaries[:, LEVEL])
         return tables + sum(
             count * int(row[WORDS]) * 8 for count, row in zip(self.counts, self.dictionaries, strict=True)
         )
 
     def grown(self) -> int:
-        """By how many bytes the dictionaries grew since this was last asked."""
+        """Return the number of bytes by which the dictionaries grew since the previous call."""
         with self._lock:
             before, self._counted = self._counted, self.bytes
             return self._counted - before
 
     def has_room(self, more: int) -> bool:
-        """Whether so many states could all have halves that are new."""
+        """Tell whether the dictionaries have room if all halves of ``more`` states are new."""
         return all(count + more <= self.room for count in self.counts)
 
     def encode(self, row: Words) -> int:
-        """The word of a packed state."""
+        """Return the word of a packed state."""
         return int(_encode_row(self.dictionaries, np.ascontiguousarray(row)))
 
     def decode(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """The packed states of words, a row each."""
+        """Return the packed states of words, one row each."""
         rows = np.empty((len(words), self.words), dtype=np.uint64)
         _decode_rows(self.dictionaries, np.ascontiguousarray(words), rows)
         return rows
 
     def halves(self, place: int, first: int, last: int) -> NDArray[np.uint64]:
-        """The halves of a dictionary with these numbers, a row each."""
+        """Return the halves of a dictionary with numbers from ``first`` to before ``last``, one row each."""
         return self._keys[place][first:last]
 
     def use_halves(self, place: int, count: int) -> None:
-        """Take the first so many halves of an empty dictionary, which somebody wrote there, for its own."""
+        """Use the first ``count`` halves of an empty dictionary, which the caller wrote there."""
         _fill_first(self.dictionaries, place, count)
         self.dictionaries[place, COUNT] = count
 
 
 def _reserved(size: int) -> mmap.mmap:
-    """Address space that takes memory where it is written. Raises OSError where the system does not give it."""
-    no_reserve = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)  # named from Python 3.13 on
+    """Reserve address space that takes memory only where it is written. Raise OSError if the system refuses."""
+    no_reserve = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)  # in Python from 3.13 on
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | no_reserve)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)

@@ -1,7 +1,7 @@
-"""A program in LLVM's text: a function for each group of steps, and one for each set of predicates.
+"""LLVM text of a program: one function for each group of steps, and one for each set of predicates.
 
-Guards are tested as a decision tree, the condition that most steps share first, so that a state pays only for what
-could be enabled in it; only the updates of enabled steps are computed.
+The guards form a decision tree that tests the condition shared by most steps first. So a state pays only for the steps
+that can be enabled in it, and only the updates of enabled steps are computed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from model.language import Variable
 
 
 class UnsupportedTerm(Exception):
-    """A term uses an operator that the kernel does not know: extend ``_applied`` or rewrite the term."""
+    """A term uses an operator unknown to the kernel. Extend ``_applied`` or rewrite the term."""
 
 
 def emit(program: Program) -> str:
-    """The text of the program's functions. Raises :class:`UnsupportedTerm` for an operator the kernel does not know."""
+    """Return the LLVM text of a program's functions.
+
+    Raise :class:`UnsupportedTerm` for an operator that the kernel does not know.
+    """
     form = CanonicalForm(program.layout, program.canonical) if program.canonical is not None else None
     functions = [] if form is None else form.functions
     for name, steps in program.groups.items():
@@ -54,7 +57,7 @@ _TRUTHS = {True: "true", False: "false"}
 
 
 class _Values:
-    """Writes the values of nodes into a function, reusing what was computed on every path to the same place."""
+    """The values of nodes, written into a function. A value computed on every path to a place is reused there."""
 
     def __init__(self, function: Function, program: Program) -> None:
         self.function = function
@@ -67,7 +70,7 @@ class _Values:
 
     @contextmanager
     def inner(self) -> Iterator[None]:
-        """What is computed within is forgotten at the end."""
+        """Forget, at the end of the block, the values that were computed in the block."""
         before = len(self._order)
         yield
         for place in self._order[before:]:
@@ -75,7 +78,7 @@ class _Values:
         del self._order[before:]
 
     def of(self, place: int) -> str:
-        """The value of a node."""
+        """Return the value of a node."""
         known = self._known.get(place)
         if known is not None:
             return known
@@ -126,14 +129,16 @@ class _Values:
         )
 
     def _type(self, place: int) -> str:
-        """LLVM's type of a node: a choice has that of what is chosen."""
+        """Return LLVM's type of a node; a conditional has the type of its branches."""
         node = self.nodes[place]
         while node.kind == z3.Z3_OP_ITE:
             node = self.nodes[node.children[1]]
         return "i1" if node.kind in _BOOLEAN else "i64"
 
     def decided(self, place: int) -> bool | None:
-        """What a comparison of a variable with a number comes to whatever the field holds, or None."""
+        """Return the result of a comparison of a variable with a number if the result is the same for all values, else
+        None.
+        """
         node = self.nodes[place]
         if node.kind == z3.Z3_OP_NOT:
             inner = self.decided(node.children[0])
@@ -146,7 +151,7 @@ class _Values:
         return None if left is None or right is None else judged(*left, *right)
 
     def _range(self, place: int) -> tuple[int, int] | None:
-        """The values that a variable's field or a number can have."""
+        """Return the lowest and the highest possible value of a variable's field or of a number, else None."""
         node = self.nodes[place]
         if node.kind == z3.Z3_OP_ANUM and isinstance(node.leaf, int):
             return node.leaf, node.leaf
@@ -188,7 +193,7 @@ _JUDGED: Mapping[int, Callable[[int, int, int, int], bool | None]] = {
     z3.Z3_OP_GT: lambda low, high, least, most: _below(least, most, low, high),
     z3.Z3_OP_EQ: _equal,
 }
-"""What a comparison of two ranges comes to, or None where it depends on the values."""
+"""For each comparison, a function from two ranges to the result, or to None if the result depends on the values."""
 
 
 Pending = TypeVar("Pending")
@@ -197,11 +202,11 @@ Pending = TypeVar("Pending")
 def _by_shared_test(
     values: _Values, pending: Sequence[tuple[Pending, frozenset[int]]]
 ) -> Iterator[tuple[int, list[tuple[Pending, frozenset[int]]]]]:
-    """Each test to make, in the order in which to make them, with what is behind it and the tests left there.
+    """Yield the tests in the order to make them, with the steps behind each test and their remaining tests.
 
-    The test comes first that most of what is pending shares; of several the one whose hash is least. A place would not
-    do: Z3 orders arguments by what it worked on before, and the order of tests is the order of successors, on which
-    depends which of several shortest traces is found.
+    The test shared by most pending steps comes first; of several, the test with the smallest hash. The place of a node
+    would not do: Z3 orders arguments by what it worked on before. The order of tests is the order of successors, and
+    the order of successors determines which of several shortest traces is found.
     """
     count = Counter(test for _, tests in pending for test in tests)
     while pending:
@@ -216,7 +221,7 @@ def _by_shared_test(
 
 
 class _Expansion:
-    """The function that writes the successors by a group of steps."""
+    """The function that writes the successors of a group of steps."""
 
     def __init__(self, values: _Values, form: CanonicalForm | None) -> None:
         self.values = values
@@ -224,7 +229,7 @@ class _Expansion:
         self.count = values.function.cell()
 
     def tree(self, pending: Sequence[tuple[Step, frozenset[int]]]) -> None:
-        """Test the condition that most pending steps share, once, and write those steps behind it."""
+        """Test the condition that most pending steps share once, and write these steps behind the test."""
         values = self.values
         for step, tests in pending:
             if not tests:
@@ -246,7 +251,7 @@ class _Expansion:
         function.store(function.binary("add", position, "1"), self.count)
 
     def _updated(self, updates: Mapping[Variable, int]) -> list[str]:
-        """The words of the state, with the new values of these variables."""
+        """Return the words of the state, with the new values of these variables."""
         values, layout, function = self.values, self.values.layout, self.values.function
         kept = [(1 << 64) - 1] * layout.words
         constant = [0] * layout.words
@@ -276,7 +281,10 @@ def _expand(name: str, program: Program, steps: Sequence[Step], form: CanonicalF
 
 
 def _inspect(name: str, program: Program, predicates: Sequence[int]) -> str:
-    """Each predicate is a disjunction; a disjunct is evaluated only where its cheap conditions hold."""
+    """Write the function that evaluates predicates.
+
+    Each predicate is a disjunction; a disjunct is evaluated only if its cheap conditions hold.
+    """
     function, nodes = Function(name, 1), program.nodes
     values = _Values(function, program)
     result = function.cell()
@@ -291,7 +299,7 @@ def _inspect(name: str, program: Program, predicates: Sequence[int]) -> str:
 
 
 def _disjuncts(nodes: Sequence[Node], place: int) -> list[frozenset[int]]:
-    """The ways in which a predicate can hold, each a set of conditions."""
+    """Return the disjuncts of a predicate, each as a set of conditions."""
     node = nodes[place]
     if node.kind == z3.Z3_OP_OR:
         return [tests for child in node.children for tests in _disjuncts(nodes, child)]
@@ -299,7 +307,7 @@ def _disjuncts(nodes: Sequence[Node], place: int) -> list[frozenset[int]]:
 
 
 def _bits(values: _Values, result: str, pending: Sequence[tuple[int, frozenset[int]]]) -> None:
-    """Set the bit of each predicate one of whose disjuncts holds, testing shared conditions once."""
+    """Set the bit of each predicate with a disjunct that holds, and test shared conditions once."""
     function = values.function
     held = sum(1 << bit for bit in {bit for bit, tests in pending if not tests})
     if held:

@@ -1,8 +1,8 @@
-"""Where the threads of a compiled loop wait for each other, and what one of them decides for all.
+"""A barrier for the threads of a compiled loop, and the values that one thread decides for all.
 
-A gate is one array in memory that all of them share. Between two waits every thread reads the same of it; only the
-last to arrive writes, before it lets the others go on. Reference: the central barrier in Mellor-Crummey and Scott,
-*Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors*, 1991.
+A gate is one array that all threads share. Between two waits every thread reads the same values; only the last thread
+to arrive writes, before the others continue. Reference: the central barrier in Mellor-Crummey and Scott, *Algorithms
+for Scalable Synchronization on Shared-Memory Multiprocessors*, 1991.
 """
 
 from __future__ import annotations
@@ -14,27 +14,31 @@ from numpy.typing import NDArray
 from checker.kernel.memory import Integer, add_atomically, load_atomically, yield_processor
 
 APART = 16
-"""Numbers left unused between those that different threads write, so that they never share a line of the cache."""
+"""Unused numbers between numbers that different threads write, so that two such numbers never share a cache line."""
 
 ARRIVED, ROUND, CLAIMED = 0, APART, 2 * APART
 FIRST, PENDING, ROOM, ROWS, ROUNDS, CUT_SHORT = range(3 * APART, 3 * APART + 6)
-"""The next row to expand, pieces in the boxes that wait to be entered, whether there is room for what is in them, rows
-in a piece; for those who measure, how many rounds were shared out, and how many of them a full box ended early."""
+"""Places in a gate: the next row to expand, the pieces in the boxes that wait to be entered, whether there is room for
+their entries, and the rows in a piece. For measurements: the number of shared rounds, and the number of rounds that a
+full box ended early."""
 
 SPINS = 2_000
-"""Looks at the gate before a waiting thread offers its processor to others."""
+"""Reads of the gate by a waiting thread before the thread yields its processor."""
 
 Gate = NDArray[np.int64]
 
 
 def new_gate() -> Gate:
-    """A gate at which nobody waits."""
+    """Return a gate at which no thread waits."""
     return np.zeros(4 * APART, dtype=np.int64)
 
 
 @njit(cache=True, nogil=True)
 def is_last(gate: Gate, threads: Integer) -> bool:
-    """Wait for the other threads. The last to arrive does not: it alone gets True, and has to :func:`open_gate`."""
+    """Wait for the other threads, and return False.
+
+    The last thread to arrive does not wait. It alone gets True, and must call :func:`open_gate`.
+    """
     passed = load_atomically(gate.ctypes.data + ROUND * 8)
     if add_atomically(gate.ctypes.data + ARRIVED * 8, 1) == threads - 1:
         return True
@@ -48,7 +52,7 @@ def is_last(gate: Gate, threads: Integer) -> bool:
 
 @njit(cache=True, nogil=True)
 def open_gate(gate: Gate) -> None:
-    """Let the others go on, with nothing claimed."""
+    """Let the other threads continue, with no numbers claimed."""
     gate[ARRIVED] = 0
     gate[CLAIMED] = 0
     add_atomically(gate.ctypes.data + ROUND * 8, 1)
@@ -56,5 +60,5 @@ def open_gate(gate: Gate) -> None:
 
 @njit(cache=True, nogil=True)
 def claim(gate: Gate) -> np.int64:
-    """A number that no other thread gets until the gate is opened: 0, 1, 2, ..."""
+    """Return a number that no other thread gets until the gate is opened: 0, 1, 2 and so on."""
     return np.int64(add_atomically(gate.ctypes.data + CLAIMED * 8, 1))

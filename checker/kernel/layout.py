@@ -1,4 +1,4 @@
-"""Where each variable lies in a packed state: a few 64-bit words, no field across a word boundary."""
+"""The place of each variable in a packed state: a few 64-bit words, with no field across a word boundary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Field:
-    """A variable's place: its value minus its lowest, in ``width`` bits at ``shift`` of ``word``."""
+    """A variable's place: its value minus its lowest value, in ``width`` bits at ``shift`` of ``word``."""
 
     variable: Variable
     word: int
@@ -37,7 +37,7 @@ class Field:
 class Layout:
     """The fields of a packed state, by variable name, in ``words`` words.
 
-    ``first_half``: of these words so many are the first half of a state; None means the smaller half of all.
+    ``first_half``: the number of words in the first half of a state. None means half of the words, rounded down.
     """
 
     fields: Mapping[str, Field]
@@ -46,19 +46,19 @@ class Layout:
 
     @property
     def halves(self) -> tuple[int, int]:
-        """The words of the first half of a state, and those of the second."""
+        """Number of words in the first half of a state, and in the second half."""
         first = self.words // 2 if self.first_half is None else self.first_half
         return first, self.words - first
 
     def pack(self, state: State) -> Words:
-        """The packed form of a concrete state."""
+        """Return the packed form of a concrete state."""
         row = [0] * self.words
         for name, field in self.fields.items():
             row[field.word] |= (state[name] - field.variable.low) << field.shift
         return np.array(row, dtype=np.uint64)
 
     def unpack(self, row: Words) -> dict[str, int]:
-        """The concrete state of a packed row."""
+        """Return the concrete state of a packed row."""
         words = [int(word) for word in row]
         return {
             name: ((words[field.word] & field.mask) >> field.shift) + field.variable.low
@@ -67,9 +67,10 @@ class Layout:
 
 
 def lay_out(variables: Sequence[Variable], apart: Collection[str] = frozenset()) -> Layout:
-    """First fit, widest first: exact, and never wider than it must be by more than the gaps.
+    """Lay out variables, widest first, each in the first word with room.
 
-    Where one word is not enough, the variables named in ``apart`` lie in words of their own, behind the others.
+    The layout wastes no bits except the gaps at the ends of words. If one word is not enough, the variables named in
+    ``apart`` lie in words of their own, behind the others.
     """
     ordered = sorted(variables, key=lambda v: (v.low - v.high, v.name))
     fields: dict[str, Field] = {}
@@ -84,7 +85,7 @@ def lay_out(variables: Sequence[Variable], apart: Collection[str] = frozenset())
 
 
 def extended(layout: Layout, variables: Sequence[Variable]) -> Layout:
-    """A layout with these variables, of which those that it has stay where they are; the others follow in new words."""
+    """Return a layout with these variables: variables of ``layout`` keep their places, others follow in new words."""
     fields = dict(layout.fields)
     others = [variable for variable in variables if variable.name not in fields]
     words = _place(sorted(others, key=lambda v: (v.low - v.high, v.name)), layout.words, fields)
@@ -92,7 +93,7 @@ def extended(layout: Layout, variables: Sequence[Variable]) -> Layout:
 
 
 def _place(variables: Sequence[Variable], first: int, fields: dict[str, Field]) -> int:
-    """Give each variable a field in the words from ``first`` on; the number of words before the next one."""
+    """Give each variable a field in the words from ``first`` on; return the number of the next free word."""
     used: list[int] = []
     for variable in variables:
         width = max(1, (variable.high - variable.low).bit_length())
@@ -105,5 +106,5 @@ def _place(variables: Sequence[Variable], first: int, fields: dict[str, Field]) 
 
 
 def written_by_clients(actions: Iterable[Action]) -> set[str]:
-    """The names of the variables that steps of the producer or the consumer write: their states, and the requests'."""
+    """Return the names of the variables that steps of producer or consumer write: their states, and the requests."""
     return {variable.name for action in actions if action.lane in CLIENT_LANES for variable in action.updates}

@@ -1,4 +1,4 @@
-"""LLVM's text to machine code for this processor, and machine code to functions that can be called."""
+"""Machine code for this processor from LLVM's text, and callable functions from machine code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import llvmlite.binding as llvm
 from checker.kernel import CONTENT
 
 QUICK, FAST = 0, 1
-"""Levels of LLVM's code generator. Fast code also goes through the two passes that matter (benchmarks/RESULTS.md)."""
+"""Levels of LLVM's code generator. FAST code also runs two optimisation passes (benchmarks/RESULTS.md)."""
 
 
 def machine_code(source: str, level: int) -> bytes:
-    """The object file that LLVM makes of a text."""
+    """Return the object file that LLVM makes from a text."""
     machine = _machine(level)
     parsed = llvm.parse_assembly(source)
     parsed.triple = machine.triple
@@ -29,7 +29,10 @@ def machine_code(source: str, level: int) -> bytes:
 
 
 def linked(code: bytes) -> Any:
-    """An engine that knows the addresses of an object file's functions, for as long as it lives."""
+    """Return an engine that knows the addresses of an object file's functions.
+
+    The addresses are valid while the engine lives.
+    """
     machine = _machine(QUICK)
     empty = llvm.parse_assembly("")
     empty.triple = machine.triple
@@ -40,9 +43,9 @@ def linked(code: bytes) -> Any:
 
 
 def key_of(digest: bytes, level: int) -> str:
-    """The name under which machine code of a source is kept: it differs in whatever the code depends on.
+    """Return the cache key for the machine code of a source; everything that affects the code is part of the key.
 
-    What a model means is all in the digest of the source, so that the model's version says nothing more.
+    The digest of the source covers the meaning of the model, so the model's version is not part of the key.
     """
     parts = (*_circumstances(), level, digest)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
@@ -50,7 +53,7 @@ def key_of(digest: bytes, level: int) -> str:
 
 @cache
 def _circumstances() -> tuple[str, ...]:
-    """The generator, LLVM and the processor."""
+    """Return the versions of the generator and of LLVM, and the processor."""
     return (
         CONTENT,
         llvmlite.__version__,
@@ -62,7 +65,7 @@ def _circumstances() -> tuple[str, ...]:
 
 
 def _machine(level: int) -> llvm.TargetMachine:
-    """A target machine for one engine, which owns it from then on."""
+    """Return a target machine for one engine, which then owns the target machine."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()

@@ -1,6 +1,6 @@
-"""Raw memory for the compiled loops: loads, stores and prefetches at an address, atomic ones too, and calls of code.
+"""Raw memory for the compiled loops: plain and atomic loads and stores, prefetches, and calls of machine code.
 
-The loops hold arrays of several threads by their addresses, so that a table may grow without being passed anew.
+The loops address the arrays of several threads by number, so that a table can grow without being passed again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 cgutils: Any = _cgutils
 Integer = int | np.int64
-"""An integer of compiled code; addresses are integers too."""
+"""An integer of compiled code. Addresses are integers, too."""
 
 WORD = ir.IntType(64)
 POINTER = WORD.as_pointer()
@@ -43,11 +43,11 @@ def _store(bits: int, kind: Any) -> Any:
 
 
 load_word: Any = _load(64, types.uint64)
-"""The unsigned 64-bit word at an address."""
+"""Load the unsigned 64-bit word at an address."""
 load_half: Any = _load(32, types.uint32)
-"""The unsigned 32-bit word at an address."""
+"""Load the unsigned 32-bit word at an address."""
 load_byte: Any = _load(8, types.uint8)
-"""The byte at an address."""
+"""Load the byte at an address."""
 store_word: Any = _store(64, types.uint64)
 """Store an unsigned 64-bit word at an address."""
 store_half: Any = _store(32, types.uint32)
@@ -67,7 +67,7 @@ def _copy(typing_context: Any, target: Any, source: Any, count: Any) -> Any:
 
 
 copy: Any = intrinsic(_copy)
-"""Copy so many bytes to the first address from the second; they do not overlap."""
+"""Copy a number of bytes from the second address to the first. The two areas do not overlap."""
 
 
 def _prefetch(typing_context: Any, address: Any) -> Any:
@@ -83,7 +83,7 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
 
 
 prefetch: Any = intrinsic(_prefetch)
-"""Ask the processor for the cache line at an address, and do not wait for it."""
+"""Prefetch the cache line at an address, without waiting."""
 
 
 def _add_atomically(typing_context: Any, address: Any, value: Any) -> Any:
@@ -94,7 +94,7 @@ def _add_atomically(typing_context: Any, address: Any, value: Any) -> Any:
 
 
 add_atomically: Any = intrinsic(_add_atomically)
-"""Add to the word at an address, before or after every other thread that does; return what it was."""
+"""Add atomically to the word at an address; return the previous value."""
 
 
 def _load_atomically(bits: int, kind: Any) -> Any:
@@ -121,13 +121,13 @@ def _store_atomically(bits: int, kind: Any) -> Any:
 
 
 load_atomically: Any = _load_atomically(64, types.int64)
-"""The word at an address, and after it everything that was written before that word was."""
+"""Load the word at an address (sequentially consistent). Writes before the word's own write are visible afterwards."""
 load_half_atomically: Any = _load_atomically(32, types.uint32)
-"""The unsigned 32-bit word at an address, and after it everything that was written before that word was."""
+"""Load the unsigned 32-bit word at an address, with the same ordering as ``load_atomically``."""
 store_atomically: Any = _store_atomically(64, types.int64)
-"""Store a word at an address, after everything that was written before."""
+"""Store a word at an address, after all earlier writes (sequentially consistent)."""
 store_half_atomically: Any = _store_atomically(32, types.uint32)
-"""Store an unsigned 32-bit word at an address, after everything that was written before."""
+"""Store an unsigned 32-bit word at an address, after all earlier writes (sequentially consistent)."""
 
 
 def _swap_atomically(typing_context: Any, address: Any, value: Any) -> Any:
@@ -138,7 +138,7 @@ def _swap_atomically(typing_context: Any, address: Any, value: Any) -> Any:
 
 
 swap_atomically: Any = intrinsic(_swap_atomically)
-"""Store a word at an address, before or after every other thread that does; return what it was."""
+"""Store a word at an address atomically; return the previous value."""
 
 
 def _yield_processor(typing_context: Any) -> Any:
@@ -151,7 +151,7 @@ def _yield_processor(typing_context: Any) -> Any:
 
 
 yield_processor: Any = intrinsic(_yield_processor)
-"""Let another thread run, if one waits for this processor."""
+"""Let another waiting thread use this processor."""
 
 
 def _lowest_bit(typing_context: Any, word: Any) -> Any:
@@ -162,11 +162,11 @@ def _lowest_bit(typing_context: Any, word: Any) -> Any:
 
 
 lowest_bit: Any = intrinsic(_lowest_bit)
-"""The place of the lowest bit that is set in a word other than 0."""
+"""The position of the lowest set bit of a word other than 0."""
 
 
 ROOM_WORDS = 8
-"""Words of the room that a function has for itself."""
+"""Words of the area that a function reserves for its own use."""
 
 
 def _own_room(typing_context: Any) -> Any:
@@ -178,7 +178,7 @@ def _own_room(typing_context: Any) -> Any:
 
 
 own_room: Any = intrinsic(_own_room)
-"""The address of ROOM_WORDS words that belong to the call of the function that asks."""
+"""The address of ROOM_WORDS words that belong to the current call of the function."""
 
 
 def _call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:

@@ -1,8 +1,8 @@
-"""A kernel whose states carry flags behind their words: monitors that tables describe, beside machine code.
+"""A kernel whose states carry flags behind their words: monitors described by tables, beside machine code.
 
-Other monitors take other tables and no other machine code: refining a system again and again costs no compiling. What
-the flags mean stands in :mod:`checker.timing.tables`; here they are bits that a step sets by the clocks that it starts
-and by the flags that were set before.
+Other monitors need other tables and no other machine code, so refining a system repeatedly costs no compilation. The
+meaning of the flags is in :mod:`checker.timing.tables`. Here flags are bits that a step sets, depending on the clocks
+that the step starts and on the flags set before.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ PAIRS, SPANS, BY_CLOCK, BY_CLASS = CONTEXT[10:]
 """Places in the context of a function: addresses, sizes and tables."""
 
 EARLIER, LATER, NOT_NEGATIVE, OWN_DEADLINE, BY_FLAGS = range(5)
-"""Columns of the table of flags; as many words as there are of flags follow from BY_FLAGS on."""
+"""Columns of the table of flags. From BY_FLAGS on follow as many words as a state has words of flags."""
 
 NO_CLOCK = -1
-"""Stands for the present moment in the column EARLIER."""
+"""The present moment, in the column EARLIER."""
 
 EVERY_BIT = (1 << 64) - 1
 
@@ -48,12 +48,13 @@ LEFT_OUT = EVERY_BIT
 class Monitors:
     """Tables of flags (see :mod:`checker.timing.tables`).
 
-    ``flags``: a row per flag. ``classes``: by the label of an action, which of ``needs`` it is, 0 for those that need
-    nothing of clocks. ``needs``: by class and flag, first for when its earlier clock starts, then for when its later
-    one does, and at its end for the class as a whole, what sets the flag, or makes the action impossible. ``pairs``:
-    what takes two things together to set a flag, both of them in a row; ``spans``: by class and flag, the first of its
-    rows and how many they are. ``initial``: the words of the flags in the initial state. ``clocks``: the condition of
-    each clock. ``touched``: by the label of an action, the bits of the clocks that it may start or stop.
+    ``flags``: a row for each flag. ``classes``: for each label of an action, its class in ``needs``; class 0 has no
+    conditions on clocks. ``needs``: by class and flag, the conditions that set the flag when its earlier clock starts,
+    then when its later clock starts. At the end, for the class as a whole, stands the condition that excludes the
+    action. ``pairs``: conditions that set a flag only if two parts hold, with both parts in a row. ``spans``: by class
+    and flag, the first of its rows in ``pairs`` and their number. ``initial``: the words of the flags in the initial
+    state. ``clocks``: the condition of each clock. ``touched``: by the label of an action, the bits of the clocks that
+    the action can start or stop.
     """
 
     clocks: tuple[z3.BoolRef, ...]
@@ -67,7 +68,9 @@ class Monitors:
 
     @cached_property
     def by_clock(self) -> Flags:
-        """The flags of each clock, in the order of the bits of clocks: as their earlier clock, and as their later."""
+        """Flags of each clock, in the order of the clocks' bits: flags with the clock as earlier clock, then as later
+        clock.
+        """
         found = np.zeros((MOST_CLOCKS, 2, len(self.initial)), dtype=np.uint64)
         for flag, row in enumerate(self.flags):
             for side, column in enumerate((EARLIER, LATER)):
@@ -89,7 +92,7 @@ class Monitors:
 
     @cached_property
     def by_class(self) -> Flags:
-        """The flags that a step of each class may set between clocks that run all along."""
+        """The flags that a step of each class can set between clocks that keep running."""
         found = np.zeros((len(self.needs), len(self.initial)), dtype=np.uint64)
         if not len(self.flags):
             return found
@@ -102,12 +105,12 @@ class Monitors:
 
 
 def widened(layout: Layout, monitors: Monitors) -> Layout:
-    """The layout with the words of the flags behind those of the fields."""
+    """Return the layout with the words of the flags behind the words of the fields."""
     return Layout(layout.fields, layout.words + len(monitors.initial), layout.first_half)
 
 
 def monitored(part: Part, monitors: Monitors) -> Kernel:
-    """The kernel of a part over wider states: successors that the monitors exclude are left out."""
+    """Return the kernel of a part over wider states. Successors that the monitors exclude are left out."""
     kernel, layout = part.kernel, part.layout
     module = ir.Module("monitored")
     masks = np.array([*part.kept, *part.rest], dtype=np.uint64)
@@ -140,7 +143,9 @@ def monitored(part: Part, monitors: Monitors) -> Kernel:
 
 
 def _emit_inspect(module: ir.Module, address: int, predicates: Sequence[int]) -> None:
-    """The predicates that are asked, in their own order, by the bits of the whole's ``inspect``."""
+    """Write ``inspect`` for the requested predicates, in their own order, from the bits of the whole system's
+    ``inspect``.
+    """
     kind = ir.FunctionType(I64, [I64.as_pointer()])
     function = ir.Function(module, kind, INSPECT)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -154,7 +159,7 @@ def _emit_inspect(module: ir.Module, address: int, predicates: Sequence[int]) ->
 
 @njit(inline="always")
 def _running(code: Any, first: Any, clocks: Any, state: Any) -> Any:
-    """Which of some clocks run in a state, as bits; ``first`` is the place of the lowest bit."""
+    """Return which of some clocks run in a state, as bits; ``first`` is the number of the lowest bit."""
     found = np.uint64(0)
     while clocks != np.uint64(0):
         bit = lowest_bit(clocks)
@@ -172,7 +177,7 @@ def _runs(clock: Any, first: Any, second: Any) -> Any:
 
 @njit(inline="always")
 def _any_of(row: Any, before: Any, before_too: Any, held: Any, flag_words: Any) -> Any:
-    """Whether a clock of the row ran before the step, or a flag of it was set."""
+    """Tell whether a clock of the row ran before the step, or a flag of the row was set."""
     found = (before & load_word(row)) | (before_too & load_word(row + 8))
     for word in range(flag_words):
         found |= load_word(held + word * 8) & load_word(row + (2 + word) * 8)
@@ -181,7 +186,7 @@ def _any_of(row: Any, before: Any, before_too: Any, held: Any, flag_words: Any) 
 
 @njit(inline="always")
 def _clear_of(target: Any, clocks: Any, first: Any, by_clock: Any, flag_words: Any) -> Any:
-    """Take the flags of some clocks out of a row of flags; ``first`` is the place of the lowest bit."""
+    """Clear the flags of some clocks in a row of flags; ``first`` is the number of the lowest bit."""
     while clocks != np.uint64(0):
         flags = by_clock + 2 * (first + lowest_bit(clocks)) * flag_words * 8
         clocks &= clocks - np.uint64(1)
@@ -198,9 +203,9 @@ def _set(target: Any, flag: Any) -> Any:
 
 
 def _step(context: Any, state: Any, out: Any) -> Any:
-    """Expand a state, and write the flags behind each successor that they do not exclude.
+    """Expand a state, and write the flags behind each successor that the flags do not exclude.
 
-    A step that changes nothing leads nowhere: it is left out as well.
+    A step that changes nothing leads to no new state, so it is left out as well.
     """
     words = np.int64(load_word(context + 8 * WORDS))
     masks = np.int64(load_word(context + 8 * KEPT))
@@ -231,7 +236,7 @@ def _step(context: Any, state: Any, out: Any) -> Any:
         store_word(alive + word * 8, np.uint64(EVERY_BIT))
     _clear_of(alive, load_word(watched) & ~before, 0, by_clock, flag_words)
     _clear_of(alive, load_word(watched + 8) & ~before_too, 64, by_clock, flag_words)
-    # From the last to the first: each moves to a place that no later one needs any more.
+    # Each successor moves to a place that no later successor needs any more, so the loop runs backwards.
     for number in range(count - 1, -1, -1):
         source = out + number * (words + 1) * 8
         target = out + number * stride * 8
@@ -344,5 +349,5 @@ def _step(context: Any, state: Any, out: Any) -> Any:
 
 @cache
 def _compiled_step() -> Any:
-    """The step as machine code, made or loaded when a kernel is first monitored."""
+    """Return the step as machine code, made or loaded when a kernel is monitored for the first time."""
     return cfunc(types.int64(types.int64, types.int64, types.int64), cache=True)(_step)

@@ -1,8 +1,8 @@
-"""Terms to machine code: one function per group of actions, generated with llvmlite.
+"""Terms to machine code: one function for each group of actions, generated with llvmlite.
 
 ``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates
-predicates. Where a canonical form is given, every successor is written in that form. The code is made quickly first
-and better later (docs/decisions).
+predicates. If a canonical form is given, every successor is written in that form. The code is made quickly first, and
+optimised later (docs/decisions).
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from checker.kernel.program import program
 from model.language import Action
 
 INSPECT, CANONICAL, CLOCK = "inspect", "canonical", "clock"
-"""Names of functions beside those of the groups of actions; of the last there is one for each clock, by number."""
+"""Names of the functions besides those of the groups of actions. There is one CLOCK function for each clock, by number.
+"""
 MOST_CLOCKS = 128
-"""Two words of bits."""
+"""Largest number of clocks: the bits of two words."""
 
 
 class Source:
-    """LLVM's text, written when somebody asks for it; ``digest`` tells one from another without it."""
+    """LLVM's text, written on demand; ``digest`` identifies the text without writing it."""
 
     def __init__(self, digest: bytes, write: Callable[[], str]) -> None:
         self.digest = digest
@@ -40,7 +41,7 @@ class Source:
 
     @classmethod
     def of(cls, text: str) -> Source:
-        """A text that is written already."""
+        """Return the source for a text that is already written."""
         return cls(hashlib.sha256(text.encode()).digest(), lambda: text)
 
     @cached_property
@@ -51,10 +52,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Compiled functions, by name, as addresses; ``actions`` of each group in the order of their labels.
+    """Compiled functions, by name, as addresses, and the largest number of successors of each group of actions.
 
-    A successor in an ``expand`` buffer is ``words`` packed words and then the action's label (its index in the
-    system). The engine object must outlive the addresses.
+    A successor in an ``expand`` buffer is ``words`` packed words and then the action's label (its index in the system).
+    The engine object must outlive the addresses.
     """
 
     addresses: Mapping[str, int]
@@ -64,32 +65,34 @@ class Kernel:
 
     @property
     def source(self) -> str:
-        """The text that the machine code is made from; another process can make the same from it."""
+        """The text from which the machine code is made. Another process can make the same code from this text."""
         return self.written.text
 
     @property
     def most(self) -> int:
-        """No state has more successors by one function."""
+        """Largest number of successors of a state by one function."""
         return max(self.most_successors.values(), default=1)
 
     def expand(self, name: str, row: Words, out: Words) -> int:
-        """Have a function write a packed state's successors into ``out``; how many. It has room for all, one after
-        the other."""
+        """Write a packed state's successors by a function into ``out``, one after the other; return their number.
+
+        ``out`` has room for all successors.
+        """
         call = ctypes.CFUNCTYPE(ctypes.c_int64, _ARRAY, _ARRAY)(self.addresses[name])
         return int(call(_address(np.ascontiguousarray(row)), _address(out)))
 
     def successors(self, name: str, row: Words) -> Words:
-        """A packed state's successors by a function, a row each, with the action's label behind it."""
+        """Return a packed state's successors by a function, one row each, with the action's label behind each."""
         out = np.empty((self.most_successors[name], len(row) + 1), dtype=np.uint64)
         return out[: self.expand(name, row, out)]
 
     def inspect(self, row: Words) -> int:
-        """The predicates that hold in a packed state, as bits."""
+        """Return the predicates that hold in a packed state, as bits."""
         call = ctypes.CFUNCTYPE(ctypes.c_uint64, _ARRAY)(self.addresses[INSPECT])
         return int(call(_address(np.ascontiguousarray(row))))
 
     def canonical(self, row: Words) -> Words:
-        """The canonical form of a packed state: the state itself if the kernel was compiled without one."""
+        """Return the canonical form of a packed state, or the state itself if the kernel has no form."""
         form = np.array(row, dtype=np.uint64)
         if CANONICAL in self.addresses:
             ctypes.CFUNCTYPE(None, _ARRAY)(self.addresses[CANONICAL])(_address(form))
@@ -112,15 +115,13 @@ def compile_kernel(
     clocks: Sequence[z3.BoolRef] | None = None,
     optimised: bool = False,
 ) -> Kernel:
-    """Compile an ``expand`` function per group of labelled actions and one ``inspect`` for the predicates.
+    """Compile an ``expand`` function for each group of labelled actions, and one ``inspect`` for the predicates.
 
-    With ``clocks`` a function for each of these conditions tells in which states the condition holds.
+    With ``clocks``, one function for each of these conditions tells whether the condition holds in a state. With
+    ``canonical``, the successors of a state in canonical form are written in canonical form.
 
-    With ``canonical`` the successors of a state in canonical form are written in canonical form.
-
-    The code is made in the quickest way, unless ``optimised``; :func:`optimise` makes better code of the same.
-
-    Raises :class:`~checker.kernel.emission.UnsupportedTerm` for an operator the kernel does not know.
+    The code is made in the quickest way, unless ``optimised`` is set; :func:`optimise` makes better code of the same
+    functions. Raise :class:`~checker.kernel.emission.UnsupportedTerm` for an operator that the kernel does not know.
     """
     asked = {INSPECT: predicates}
     if clocks is not None:
@@ -132,24 +133,28 @@ def compile_kernel(
 
 
 def optimise(kernel: Kernel) -> Kernel:
-    """The same functions in code that runs up to three times as fast and takes ten times as long to make."""
+    """Return the same functions in optimised code, which runs up to three times as fast and takes ten times as long to
+    make.
+    """
     others = [name for name in kernel.addresses if name not in kernel.most_successors]
     return _kept(kernel.written, kernel.most_successors, others, FAST)
 
 
 def load_kernel(source: str, most_successors: Mapping[str, int], others: Sequence[str]) -> Kernel:
-    """A kernel from the source of another, perhaps of another process; ``others`` are its functions beside those of
-    groups of actions."""
+    """Return a kernel from the source of another kernel, perhaps of another process.
+
+    ``others`` names its functions besides those of groups of actions.
+    """
     return _kept(Source.of(source), most_successors, others, FAST)
 
 
 def generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int = QUICK) -> Kernel:
-    """Machine code from LLVM's text, for the functions of groups of actions and ``others``; kept nowhere."""
+    """Make machine code from LLVM's text for the functions of groups of actions and ``others``, without caching."""
     return _linked(machine_code(source, level), Source.of(source), [*most_successors, *others], most_successors)
 
 
 def _kept(source: Source, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
-    """The kernel of a source, with the machine code that an earlier run has kept, the best there is."""
+    """Return the kernel of a source, with the best machine code that an earlier run has cached."""
     names = [*most_successors, *others]
     cache = disk_cache()
     if cache is None:

@@ -1,8 +1,8 @@
-"""A part of a system, explored with the machine code of the whole: one kernel serves every slice.
+"""A part of a system, explored with the machine code of the whole system: one kernel serves every slice.
 
-The variables outside the part keep their initial values, whatever a step of the whole writes there. What the part's
-actions read lies inside the part, so its states and steps are those of a system that was sliced and compiled by itself;
-a step that only concerns the rest leads back to the state that it left.
+The variables outside the part keep their initial values, whatever a step of the whole writes there. The part's actions
+read only variables of the part, so its states and steps equal those of a system that is sliced and compiled alone. A
+step that affects only the rest leads back to the state before the step.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from model.language import TransitionSystem
 
 @dataclass(frozen=True)
 class Part:
-    """Machine code of a whole system, and what of a packed state belongs to the part.
+    """Machine code of a whole system, and the bits of a packed state that belong to the part.
 
-    ``layout``: the part's fields, in as many words as the whole has. ``kept``: a mask for each word, of the bits that
-    belong to the part; ``rest``: for each word the bits of the others, as they are in the initial state.
-    ``predicates``: for each predicate that is asked the bit by which ``kernel`` answers.
+    ``layout``: the part's fields, in as many words as the whole has. ``kept``: for each word, a mask of the bits that
+    belong to the part. ``rest``: for each word, the initial values of the other bits. ``predicates``: for each
+    requested predicate, its bit in the answer of ``kernel``.
     """
 
     kernel: Kernel
@@ -41,7 +41,7 @@ class Part:
 
 
 def whole(kernel: Kernel, layout: Layout, predicates: Sequence[z3.BoolRef]) -> Part:
-    """Take a system whole: nothing lies outside."""
+    """Return the part that is the whole system."""
     every = (1 << 64) - 1
     return Part(kernel, layout, (every,) * layout.words, (0,) * layout.words, tuple(range(len(predicates))))
 
@@ -49,7 +49,10 @@ def whole(kernel: Kernel, layout: Layout, predicates: Sequence[z3.BoolRef]) -> P
 def part_of(
     kernel: Kernel, layout: Layout, system: TransitionSystem, kept: TransitionSystem, predicates: Sequence[int]
 ) -> Part:
-    """Keep the variables of ``kept`` of a compiled ``system`` with this layout; ``predicates`` as in :class:`Part`."""
+    """Return the part with the variables of ``kept``, of a compiled ``system`` with this layout.
+
+    ``predicates``: as in :class:`Part`.
+    """
     fields = {variable.name: layout.fields[variable.name] for variable in kept.variables}
     masks = [0] * layout.words
     for field in fields.values():

@@ -1,6 +1,6 @@
-"""The steps between stored states, as arrays: which states can still get to a marked one.
+"""The steps between stored states, as arrays, to find the states that can reach a marked state.
 
-States are numbered through over several shards. Marks are bits, so that one pass serves several predicates.
+States are numbered over several shards. Marks are bits, so that one pass serves several predicates.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ from checker.kernel.visited import (
 )
 
 NOT_STORED = -1
-"""Stands for the number of rows done where a successor is in none of the shards."""
+"""Returned in place of the next row if a successor is in none of the shards."""
 
 AHEAD = 16
-"""Number of words that a slot of a table is asked for ahead; half as far ahead the word that it names."""
+"""Words between prefetching a slot of a table and using the slot. The word named there is prefetched half as far ahead.
+"""
 
 
 class Steps(NamedTuple):
-    """The machine code of some steps; the shards that they may lead to, and the number of each partition's first state.
+    """The machine code of some steps, the shards that the steps can lead to, and the number of each partition's first
+    state.
 
-    ``words``: of a packed state. ``targets``: a row of places for each shard; ``firsts``: by shard and partition.
+    ``words``: words of a packed state. ``targets``: a row of places for each shard. ``firsts``: by shard and partition.
     """
 
     function: int
@@ -58,10 +60,10 @@ def steps_from(
     sources: NDArray[np.int32],
     targets: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """Write the steps from the states of a partition from ``row`` on, as far as there is room.
+    """Write the steps from a partition's states, from ``row`` on, until the arrays are full.
 
-    ``first``: the number of the partition's first state. ``scratch`` has room for a state and its successors. Returns
-    the row that comes next and how many steps were written; NOT_STORED for the row where a successor is nowhere.
+    ``first``: the number of the partition's first state. ``scratch`` has room for a state and its successors. Return
+    the next row and the number of written steps, or NOT_STORED instead of the row if a successor is in no shard.
     """
     packed = scratch.ctypes.data
     words = steps.words
@@ -90,9 +92,10 @@ def steps_from(
 
 @njit(cache=True, nogil=True)
 def _look_up(steps: Steps, words: NDArray[np.uint64], places: NDArray[np.uint8], targets: NDArray[np.int32]) -> None:
-    """Number the states of these words, which belong to these partitions; NOT_STORED where no shard has one.
+    """Find the numbers of the states of these words, which belong to these partitions; NOT_STORED if no shard has a
+    state.
 
-    The slots of a table are asked for ahead, and then the words that they name.
+    The loop prefetches the slots of a table, and then the words named there.
     """
     targets[: len(words)] = NOT_STORED
     for shard in range(len(steps.targets)):
@@ -124,7 +127,7 @@ def _look_up(steps: Steps, words: NDArray[np.uint64], places: NDArray[np.uint8],
 def by_target(
     sources: NDArray[np.int32], targets: NDArray[np.int32], states: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Sort steps by the state that they lead to: where the sources of each state begin, and the sources."""
+    """Sort steps by the state that they lead to. Return the first place of each state's sources, and the sources."""
     begin = np.zeros(states + 1, dtype=np.int64)
     for target in targets:
         begin[target + 1] += 1
@@ -141,7 +144,7 @@ def by_target(
 
 @njit(cache=True, nogil=True)
 def mark_all_before(begin: NDArray[np.int64], before: NDArray[np.int32], marks: NDArray[np.uint64]) -> None:
-    """Give each state the marks of all states that it can get to."""
+    """Give each state the marks of all states that it can reach."""
     waiting = np.empty(len(marks), dtype=np.int32)
     is_waiting = np.zeros(len(marks), dtype=np.bool_)
     count = 0
@@ -168,7 +171,7 @@ def mark_all_before(begin: NDArray[np.int64], before: NDArray[np.int32], marks: 
 def mark_sources(
     sources: NDArray[np.int32], targets: NDArray[np.int32], reached: NDArray[np.uint64], marks: NDArray[np.uint64]
 ) -> None:
-    """Give the source of each step the marks that its target has in ``reached``."""
+    """Give the source of each step the marks of the step's target in ``reached``."""
     for number in range(len(sources)):
         marks[sources[number]] |= reached[targets[number]]
 
@@ -182,7 +185,7 @@ def predicates_of(
     scratch: NDArray[np.uint64],
     marks: NDArray[np.uint64],
 ) -> None:
-    """Mark each state of a partition with the bits of the predicates that hold in it."""
+    """Mark each state of a partition with the bits of the predicates that hold in the state."""
     packed = scratch.ctypes.data
     for row in range(shard[part, COUNT]):
         decode(dictionaries, load_word(shard[part, STATES] + row * 8), packed)

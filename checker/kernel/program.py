@@ -1,4 +1,4 @@
-"""A system as the kernel explores it, without Z3: a table of nodes; which are guards, updates and predicates."""
+"""A system for the kernel, without Z3: a table of nodes, and the nodes of guards, updates and predicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model.language import Action, Variable
 
 @dataclass(frozen=True)
 class Step:
-    """An action: its label, the node of its guard and those of the values that it assigns."""
+    """An action: its label, the node of its guard, and the nodes of the values that the action assigns."""
 
     label: int
     guard: int
@@ -26,9 +26,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """What functions machine code is made of: ``groups`` of steps by name, ``predicates`` by name.
+    """The input of code generation: ``groups`` of steps by name, ``predicates`` by name.
 
-    No term of Z3 is kept: other threads may read a program, and let go of it.
+    A program holds no term of Z3, so other threads can read and release a program.
     """
 
     layout: Layout
@@ -39,7 +39,7 @@ class Program:
 
     @property
     def most_successors(self) -> dict[str, int]:
-        """By the name of a group, how many successors a state has by it at most."""
+        """Largest number of successors of a state, by the name of a group."""
         return {name: len(steps) for name, steps in self.groups.items()}
 
     @cached_property
@@ -48,7 +48,7 @@ class Program:
         return hashes(self.nodes)
 
     def digest(self) -> bytes:
-        """A hash of everything that machine code is made from."""
+        """Return a hash of everything that affects the machine code."""
         known = self.prints
         fields = [
             (name, field.variable.low, field.variable.high, field.word, field.shift, field.width)

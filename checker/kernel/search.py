@@ -1,10 +1,10 @@
 """The loops around the kernel: one level of breadth-first search, in rounds of two phases.
 
-Expanding writes the successors of some rows into boxes, one per partition of the visited set; entering looks each
-up in its partition and stores what is new. Different rows are expanded, and different partitions entered, by different
-threads at the same time without a lock; between the phases they wait for each other. States are entered in the order
-of the rows they come from, so what is stored, and in which order, does not depend on how many threads there are. The
-loops are Numba, cached on disk, and release the interpreter lock.
+The first phase, expanding, writes the successors of some rows into boxes, one for each partition of the visited set.
+The second phase, entering, looks each successor up in its partition and stores new states. Threads expand different
+rows, and enter different partitions, at the same time without a lock; between the phases they wait for each other.
+States are entered in the order of the rows that they come from. So the stored states and their order do not depend on
+the number of threads. The loops are compiled by Numba, cached on disk, and release the interpreter lock.
 """
 
 from __future__ import annotations
@@ -64,16 +64,17 @@ from checker.kernel.visited import (
 from checker.kernel.wanted import Names, is_wanted
 
 AHEAD = 12
-"""How many successors ahead a table slot is asked for; half as far ahead the state that it names."""
+"""Successors between prefetching a table slot and using the slot. The state named there is prefetched half as far
+ahead."""
 SPOTS = 16
-"""Slots remembered between asking for a state and comparing it: a power of two, no less than ``AHEAD``."""
+"""Slots remembered between prefetching a state and comparing the state: a power of two, at least ``AHEAD``."""
 
 
 class Level(NamedTuple):
-    """Rows to expand, by one of the kernel's functions: ``begin[p]..end[p]`` of every partition ``p`` of ``source``.
+    """Rows to expand by one of the kernel's functions: ``begin[p]..end[p]`` of every partition ``p`` of ``source``.
 
-    They are counted through, from 0. Successors that are not ``wanted``, by the bits that ``mask`` keeps, are left out
-    (checker/kernel/wanted.py).
+    Rows are counted from 0, over all partitions. Successors that are not ``wanted``, by the bits that ``mask`` keeps,
+    are left out (checker/kernel/wanted.py).
     """
 
     function: int
@@ -85,17 +86,17 @@ class Level(NamedTuple):
 
 
 ENTRY = 2
-"""Words of an entry of a box: a state's word; half its hash, and the reference of the row that it came from."""
+"""Words of an entry of a box: a state's word; half its hash, and the reference of the row that led to the state."""
 
 
 class Boxes(NamedTuple):
-    """Where successors wait until they are entered, a box per piece of a level and partition of the visited set.
+    """Boxes in which successors wait before they are entered: one for each piece of a level and each partition.
 
-    ``fills`` says how many entries each box holds. ``dictionaries``: what the words of states mean, of packed states of
-    ``words`` words. ``reached``: the row before which each piece stopped. ``scratch``: room for one packed state and
-    for its successors, of which there are less than ``most``, for each thread; ``spots`` remembers slots for it. (They
-    are the caller's: Numba would free an array of a function's own once only its address is in use, and a thread that
-    failed to get one would keep the others waiting.) ``aim``: how full, of 1, the fullest box is to get.
+    ``fills``: number of entries in each box. ``dictionaries``: the meaning of the words of states, for packed states of
+    ``words`` words. ``reached``: the row at which each piece stopped. ``scratch``: for each thread, room for one packed
+    state and for its successors, whose number is below ``most``. ``spots``: remembered slots for each thread. The
+    caller owns these arrays: Numba would free a function's own array once only its address is in use, and a thread that
+    failed to get memory would keep the others waiting. ``aim``: planned fill of the fullest box, from 0 to 1.
     """
 
     words: int
@@ -110,12 +111,12 @@ class Boxes(NamedTuple):
 
 
 class Visited(NamedTuple):
-    """What states are entered into, and what is noted of them.
+    """The set that states are entered into, and the records of the entered states.
 
-    ``smaller`` lists the places of the shards of smaller combinations: a state that is in one of them is not entered
-    again. ``own_step``: the successors were made by steps without a fault from rows of this very shard. ``seen``
-    collects the predicates that held, by partition; ``first_seen`` the first state per predicate, ``held`` in how many
-    states it held (nothing is counted if it has no columns).
+    ``smaller`` lists the places of the shards of smaller fault combinations: states in one of these shards are not
+    entered again. ``own_step``: the successors come from fault-free steps from rows of the same shard. ``seen``
+    collects the predicates that held, by partition. ``first_seen`` is the first state for each predicate, and ``held``
+    the number of states in which each predicate held (no columns: no counts).
     """
 
     places: Places
@@ -133,7 +134,7 @@ class Visited(NamedTuple):
 def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece: Integer, thread: Integer) -> None:
     """Put the successors of a level's rows ``first..last`` into the boxes of ``piece``.
 
-    It stops early, before the row that it notes, where a row's successors might not fit into a box.
+    If a row's successors might not fit into a box, the loop stops early and records the row.
     """
     words, most, dictionaries = boxes.words, boxes.most, boxes.dictionaries
     box_bytes = boxes.entries.shape[2] * 8
@@ -175,7 +176,7 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
 
 @njit(cache=True, nogil=True)
 def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visited: Visited) -> None:
-    """Store what is new in a box; there is room for all of it."""
+    """Store the new states of a box. The partition has room for all states of the box."""
     dictionaries, filled = boxes.dictionaries, boxes.fills[piece, part]
     box = boxes.entries.ctypes.data + (piece * PARTITIONS + part) * boxes.entries.shape[2] * 8
     packed = boxes.scratch.ctypes.data + thread * boxes.scratch.shape[1] * 8
@@ -253,7 +254,7 @@ def _is_in_smaller(word: np.uint64, half: np.uint64, part: Integer, smaller: NDA
 
 @njit(cache=True, nogil=True)
 def have_room(shard: Places, fills: NDArray[np.int64], pieces: Integer) -> bool:
-    """Whether everything in the boxes could be new and still fit."""
+    """Tell whether the partitions have room if every entry of the boxes is new."""
     for part in range(PARTITIONS):
         wanted = shard[part, COUNT]
         for piece in range(pieces):
@@ -267,10 +268,10 @@ def have_room(shard: Places, fills: NDArray[np.int64], pieces: Integer) -> bool:
 def _judge(
     first: Integer, last: Integer, rows: Integer, pieces: Integer, boxes: Boxes, visited: Visited, gate: Gate
 ) -> None:
-    """After a round of expanding: which pieces are entered, whether there is room, and how large the next ones are.
+    """Decide after a round of expanding which pieces to enter, whether there is room, and the size of the next pieces.
 
-    A piece that filled a box too soon ends the round, so that rows are entered in their order; the pieces after it are
-    expanded again.
+    A piece that filled a box too soon ends the round, so that rows are entered in their order. The pieces after this
+    piece are expanded again.
     """
     whole = 0
     made = 0.0
@@ -300,10 +301,10 @@ def _judge(
 def search_rows(
     thread: Integer, threads: Integer, level: Level, last: Integer, boxes: Boxes, visited: Visited, gate: Gate
 ) -> None:
-    """Expand and enter a level's rows up to ``last``, as one of ``threads`` threads that all call this.
+    """Expand and enter a level's rows up to ``last``, as one of ``threads`` threads that all call this function.
 
-    ``gate`` says from which row on, and which pieces are still to be entered from before. It returns before the end
-    where the visited set must grow before it can enter what the boxes hold.
+    ``gate`` holds the first row, and the pieces that are still to be entered from before. The function returns early if
+    the visited set must grow before the entries of the boxes can be entered.
     """
     pieces = boxes.entries.shape[0] if threads > 1 else 1
     while gate[PENDING] > 0 or gate[FIRST] < last:

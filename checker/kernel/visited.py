@@ -1,9 +1,10 @@
-"""An exact visited set in sixteen partitions: the words of states in the order found, and a table of where they are.
+"""An exact visited set in sixteen partitions: the words of states in the order found, and a table of their places.
 
-A state belongs to the partition that the low bits of its hash name, so the order of states depends on nothing but what
-they are. The table goes by the hash of the state's word (checker/kernel/components.py). A slot has four bytes: the
-index of the word, and four bits of its hash, so most slots that hold another state are passed over without looking at
-that state. A slot's place is the half hash scaled to the table's size. Growing a table enters every word anew.
+The low bits of a state's hash name its partition, so the order of states depends only on the states themselves. The
+table uses the hash of the state's word (checker/kernel/components.py). A slot has four bytes: the index of the word,
+and four bits of its hash. So most slots with another state are skipped without reading that state. A slot's place is
+the half hash scaled to the table's size. A table grows by entering every word again.
+
 Reference: linear probing as in Knuth, *The Art of Computer Programming*, volume 3, 6.4.
 """
 
@@ -20,30 +21,34 @@ PARTITION_BITS = 4
 PARTITIONS = 1 << PARTITION_BITS
 INDEX_BITS = 32 - PARTITION_BITS
 MOST_STATES = (1 << INDEX_BITS) - 1
-"""States of one partition: a state's reference (index and partition) is 32 bits, and so is a slot (index, one, tag)."""
+"""Largest number of states in one partition: a state's reference (index and partition) is 32 bits, and so is a slot
+(index plus one, tag)."""
 
 STATES, ROOM, COUNT, TABLE, SLOTS, PARENTS, GOOD, LEADS_TO = range(8)
 """Columns of a shard's ``places``: addresses of a partition's arrays, and their sizes in rows."""
 PLACES = 8
 
 INDEX = (1 << INDEX_BITS) - 1
-"""Of a slot: the state's index, and one."""
+"""Mask of a slot's bits for the state's index plus one."""
 AHEAD = 8
-"""How many words ahead a slot is asked for while a table is filled."""
+"""Words between prefetching a slot and using the slot while a table is filled."""
 
 Places = NDArray[np.int64]
-"""Where the arrays of a shard's partitions are: PARTITIONS rows of PLACES columns."""
+"""The places of the arrays of a shard's partitions: PARTITIONS rows of PLACES columns."""
 
 
 @njit(cache=True, nogil=True, inline="always")
 def partition_of(hashed: np.uint64) -> np.int64:
-    """The partition that a state with this hash belongs to."""
+    """Return the partition of a state with this hash."""
     return np.int64(hashed & np.uint64(PARTITIONS - 1))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def half_hash_of(word: np.uint64) -> np.uint64:
-    """The half hash of a state's word: of its lowest bits a slot keeps some, its highest say where the slot is."""
+    """Return the half hash of a state's word.
+
+    A slot keeps some of its lowest bits; its highest bits determine the slot.
+    """
     value = (np.uint64(0x9E3779B97F4A7C15) ^ word) * np.uint64(0xFF51AFD7ED558CCD)
     value ^= value >> np.uint64(32)
     return (value * np.uint64(0xC4CEB9FE1A85EC53)) >> np.uint64(32)
@@ -56,7 +61,7 @@ def _tag_of(half: np.uint64) -> np.uint32:
 
 @njit(cache=True, nogil=True, inline="always")
 def candidate(half: np.uint64, slot: Integer, table: Integer, slots: Integer) -> np.int64:
-    """From ``slot`` on, the first slot that is free or may hold a word with this half hash."""
+    """Return the first slot, from ``slot`` on, that is free or can hold a word with this half hash."""
     tag = _tag_of(half) >> np.uint32(INDEX_BITS)
     while True:
         entry = load_half(table + slot * 4)
@@ -67,9 +72,9 @@ def candidate(half: np.uint64, slot: Integer, table: Integer, slots: Integer) ->
 
 @njit(cache=True, nogil=True, inline="always")
 def find(word: np.uint64, half: np.uint64, slot: Integer, states: Integer, table: Integer, slots: Integer) -> np.int64:
-    """The index of a word, looked for from ``slot`` on.
+    """Return the index of a word, searching from ``slot`` on.
 
-    If it is not there, -1 - slot with the free slot where it would go.
+    If the word is missing, return -1 - slot for the free slot of the word.
     """
     while True:
         slot = candidate(half, slot, table, slots)
@@ -83,13 +88,16 @@ def find(word: np.uint64, half: np.uint64, slot: Integer, states: Integer, table
 
 @njit(cache=True, nogil=True, inline="always")
 def put(half: np.uint64, slot: Integer, table: Integer, index: Integer) -> None:
-    """Note in a free slot where the word with this half hash is."""
+    """Store the index of the word with this half hash in a free slot."""
     store_half(table + slot * 4, _tag_of(half) | np.uint32(index + 1))
 
 
 @njit(cache=True, nogil=True)
 def move_partition(old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
-    """Move what a partition holds from one row of places to another, as far as they differ; a new table is empty."""
+    """Move the content of a partition from one row of places to another, for the arrays that differ.
+
+    A new table is empty.
+    """
     sizes = ((STATES, 8), (PARENTS, 4), (GOOD, 1), (LEADS_TO, 4))
     for column, size in sizes:
         if new[column] != old[column]:

@@ -1,6 +1,8 @@
-"""The states that a search enters, where it does not enter all: by name, in a table for each combination of faults.
+"""The states that a search enters if the search does not enter all: names of states, in a table for each fault
+combination.
 
-The name of a state is a hash of some of its bits. States of one name are entered alike, so a table may hold too many.
+The name of a state is a hash of some of its bits. All states with the same name are entered, so a table can admit too
+many states.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from checker.kernel.memory import Integer, load_word
 from checker.kernel.visited import STATES, Places
 
 FREE = np.uint64(0)
-"""A slot of a table that holds no name."""
+"""A slot of a table without a name."""
 
 Names = NDArray[np.uint64]
 
@@ -28,22 +30,22 @@ EVERY_STATE: Names = np.empty(0, dtype=np.uint64)
 
 @dataclass(frozen=True)
 class Wanted:
-    """The states that an exploration enters: ``tables`` by combination of faults; all where there is none.
+    """The states that an exploration enters: ``tables`` by fault combination; all states if a combination has no table.
 
-    ``mask``: the bits of a packed state that its name depends on, by word.
+    ``mask``: for each word, the bits of a packed state that determine the state's name.
     """
 
     mask: NDArray[np.uint64] = field(default_factory=EVERY_STATE.copy)
     tables: Mapping[Combination, Names] = field(default_factory=dict)
 
     def table_of(self, combination: Combination) -> Names:
-        """The table of a combination."""
+        """Return the table of a fault combination."""
         return self.tables.get(combination, EVERY_STATE)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def name_of(state: Integer, mask: NDArray[np.uint64]) -> np.uint64:
-    """The hash of the bits of a packed state that a mask keeps, a word each; never FREE."""
+    """Return the hash of the bits of a packed state under a mask (one word each). The hash is never FREE."""
     value = np.uint64(0x9E3779B97F4A7C15)
     for word in range(len(mask)):
         value ^= load_word(state + word * 8) & mask[word]
@@ -63,7 +65,7 @@ def names_of_marked(
     mask: NDArray[np.uint64],
     scratch: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """The names (see ``name_of``) of the states of a partition that have a mark."""
+    """Return the names (see ``name_of``) of the marked states of a partition."""
     packed = scratch.ctypes.data
     count = 0
     for row in range(len(marks)):
@@ -80,7 +82,7 @@ def names_of_marked(
 
 @njit(cache=True, nogil=True)
 def table_of(names: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A table in which names are looked up, at most half full."""
+    """Build a table for looking up names, at most half full."""
     slots = 2
     while slots < 2 * len(names):
         slots *= 2

@@ -1,4 +1,4 @@
-"""Which reductions a check uses: each can be switched on and off, and none changes a verdict (docs/reductions.md)."""
+"""The choice of reductions: each can be switched on and off, and none changes a verdict (docs/reductions.md)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.input_error import InputError
 
 
 class Reduction(StrEnum):
-    """What makes a state space smaller and keeps every verdict."""
+    """The reductions: each makes the state space smaller and keeps every verdict."""
 
     CONE = "cone-of-influence"
     COVERED_FAULTS = "covered-faults"
@@ -25,7 +25,10 @@ class UnknownReduction(InputError):
 
 
 def chosen(switched_on: Iterable[str], switched_off: Iterable[str]) -> frozenset[Reduction]:
-    """The reductions to use. Raises :class:`UnknownReduction` for a name that is none, or that is said both ways."""
+    """Return the reductions to use.
+
+    Raise :class:`UnknownReduction` for an unknown name, or for a name that is switched on and off.
+    """
     more, less = {_named(name) for name in switched_on}, {_named(name) for name in switched_off}
     if both := more & less:
         raise UnknownReduction(f"{', '.join(sorted(both))}: switched on and off at once")
@@ -36,9 +39,9 @@ def _named(name: str) -> Reduction:
     try:
         return Reduction(name.strip().lower())
     except ValueError:
-        raise UnknownReduction(f"{name}: there is no such reduction; choose from {', '.join(Reduction)}") from None
+        raise UnknownReduction(f"{name}: unknown reduction; choose from {', '.join(Reduction)}") from None
 
 
 def words(reductions: Collection[Reduction]) -> str:
-    """The reductions as a report names them."""
+    """Return the reductions in the form used in reports."""
     return ", ".join(sorted(reductions)) or "none"

@@ -1,10 +1,10 @@
-"""Ranked values: where only the order of some values matters, a state may hold their ranks instead.
+"""Ranked values: if only the order of some values matters, a state can hold their ranks instead.
 
-A family of variables is an *ordered scalarset* of a system if its terms do nothing with the values but compare them
-with one another, copy them, and add 1 to the newest to make a fresh one. Relabelling the values of a state in an
-order-preserving way is then a bisimulation, and the state with the values replaced by their ranks stands for all that
-differ from it in nothing else (docs/semantics.md). That a family is used in no other way is checked here, on the
-terms that will be explored.
+A family of variables is an *ordered scalarset* of a system if the terms of the system use its values in three ways
+only: the terms compare the values with one another, copy them, and add 1 to the newest value to make a fresh one.
+Relabelling the values of a state in an order-preserving way is then a bisimulation. The state with ranks instead of
+values stands for all states that differ from it in nothing else (docs/semantics.md). This module checks, on the terms
+that will be explored, that a family is used in no other way.
 
 Reference: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996).
 """
@@ -23,12 +23,12 @@ from model.language import Ranked, State, TransitionSystem
 
 
 class NotRankable(Exception):
-    """Relabelling a declared family by rank could change what the system does or what a predicate says of it."""
+    """Relabelling a declared family by rank could change the behaviour of the system or the value of a predicate."""
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """The families of a system that may be ranked, and why others may not."""
+    """The families of a system that can be ranked, and the reasons against the others."""
 
     families: tuple[Ranked, ...]
     refused: Mapping[str, str]
@@ -36,10 +36,10 @@ class Rankings:
 
 @dataclass(frozen=True)
 class _Leaves:
-    """What a number is chosen from: members of the family, constants, a fresh value, or anything else.
+    """The possible sources of a number: members of the family, constants, a fresh value, or anything else.
 
-    ``constant`` is the largest constant, ``elder`` says that a member other than the newest is among them, ``mixed``
-    that a member went into arithmetic.
+    ``constant`` is the largest constant. ``elder``: a member other than the newest is among the sources. ``mixed``: a
+    member went into arithmetic.
     """
 
     member: bool = False
@@ -51,7 +51,7 @@ class _Leaves:
 
     @property
     def concerns(self) -> bool:
-        """Something of the family is in it."""
+        """Tell whether the number depends on the family."""
         return self.member or self.fresh or self.mixed
 
     def joined(self, other: _Leaves) -> _Leaves:
@@ -76,7 +76,7 @@ _MIRRORED = {
     z3.Z3_OP_EQ: z3.Z3_OP_EQ,
     z3.Z3_OP_DISTINCT: z3.Z3_OP_DISTINCT,
 }
-"""The comparisons, each with the one that says the same of exchanged sides."""
+"""The comparisons, each with the equivalent comparison of exchanged sides."""
 
 
 def rankings(
@@ -85,10 +85,9 @@ def rankings(
     constants: Substitution | None = None,
     terms: TermTable | None = None,
 ) -> Rankings:
-    """Which of the families that ``system`` declares may be ranked in an exploration that asks ``predicates``.
+    """Return the declared families of ``system`` that can be ranked in an exploration with these predicates.
 
-    ``constants`` are those that were filled into the system's terms. Terms that are in ``terms`` already are not walked
-    again.
+    ``constants`` were filled into the system's terms. Terms already in ``terms`` are not walked again.
     """
     table, asked = TermTable() if terms is None else terms, tuple(predicates)
     families, refused = [], {}
@@ -109,10 +108,10 @@ def check_ranked(
     constants: Substitution | None = None,
     terms: TermTable | None = None,
 ) -> Ranked | None:
-    """The family as ``system`` has it, with no more values reserved than its terms speak of.
+    """Return the family restricted to ``system``, with only as many reserved values as its terms need.
 
-    None where the system makes no fresh values, so that there is nothing to gain. Raises :class:`NotRankable` with the
-    action or predicate and the term that goes beyond comparing and copying.
+    Return None if the system makes no fresh values, so that ranking gains nothing. Raise :class:`NotRankable` with the
+    action or predicate and the term that does more than compare and copy.
     """
     present = tuple(variable for variable in family.variables if variable in set(system.variables))
     if family.newest not in present:
@@ -133,12 +132,16 @@ def check_ranked(
 
 
 def exhausted(family: Ranked) -> z3.BoolRef:
-    """No rank is left for a fresh value: where a reachable state meets this, the domain was too small to rank in."""
+    """Return the condition that no rank is left for a fresh value.
+
+    A reachable state with it means that the domain was too small.
+    """
     return family.newest.term == family.newest.high
 
 
 def ranks_needed(family: Ranked) -> int:
-    """A highest value for the family's variables with which a fresh one always fits, however many were made before.
+    """Return a highest value for the family's variables with which a fresh value always fits, after any number of
+    others.
 
     No state has more ranks than variables, and a fresh value is one more than the newest rank.
     """
@@ -146,7 +149,7 @@ def ranks_needed(family: Ranked) -> int:
 
 
 def ranked_state(state: State, families: Iterable[Ranked]) -> dict[str, int]:
-    """The state with the values of each family replaced by their ranks; what is reserved keeps its value."""
+    """Return the state with ranks instead of the values of each family; reserved values stay unchanged."""
     canonical = dict(state)
     for family in families:
         names = [variable.name for variable in family.variables]
@@ -158,7 +161,7 @@ def ranked_state(state: State, families: Iterable[Ranked]) -> dict[str, int]:
 
 
 class _Usage:
-    """How a family is used, term by term."""
+    """The use of a family, term by term."""
 
     def __init__(self, family: Ranked, terms: TermTable) -> None:
         self.family = family
@@ -168,11 +171,11 @@ class _Usage:
         self.reserved = self.lowest
         self.resets: str | None = None
         self._leaves: list[_Leaves | None] = []
-        self._wrong: list[int | None] = []  # per node, one at or below it that does more than compare
-        self._speaks_of: list[int] = []  # per node, the largest value at or below it that members are compared with
+        self._wrong: list[int | None] = []  # for each node, a node at or below it that does more than compare
+        self._speaks_of: list[int] = []  # for each node, the largest value at or below it compared with members
 
     def of_condition(self, where: str, term: z3.BoolRef) -> None:
-        """A guard or a predicate: a Boolean term, which must hold or not whatever the labels."""
+        """Check a guard or a predicate: a Boolean term whose value must not depend on the labels."""
         place = self._enter(term)
         self._complain(where, place)
         leaves = self._leaves[place]
@@ -180,7 +183,9 @@ class _Usage:
             raise NotRankable(f"{self.family.name}: {where} is no truth value: {self._text(place)}")
 
     def of_update(self, where: str, name: str, term: z3.ArithRef) -> None:
-        """An assigned value: of a member one that relabelling carries along, of another variable none of the family."""
+        """Check an assigned value: for a member, a value that relabelling preserves; for another variable, none of the
+        family.
+        """
         place = self._enter(term)
         self._complain(where, place)
         leaves = self._leaves[place]
@@ -203,7 +208,7 @@ class _Usage:
             self._reserve(where, leaves.constant)
 
     def of_declaration(self) -> None:
-        """No member is ever newer than the newest, and ranks lie within the domains."""
+        """Check that no member is ever newer than the newest, and that ranks lie within the domains."""
         family = self.family
         for variable in family.variables:
             if variable.initial > family.newest.initial:
@@ -220,7 +225,7 @@ class _Usage:
         self.reserved = max(self.reserved, self._speaks_of[place])
 
     def _enter(self, term: z3.ExprRef) -> int:
-        """Walk a term that is new, children first; its place."""
+        """Walk a new term, children first, and return its place."""
         place = self.terms.add(term)
         for number in range(len(self._leaves), len(self.terms.nodes)):
             node = self.terms.nodes[number]
@@ -234,7 +239,7 @@ class _Usage:
         return place
 
     def _leaves_of(self, node: Node, below: list[_Leaves | None]) -> _Leaves | None:
-        """What a number is chosen from; None for a truth value."""
+        """Return the possible sources of a number; None for a truth value."""
         if node.kind == z3.Z3_OP_ANUM:
             assert isinstance(node.leaf, int)
             return _Leaves(constant=node.leaf)
@@ -252,15 +257,18 @@ class _Usage:
         return _Leaves(fresh=True) if self._is_fresh(node) else _Leaves(mixed=True, other=True)
 
     def _is_fresh(self, node: Node) -> bool:
-        """``newest + 1``."""
+        """Tell whether a node is ``newest + 1``."""
         parts = [self.terms.nodes[child] for child in node.children]
         one = [part for part in parts if part.kind == z3.Z3_OP_ANUM and part.leaf == 1]
         newest = [part for part in parts if part.is_variable and part.leaf == self.family.newest.name]
         return node.kind == z3.Z3_OP_ADD and len(parts) == 2 and len(one) == len(newest) == 1
 
     def _compared_with(self, node: Node, below: list[_Leaves | None]) -> int | None:
-        """The largest value with a meaning of its own that members are compared with here; None if the node does
-        anything to members but compare them with one another, with such values, or with the bound."""
+        """Return the largest reserved value that members are compared with at this node, or None.
+
+        None means that the node does more with members than compare them with one another, with reserved values, or
+        with the bound.
+        """
         if node.kind in _TRUTH or node.kind == z3.Z3_OP_ITE:
             conditions = below[:1] if node.kind == z3.Z3_OP_ITE else below
             return None if _concerned(conditions) else self.lowest
@@ -280,7 +288,7 @@ class _Usage:
         self.reserved = max(self.reserved, constant)
 
     def _is_bound_test(self, node: Node) -> bool:
-        """Whether another fresh value fits into the newest variable's domain: ``newest < high``, however written."""
+        """Tell whether a node tests that another fresh value fits: ``newest < high``, in any notation."""
         if len(node.children) != 2:
             return False
         kind = node.kind
@@ -294,7 +302,9 @@ class _Usage:
         return bool(other.leaf == below_the_end.get(kind, last))
 
     def _difference(self, node: Node) -> list[_Leaves] | None:
-        """The sides of a comparison of two values that Z3 rewrote: ``a - b <= 0``, ``a - b <= -1`` and the like."""
+        """Return the sides of a comparison that Z3 rewrote as a difference: ``a - b <= 0``, ``a - b <= -1`` and the
+        like.
+        """
         if len(node.children) != 2:
             return None
         left, right = (self._linear(child) for child in node.children)
@@ -309,7 +319,7 @@ class _Usage:
         return [leaves for key in factors if key is not None and (leaves := self._leaves[key]) is not None]
 
     def _linear(self, place: int) -> dict[int | None, int] | None:
-        """A sum of the family's values with factors, and under None its constant; None for anything else."""
+        """Return a sum of the family's values with factors, with its constant under None; None for anything else."""
         node, leaves = self.terms.nodes[place], self._leaves[place]
         if node.kind == z3.Z3_OP_ANUM:
             assert isinstance(node.leaf, int)
@@ -348,7 +358,7 @@ def _added(parts: Iterable[dict[int | None, int] | None], factors: Iterable[int]
 
 
 def _written(terms: TermTable, place: int, depth: int) -> Iterator[str]:
-    """A term in prefix form, cut off at a depth."""
+    """Yield a term in prefix form, cut off at a depth."""
     node = terms.nodes[place]
     if not node.children:
         yield str(node.leaf)

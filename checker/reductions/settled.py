@@ -1,7 +1,7 @@
-"""Where no fresh values are made any more, the newest may be reset: Z3 proves that a declared condition says so.
+"""The condition under which the newest value can be reset, because no fresh values are made any more, proved by Z3.
 
-To prove of ``settled``, for every action: where it holds it goes on to hold, and the action makes no fresh value; and
-where it does not hold, the newest value stays, becomes one newer, or ``settled`` holds from then on.
+The statement about ``settled``, for every action: if ``settled`` holds, it stays true, and the action makes no fresh
+value. If ``settled`` does not hold, the newest value stays, becomes one newer, or ``settled`` holds from then on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from model.language import Action, Ranked, TransitionSystem
 
 
 def why_not_settled(family: Ranked, system: TransitionSystem, constants: Substitution) -> str | None:
-    """Why resetting the family's newest value may hurt; None where Z3 proves that it does not."""
+    """Return why resetting the family's newest value can be wrong; None if Z3 proves that it is right."""
     if family.settled is None:
         return "nothing is declared to be settled by then"
     settled, free = specialise(family.settled, constants), FreeVariables()
@@ -34,7 +34,7 @@ def why_not_settled(family: Ranked, system: TransitionSystem, constants: Substit
 
 
 def _failures(family: Ranked, settled: z3.BoolRef, action: Action) -> list[z3.BoolRef]:
-    """The ways in which the action may break what is to be proved."""
+    """Return the conditions under which the action breaks the statement."""
     newest = family.newest.term
     after = action.updates.get(family.newest, newest)
     settled_after = z3.substitute(settled, *((variable.term, value) for variable, value in action.updates.items()))

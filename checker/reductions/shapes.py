@@ -1,4 +1,6 @@
-"""Whether a term becomes another under a renaming, up to the order of arguments: no, where that is not plain."""
+"""A test whether a term becomes another under a renaming, up to the order of arguments; the answer is no if in
+doubt.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _COMPARISONS = (*_EQUALITIES, z3.Z3_OP_LE, z3.Z3_OP_LT, z3.Z3_OP_GE, z3.Z3_OP_GT
 _MIRRORED = {z3.Z3_OP_GE: z3.Z3_OP_LE, z3.Z3_OP_GT: z3.Z3_OP_LT}
 
 _Names = tuple[tuple[int, int], ...]
-"""What values are renamed to; empty where they keep their names."""
+"""New names of values; empty if the values keep their names."""
 
 
 class _NotAlike(Exception):
@@ -26,8 +28,8 @@ class _NotAlike(Exception):
 class Shapes:
     """Numbers for terms and for their images under one renaming; equal numbers mean equal terms.
 
-    ``places`` renames variables, ``values`` the values of some: of these only ``variable == value``, equality among
-    variables with the same renaming, and choices between them have an image here.
+    ``places`` renames variables, ``values`` the values of some variables. For renamed values only ``variable ==
+    value``, equality among variables with the same renaming, and choices between these have an image.
     """
 
     def __init__(self, terms: TermTable, places: Mapping[str, str], values: Mapping[str, Mapping[int, int]]) -> None:
@@ -38,7 +40,10 @@ class Shapes:
         self._known: dict[tuple[int, _Names, bool], int | None] = {}
 
     def equal(self, term: z3.ExprRef, image: z3.ExprRef, to: str | None = None) -> bool:
-        """``image`` is the image of ``term``; of a value that is assigned, to the variable ``to``. No if in doubt."""
+        """Tell whether ``image`` is the image of ``term``.
+
+        ``to``: the variable that receives the value. False if in doubt.
+        """
         names = self._names.get(to, ()) if to is not None else ()
         one = self._number(self._terms.add(term), names, renamed=True)
         return one is not None and one == self._number(self._terms.add(image), (), renamed=False)
@@ -89,7 +94,7 @@ class Shapes:
         return self._interned(kind, node.leaf, *children)
 
     def _renamed_leaf(self, place: int) -> _Names:
-        """How the values are renamed that a number is chosen from; empty if they are not."""
+        """Return the renaming of the values that a number is chosen from; empty if the values keep their names."""
         node = self._terms.nodes[place]
         if node.is_variable:
             return self._names.get(str(node.leaf), ())

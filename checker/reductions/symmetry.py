@@ -1,12 +1,12 @@
-"""Symmetry: parts of a system that can be exchanged, proved action by action before a search relies on it.
+"""Symmetry: exchangeable parts of a system, proved action by action before a search relies on them.
 
-A permutation of variables and values is an *automorphism* if it takes every action to an action, of the same kind of
-fault, that does the same under the new names. A state and its image then have the same future up to names, and of each
-orbit one state suffices, as long as no predicate tells them apart. The initial state need not be fixed: where a run
-starts from its image, every state of the run is an image.
+A permutation of variables and values is an *automorphism* if it maps every action to an action of the same fault kind
+with the same effect under the new names. A state and its image then have the same future up to names. So one state of
+each orbit suffices, if no predicate distinguishes them. The initial state need not be fixed: if a run starts from its
+image, every state of the run is an image.
 
-References: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996);
-E. M. Clarke, O. Grumberg, D. A. Peled, *Model Checking*, chapter 14.
+References: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996); E.
+M. Clarke, O. Grumberg, D. A. Peled, *Model Checking*, chapter 14.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from checker.terms import TermTable
 from model.language import Action, Permutation, Symmetry, TransitionSystem, Variable
 
 MOST_PERMUTATIONS = 120
-"""The largest group that is worth comparing all images of a state: five parts that can be exchanged freely."""
+"""Largest group for which comparing all images of a state is worthwhile: five freely exchangeable parts."""
 
 
 class NotSymmetric(Exception):
-    """A declared permutation is no automorphism of the system, or a predicate tells images apart."""
+    """A declared permutation is no automorphism of the system, or a predicate distinguishes images."""
 
 
 def prove_symmetry(
     symmetry: Symmetry, system: TransitionSystem, predicates: Sequence[z3.BoolRef], terms: TermTable | None = None
 ) -> tuple[Permutation, ...]:
-    """Every element of the declared group but the identity, after each generator was proved to be an automorphism.
+    """Return all elements of the declared group except the identity, after proving each generator an automorphism.
 
-    Raises :class:`NotSymmetric` with the action and a state in which it makes a difference.
+    Raise :class:`NotSymmetric` with the action and a state in which it makes a difference.
     """
     table = TermTable() if terms is None else terms
     for generator in symmetry.generators:
@@ -42,7 +42,7 @@ def prove_symmetry(
 
 
 class _Proof:
-    """That one permutation is an automorphism: by comparing terms, and where these are written differently by Z3."""
+    """The proof that one permutation is an automorphism: by comparing terms, and by Z3 for terms of different form."""
 
     def __init__(self, permutation: Permutation, system: TransitionSystem, terms: TermTable) -> None:
         self.permutation = permutation
@@ -59,14 +59,14 @@ class _Proof:
         self.solver = z3.Solver()
         self.solver.set("ctrl_c", False)
         self.solver.add(system.domain)
-        # The value that a variable of the image comes from, as a term over the image.
+        # The value from which a variable of the image comes, as a term over the image.
         self._origin = [
             (variable.term, _chosen(target.term, {name: value for value, name in self.values[variable].items()}))
             for variable, target in self.variables.items()
         ]
 
     def run(self, predicates: Sequence[z3.BoolRef]) -> None:
-        """Raise :class:`NotSymmetric` unless the permutation is an automorphism that the predicates do not see."""
+        """Raise :class:`NotSymmetric` unless the permutation is an automorphism that no predicate sees."""
         different = [pair for action in self.system.actions if not self._same_shape(*(pair := self._pair(action)))]
         for number, predicate in enumerate(predicates):
             if not self.shapes.equal(predicate, predicate):
@@ -101,7 +101,7 @@ class _Proof:
         return action, image
 
     def _same_shape(self, action: Action, image: Action) -> bool:
-        """The terms of the action become those of its image, up to the order of arguments."""
+        """Tell whether the terms of the action become those of its image, up to the order of arguments."""
         if not self.shapes.equal(action.guard, image.guard):
             return False
         places = {self.variables[variable] for variable in action.updates} | set(image.updates)
@@ -116,14 +116,16 @@ class _Proof:
         return action.updates.get(variable, variable.term), image.updates.get(target, target.term)
 
     def _differences(self, action: Action, image: Action) -> Iterator[tuple[Variable, z3.BoolRef]]:
-        """Variable by variable, where the image of the state after the action is not that after the action's image."""
+        """Yield each variable with the condition that the image of the action's result differs from the result of its
+        image.
+        """
         for variable in self.variables:
             one, other = self._updates(action, image, variable)
             if not self.shapes.equal(one, other, to=variable.name):
                 yield variable, _chosen(self._renamed(one), self.values[variable]) != other
 
     def _renamed(self, term: z3.ExprRef) -> z3.ExprRef:
-        """The term over the image of the state."""
+        """Return the term over the image of the state."""
         return z3.substitute(term, *self._origin)
 
     def _refute(self, difference: z3.BoolRef, claim: str) -> None:
@@ -140,7 +142,7 @@ class _Proof:
 
 
 def _completed(permutation: Permutation, variables: Iterable[Variable]) -> dict[Variable, Variable]:
-    """Where each variable of a system goes."""
+    """Return the target of each variable of a system."""
     present = set(variables)
     places = {variable: permutation.variables.get(variable, variable) for variable in variables}
     missing = [f"{v.name} goes to {place.name}" for v, place in places.items() if place not in present]
@@ -150,12 +152,12 @@ def _completed(permutation: Permutation, variables: Iterable[Variable]) -> dict[
 
 
 def _renaming(permutation: Permutation, variable: Variable) -> dict[int, int]:
-    """The values of a variable that change their names."""
+    """Return the values of a variable that change their names."""
     return {value: name for value, name in permutation.values.get(variable, {}).items() if value != name}
 
 
 def _chosen(term: z3.ArithRef, names: Mapping[int, int]) -> z3.ArithRef:
-    """The new name of a term's value."""
+    """Return the new name of a term's value."""
     result = term
     for value, name in names.items():
         result = z3.If(term == value, z3.IntVal(name), result)
@@ -163,7 +165,7 @@ def _chosen(term: z3.ArithRef, names: Mapping[int, int]) -> z3.ArithRef:
 
 
 def _group(symmetry: Symmetry, variables: Sequence[Variable]) -> tuple[Permutation, ...]:
-    """The permutations that the generators generate, without the identity."""
+    """Return the permutations that the generators generate, without the identity."""
     identity = _canonical(Permutation("identity", {}), variables)
     known = {identity: Permutation("identity", {})}
     frontier = list(known.values())
@@ -181,7 +183,7 @@ def _group(symmetry: Symmetry, variables: Sequence[Variable]) -> tuple[Permutati
 
 
 def _composed(after: Permutation, first: Permutation, variables: Sequence[Variable]) -> Permutation:
-    """``first``, then ``after``."""
+    """Return the permutation ``first``, then ``after``."""
     places, values = {}, {}
     for variable in variables:
         middle = first.variables.get(variable, variable)
@@ -204,7 +206,7 @@ _Key = tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
 
 
 def _canonical(permutation: Permutation, variables: Sequence[Variable]) -> _Key:
-    """What tells permutations of a system's states apart."""
+    """Return the key that distinguishes permutations of a system's states."""
     return tuple(
         (
             permutation.variables.get(variable, variable).name,

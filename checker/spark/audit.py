@@ -1,9 +1,9 @@
 """An audit: every deployment of a fleet or of a design space, each distinct system explored once, on the executors.
 
-Rows are read and normalised; those that mean the same to the model are one question; questions that come to the same
-simplified systems have one *signature*, and are explored once, each a task of its own. What a task found is written to
-the audit's folder at once and whole, so an audit that is killed and started again, or started with more rows, explores
-only what is missing. The tables are made from that (checker/spark/joining.py).
+Rows are read and normalised. Rows with the same meaning for the model are one question. Questions that lead to the same
+systems have one *signature*, and are explored once, each in a task of its own. A task writes its result to the audit's
+folder at once and completely. So an audit that is killed and started again, or started with more rows, explores only
+missing systems. The tables are made from these results (checker/spark/joining.py).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 
 class NothingToAudit(InputError):
-    """The source has no row, or none that Spark can read."""
+    """The source has no row, or no row that Spark can read."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What an audit came to: rows accepted and rejected, distinct systems, and how many of these were explored now."""
+    """Counts of an audit: accepted and rejected rows, distinct systems, and the systems explored in this run."""
 
     deployments: int
     rejected: int
@@ -45,7 +45,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class _System:
-    """A distinct system: a document that says it, and what some deployment requires of it."""
+    """A distinct system: a document that describes it, and the properties that some deployment requires of it."""
 
     document: str
     required: frozenset[str]
@@ -60,13 +60,11 @@ def audit(
     *,
     spread: bool = False,
 ) -> Counts:
-    """Audit every deployment of ``source`` and write the tables to ``folder``.
+    """Audit every deployment of ``source``, and write the tables to ``folder``.
 
-    With ``spread`` a system that needs more memory than one exploration may take is explored by all executors together;
-    without it is left undecided.
-
-    Raises :class:`NothingToAudit`, and :class:`checker.spark.watching.Interrupted` where ``watch`` was told to stop:
-    what was explored is kept.
+    With ``spread``, all executors together explore a system that needs more memory than one exploration may use;
+    without, the system stays undecided. Raise :class:`NothingToAudit`, and :class:`checker.spark.watching.Interrupted`
+    after a request to stop; explored systems are kept.
     """
     watch = watch or Watch()
     return watch.run(spark.sparkContext, lambda: _audit(spark, source, folder, limits, watch, spread))
@@ -102,7 +100,7 @@ def _audit(
 
 
 def _questions(normalised: DataFrame) -> tuple[dict[str, _System], int, int]:
-    """The questions, and how many rows ask one and how many are rejected."""
+    """Return the questions, the number of accepted rows, and the number of rejected rows."""
     from pyspark.sql import functions as f
 
     required = f.flatten(f.collect_set("required")).alias("required")
@@ -116,7 +114,7 @@ def _questions(normalised: DataFrame) -> tuple[dict[str, _System], int, int]:
 def _sign(
     spark: SparkSession, questions: Mapping[str, _System], folder: AuditFolder, watch: Watch
 ) -> Mapping[str, str]:
-    """The signature of each question; those of earlier audits are not made again."""
+    """Return the signature of each question; signatures of earlier audits are reused."""
     known = folder.signatures()
     unsigned = sorted((question, one.document) for question, one in questions.items() if question not in known)
     watch.begin(Stage.SIGNING, len(unsigned), lambda: (len(folder.signatures()) - len(known), 0))
@@ -129,7 +127,7 @@ def _sign(
 def _explore(
     spark: SparkSession, systems: Mapping[str, _System], folder: AuditFolder, limits: Limits, watch: Watch
 ) -> int:
-    """Explore what was not, each system in a task of its own, so that a long one holds up none but itself."""
+    """Explore the missing systems, each in a task of its own, so that a long exploration delays only itself."""
     from pyspark import TaskContext
 
     violations = Violations({signature: one.required for signature, one in systems.items()})
@@ -152,7 +150,7 @@ def _explore(
 
 
 def expected_cost(document: str) -> tuple[Any, ...]:
-    """What is likely to take longer is larger."""
+    """Return a sort key: larger for systems whose exploration is likely to take longer."""
     asked = json.loads(document)
     faults = asked["faults"]
     kinds = sum(most for _, most in faults["at_most"])

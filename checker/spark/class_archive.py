@@ -1,6 +1,6 @@
-"""Java starts Spark sooner with the classes of an earlier start, as they lay in memory: loading them takes half of it.
+"""An archive of Java classes from an earlier start, with which Java starts Spark in half the time.
 
-Reference: JEP 350, Dynamic CDS Archives. Java itself finds out whether an archive fits, and does without one that does
+Reference: JEP 350, Dynamic CDS Archives. Java checks itself whether an archive fits, and ignores an archive that does
 not.
 """
 
@@ -16,14 +16,16 @@ from pathlib import Path
 from checker.user_cache import user_cache
 
 SECONDS_TO_WRITE = 60.0
-"""An archive that takes longer is none."""
+"""Largest number of seconds for writing an archive."""
 
 
 @dataclass(frozen=True)
 class ClassArchive:
-    """An archive in a folder, under a name that says for whom it is; the first Java that finds none there leaves one.
+    """An archive in a folder; its name identifies the Java and the Spark.
 
-    Its size is part of its file's name: Java crashes on one that was cut off.
+    The first Java without an archive writes one.
+
+    The file's name contains the archive's size, because Java crashes on a truncated archive.
     """
 
     folder: Path
@@ -34,19 +36,19 @@ class ClassArchive:
         return self.folder / f"{self.name}-{os.getpid()}.new"
 
     def kept(self) -> Path | None:
-        """The archive's file, if it is there and whole."""
+        """Return the archive's file, if it exists and is whole."""
         sizes = {file: file.stem.rpartition("-")[2] for file in self.folder.glob(f"{self.name}-*.jsa")}
         return next((file for file, size in sizes.items() if size == str(file.stat().st_size)), None)
 
     def java_option(self) -> str:
-        """What Java is to be started with."""
+        """Return the option with which to start Java."""
         kept = self.kept()
         if kept is None:
             return f"-XX:ArchiveClassesAtExit={self._new}"
         return f"-XX:SharedArchiveFile={kept} -XX:ErrorFile={self.folder}/java-%p.log"
 
     def keep(self, java: subprocess.Popen[bytes]) -> None:
-        """Put what a Java that is ending leaves in its place, once it is whole."""
+        """Move the archive of an ending Java to its place, once the archive is whole."""
         with suppress(OSError):
             try:
                 if self.kept() is None and java.wait(SECONDS_TO_WRITE) == 0 and self._new.exists():
@@ -57,13 +59,13 @@ class ClassArchive:
                 self._new.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Delete it."""
+        """Delete the archive."""
         for file in self.folder.glob(f"{self.name}-*.jsa"):
             file.unlink(missing_ok=True)
 
 
 def class_archive(java: Path) -> ClassArchive | None:
-    """The archive for this Java and the Spark that is installed, in the user's cache; None where none can be kept."""
+    """Return the archive for this Java and the installed Spark, in the user's cache; None if no archive can be kept."""
     import pyspark
 
     jars = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent) / "jars"

@@ -1,7 +1,7 @@
-"""What a setting changes by itself: deployments that differ in nothing else, side by side.
+"""The effect of a single setting: deployments that differ in nothing else, side by side.
 
-A rule that excludes combinations, and rows that are rejected, leave values of a setting with deployments that differ in
-other settings too. So a value is set only against deployments that are there with each other value, all else alike.
+Rules that exclude combinations, and rejected rows, can leave a value with deployments that differ in other settings as
+well. So a value is compared only with deployments that exist for each other value, with all else equal.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _ONE = ("value", "outcome", "worst", "fewest")
-"""What is compared of a deployment."""
+"""Compared columns of a deployment."""
 
 Weakest = tuple[int | None, int | None]
-"""The rank of the worst status on what a deployment requires, and the fewest faults that violate any of it."""
+"""The rank of the worst status of the required properties, and the fewest faults that violate any of these
+properties."""
 
 
 @dataclass
 class Compared:
-    """A setting's values side by side: with each value as many deployments, alike in all else.
+    """The comparison of a setting's values, with equally many deployments for each value, alike in all else.
 
-    ``pairs``: how many sets of deployments differ in it alone; ``changing``: in how many of them some verdict differs.
-    ``statuses``: value -> property -> status -> how many deployments; ``weakest``: value -> what they stand -> as well.
+    ``pairs``: number of sets of deployments that differ only in this setting. ``changing``: number of these sets in
+    which some verdict differs. ``statuses``: value -> property -> status -> number of deployments. ``weakest``: value
+    -> weakest outcome -> number of deployments.
     """
 
     pairs: int
@@ -39,9 +41,9 @@ class Compared:
 
 
 def by_deployment(verdicts: DataFrame) -> DataFrame:
-    """A row for each deployment: what was ``chosen``, what is ``said`` of it, and the ``worst`` and ``fewest`` of that.
+    """Return a row for each deployment: its ``chosen`` values, its verdicts (``said``), and ``worst`` and ``fewest``.
 
-    The last two are of the properties that it requires, null where it requires none.
+    The last two are over the required properties, null if none is required.
     """
     from pyspark.sql import functions as f
 
@@ -57,7 +59,7 @@ def by_deployment(verdicts: DataFrame) -> DataFrame:
 
 
 def compare(deployments: DataFrame, values: Mapping[str, Sequence[str | None]]) -> dict[str, Compared]:
-    """Compare what :func:`by_deployment` gives, for each setting with the values of it that are there."""
+    """Compare the deployments of :func:`by_deployment`, for each setting with its present values."""
     from pyspark.sql import functions as f
 
     outcome = f.md5(f.to_json("said")).alias("outcome")

@@ -11,11 +11,11 @@ from model.deployment.errors import DeploymentError
 from model.deployment.record_reader import check_keys
 
 CORRUPT = "_corrupt_record"
-"""The only key of a record that cannot be read: it says why."""
+"""The only key of an unreadable record; its value is the reason."""
 
 LONGEST_HEADER = 1 << 20
 LONGEST_CELL = (1 << 31) - 1
-"""Python's own limit is shorter than what a fleet's labels may hold."""
+"""Largest length of a cell. Python's default limit is too short for the labels of a fleet."""
 
 
 def check_header(path: Path) -> None:
@@ -42,7 +42,7 @@ def _check_each_once(names: list[str], line: int) -> None:
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each record, with the line on which it begins; empty lines are none. Raises DeploymentError."""
+    """Yield the cells of each non-empty record, with the line on which it begins. Raise DeploymentError."""
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(io.StringIO(content.decode("utf-8-sig", errors="replace"), newline=""))
     is_header = True
@@ -60,9 +60,9 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def csv_records(content: bytes) -> Iterator[tuple[int, dict[str, str]]]:
-    """The records below the header, each with the line on which it begins; an empty cell is a key that is not there.
+    """Yield the records below the header, each with the line on which it begins; an empty cell is a missing key.
 
-    One that cannot be read has the single key ``CORRUPT``, and says why.
+    An unreadable record has the single key ``CORRUPT`` with the reason.
     """
     lines = _lines(content)
     try:

@@ -25,7 +25,7 @@ OnHandingOver = Callable[[int], None]
 
 @dataclass(frozen=True)
 class DistributedEngine:
-    """Partitions whose tasks ``runner`` carries out, and whose states are in files of ``folder``.
+    """Partitions whose tasks ``runner`` executes, and whose states are in files of ``folder``.
 
     ``most_bytes`` limits these files; ``partitions`` is by default a few for each task that runs at a time.
     """
@@ -38,24 +38,24 @@ class DistributedEngine:
     name: str = field(default="spark", init=False)
 
     def begin(self, identity: Callable[[], str], budget: Budget) -> Explorer:
-        """Begin a run, or go on with the one that the folder holds."""
+        """Begin a run, or continue the run in the folder."""
         return self.work_in(WorkFolder(self.folder, identity()))
 
     def work_in(self, work: WorkFolder) -> Distributing:
-        """Make explorations in a folder."""
+        """Return a factory for explorations in a folder."""
         return Distributing(self, work)
 
 
 @dataclass
 class Distributing:
-    """Makes the explorations of one run, each in a folder of its own."""
+    """The explorations of one run, each in a folder of its own."""
 
     engine: DistributedEngine
     work: WorkFolder
     made: int = 0
 
     def exploration(self, asked: Asked) -> DistributedExploration:
-        """An exploration, or what an earlier run left of it."""
+        """Return an exploration, with the results of an earlier run if there are any."""
         number = asked.number
         if number is None:
             number, self.made = self.made, self.made + 1
@@ -77,16 +77,16 @@ class Distributing:
         )
 
     def taken_over(self, exploration: AnyExploration) -> AnyExploration:
-        """Itself: nobody has more room."""
+        """Return the exploration itself, because no other engine has more room."""
         return exploration
 
 
 @dataclass(frozen=True)
 class AutoEngine:
-    """This process, until it has used up the memory that it may take; then the engine that ``other`` makes.
+    """The engine in this process, until its memory limit, then the engine that ``other`` makes.
 
-    ``on_handing_over`` is told how many states there are then. ``folder`` is that engine's if it is known beforehand:
-    whether it can be used is seen at once then.
+    ``on_handing_over`` receives the number of states at the change. ``folder`` is the other engine's folder, if known
+    beforehand; then its usability is checked at the beginning.
     """
 
     other: Callable[[], DistributedEngine]
@@ -102,7 +102,7 @@ class AutoEngine:
 
 @dataclass
 class _HandingOver:
-    """Makes explorations in memory, and has those that outgrow it taken over."""
+    """The explorations in memory; those that reach the memory limit are handed over."""
 
     engine: AutoEngine
     embedded: Explorer
@@ -144,9 +144,9 @@ def auto_engine(
     on_superstep: OnSuperstep = lambda _: None,
     on_handing_over: OnHandingOver = lambda _: None,
 ) -> Iterator[AutoEngine]:
-    """An engine that begins in this process, and starts Spark where that has too little memory.
+    """Yield an engine that begins in this process, and starts Spark if this process has too little memory.
 
-    Raises :class:`checker.checkpoint.CheckpointError` as :func:`spark_engine` does.
+    Raise :class:`checker.checkpoint.CheckpointError` as :func:`spark_engine` does.
     """
     _check_reach(master, folder)
     with ExitStack() as stack:
@@ -164,10 +164,12 @@ def spark_engine(
     on_superstep: OnSuperstep = lambda _: None,
     most_bytes: int | None = None,
 ) -> Iterator[DistributedEngine]:
-    """An engine on a session of its own. Without a ``folder`` it works in one that is removed at the end.
+    """Yield an engine on a session of its own.
 
-    Raises :class:`checker.spark.session.NoSpark`, and :class:`checker.checkpoint.CheckpointError` where the executors
-    of a cluster would look for the states in folders of their own.
+    Without a ``folder`` the engine works in a temporary folder.
+
+    Raise :class:`checker.spark.session.NoSpark`. Raise :class:`checker.checkpoint.CheckpointError` if the executors of
+    a cluster would look for the states in folders of their own.
     """
     _check_reach(master, folder)
     with spark_session(master) as spark, tempfile.TemporaryDirectory(prefix="proofka-") as temporary:
@@ -180,6 +182,6 @@ def spark_engine(
 
 
 def _check_reach(master: str | None, folder: Path | None) -> None:
-    """A temporary folder is reached by the executors of this machine alone."""
+    """Raise CheckpointError for a cluster without a folder: only executors of this machine reach a temporary folder."""
     if folder is None and master is not None and (master == "yarn" or "://" in master):
         raise CheckpointError(f"--master {master}: name a folder that all executors reach, with --checkpoint")

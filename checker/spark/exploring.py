@@ -1,4 +1,6 @@
-"""What an executor does for an audit: sign a question, explore a system, and write what came of it, whole or not."""
+"""An executor's work for an audit: sign a question, explore a system, and write the result, completely or not at
+all.
+"""
 
 from __future__ import annotations
 
@@ -25,24 +27,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ATTEMPTS = 2
-"""How often a system is explored whose process dies, which is mostly because memory ran out."""
+"""Number of attempts to explore a system whose process dies, usually for lack of memory."""
 
 ITSELF = "alone"
-"""Stands before the signature of a question that could not be signed: it is a system of its own."""
+"""Prefix of the signature of a question that could not be signed, and so is a system of its own."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one exploration may cost on an executor, in seconds and bytes; one that needs more is ``unknown``.
+    """Limits of one exploration on an executor, in seconds and bytes.
 
-    ``memory`` is by default a processor's share of what a check takes at most.
+    A system that needs more is ``unknown``.
+
+    ``memory`` is by default the memory limit of a check, divided by the number of processors.
     """
 
     seconds: float | None = None
     memory: int | None = None
 
     def budget(self) -> Budget:
-        """As a budget of one thread: as many explorations run beside each other as there are processors."""
+        """Return a budget of one thread, because as many explorations run side by side as there are processors."""
         budget = Budget(seconds=self.seconds, threads=1)
         return replace(budget, memory=self.memory or budget.memory // processors())
 
@@ -54,10 +58,10 @@ DEFAULT_LIMITS = Limits()
 
 
 def signature(deployment: Deployment) -> str:
-    """The identity of the system and of what is asked of it.
+    """Return the identity of the system and of its question.
 
-    Deployments with the same signature have the same verdicts and traces, to the last word: a trace also tells of what
-    no property sees, so it is the whole system that counts, and nothing has to be simplified or proved for it.
+    Deployments with the same signature have the same verdicts and traces, word for word. A trace also shows parts that
+    no property sees, so the whole system counts, and nothing must be simplified or proved for the signature.
     """
     model = build(deployment)
     prints = Fingerprint()
@@ -73,7 +77,7 @@ def signature(deployment: Deployment) -> str:
 
 
 def sign(question: str, document: str, folder: AuditFolder) -> None:
-    """Keep the signature of a question. Where it has none, whatever the reason, :func:`explore` comes to it as well."""
+    """Store the signature of a question. If signing fails for any reason, :func:`explore` meets the same error."""
     try:
         signed = signature(from_document(json.loads(document)))
     except Exception:
@@ -82,9 +86,11 @@ def sign(question: str, document: str, folder: AuditFolder) -> None:
 
 
 def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, attempt: int = 0) -> None:
-    """Explore one system and keep what was found. ``attempt``: how many processes have died of it so far.
+    """Explore one system and store the result.
 
-    What goes wrong here leaves this system undecided, and says so; it must not end the audit of all others.
+    ``attempt``: number of processes that have died exploring the system.
+
+    An error leaves this system undecided, with a reason; it must not end the audit of all others.
     """
     from checker.spark.tables import undecided_rows
 
@@ -103,7 +109,7 @@ def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, 
 
 
 def _asked(document: str) -> tuple[str, ...]:
-    """The properties that are asked of a system, in the order of reports."""
+    """Return the properties to check for a system, in the order of reports."""
     try:
         required = json.loads(document).get("require", ())
     except ValueError:
@@ -112,7 +118,7 @@ def _asked(document: str) -> tuple[str, ...]:
 
 
 def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) -> None:
-    """Keep what was found of a system, apart from others where a limit cut it short."""
+    """Store the result of a system, apart from other results if a limit stopped the exploration."""
     from checker.spark.tables import explored_rows
 
     whole, limited, _ = folder.files_of(signature, limits)
@@ -121,7 +127,7 @@ def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) ->
 
 
 def _keep(table: pa.Table, target: Path) -> None:
-    """Put a table in its place once it is whole and on the disk; Spark checks its checksums when it reads it."""
+    """Move a table to its place once it is whole and on the disk. Spark verifies its checksums when reading."""
     import pyarrow.parquet as pq
 
     new = target.with_name(f".{uuid4().hex}")

@@ -1,4 +1,4 @@
-"""The folder that an audit writes into: what stands where, and that it is no other audit's and nobody else's."""
+"""The folder of an audit: its layout, and the checks that it belongs to this audit alone."""
 
 from __future__ import annotations
 
@@ -14,76 +14,77 @@ from pathlib import Path
 from model.input_error import InputError
 
 MARKER = "audit.json"
-"""Says that a folder is an audit's. Whoever writes into the folder holds a lock on this file."""
+"""Name of the file that marks an audit's folder. A writer to the folder holds a lock on this file."""
 
 MADE_BY = {"proofka": "audit", "format": 1}
-"""What the marker says; the format is that of everything beside it."""
+"""Content of the marker file; the format is the format of the whole folder."""
 
 EXPLORED, SIGNED, FIGURES = "explored", "signed", "figures"
 
 
 class DamagedResult(InputError):
-    """A file of the folder is no result of the system that its name says."""
+    """A file of the folder is no result of the system in its name."""
 
 
 class FolderTaken(InputError):
-    """The folder is no place for this audit; the message says why."""
+    """The folder cannot be used for this audit; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class AuditFolder:
-    """Where an audit keeps what it found.
+    """The folder in which an audit keeps its results.
 
-    ``signed`` holds an empty file for each question, named by the question, its signature, and a checksum of these: a
-    listing says it all, and a file with another name says nothing.
-    ``explored`` holds a file for each system; one that is being written has a name that starts with a dot.
+    ``signed`` holds an empty file for each question, whose name consists of the question, its signature, and a checksum
+    of both. A listing of the folder gives all signatures, and files with other names are ignored. ``explored`` holds a
+    file for each system; the name of a file that is being written starts with a dot.
     """
 
     path: Path
 
     @property
     def explored(self) -> Path:
-        """What was found of each system, a Parquet file each."""
+        """The folder of the results of the systems, one Parquet file each."""
         return self.path / EXPLORED
 
     @property
     def signed(self) -> Path:
-        """Which question has which signature, in the names of empty files."""
+        """The folder of the signatures of questions, in the names of empty files."""
         return self.path / SIGNED
 
     @property
     def figures(self) -> Path:
-        """Where figures go."""
+        """The folder for figures."""
         return self.path / FIGURES
 
     def signatures(self) -> dict[str, str]:
-        """Question -> signature, of all that were ever signed here."""
+        """Return question -> signature, for all questions ever signed here."""
         signed = (name.split("-", 1) for name in names(self.signed) if "-" in name)
         told = {question: rest.rpartition("-") for question, rest in signed}
         return {one: signature for one, (signature, _, check) in told.items() if check == _checksum(one, signature)}
 
     def sign(self, question: str, signature: str) -> None:
-        """Keep the signature of a question."""
+        """Store the signature of a question."""
         (self.signed / f"{question}-{signature}-{_checksum(question, signature)}").touch()
 
     def files_of(self, signature: str, limits: object) -> tuple[Path, Path, Path]:
-        """Where is written what was found of a system.
+        """Return the files for the results of a system.
 
-        All that there is to find; what these limits allowed; or that an attempt failed, which is repeated next time.
+        The first is for a complete result, the second for a result within these limits. The third is for a failed
+        attempt, which the next audit repeats.
         """
         endings = ("", f"-within-{limits}", "-failed")
         whole, limited, failed = (self.explored / f"{signature}{ending}.parquet" for ending in endings)
         return whole, limited, failed
 
     def found(self, signatures: Iterable[str], limits: object) -> dict[str, Path]:
-        """Signature -> file, of the systems that need not be explored again."""
+        """Return signature -> file, for the systems that need no further exploration."""
         there = frozenset(names(self.explored))
         best = {one: [file for file in self.files_of(one, limits)[:2] if file.name in there] for one in signatures}
         return {one: files[0] for one, files in best.items() if files}
 
     @staticmethod
     def check(files: Mapping[str, Path]) -> None:
-        """Read these files (signature -> file) whole. Raises :class:`DamagedResult`."""
+        """Read these files (signature -> file) completely. Raise :class:`DamagedResult`."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -96,7 +97,7 @@ class AuditFolder:
                 raise DamagedResult(f"{file}: is the result of another system; delete it, and it is explored again")
 
     def failed(self, signatures: Iterable[str]) -> dict[str, Path]:
-        """Signature -> file, of the systems whose last attempt failed."""
+        """Return signature -> file, for the systems whose last attempt failed."""
         there = frozenset(names(self.explored))
         return {one: file for one in signatures if (file := self.files_of(one, "")[2]).name in there}
 
@@ -106,16 +107,18 @@ def _checksum(question: str, signature: str) -> str:
 
 
 def names(folder: Path) -> Iterator[str]:
-    """The finished files of a folder."""
+    """Yield the names of the finished files of a folder."""
     with os.scandir(folder) as entries:
         yield from (entry.name for entry in entries if not entry.name.startswith("."))
 
 
 @contextmanager
 def claimed(path: Path) -> Iterator[AuditFolder]:
-    """The folder at ``path``, ours alone until the end of the block, or of this process. Raises :class:`FolderTaken`.
+    """Yield the folder at ``path``, locked until the end of the block or of this process.
 
-    It is made where there is none. What earlier audits left half-written is gone.
+    Raise :class:`FolderTaken`.
+
+    A missing folder is made. Unfinished files of earlier audits are removed.
     """
     marker = path / MARKER
     if path.exists() and not path.is_dir():
@@ -148,7 +151,7 @@ def claimed(path: Path) -> Iterator[AuditFolder]:
 
 
 def _remove_empty(folder: AuditFolder) -> None:
-    """Nothing came of the audit that made it."""
+    """Remove a folder that this audit made and left empty."""
     (folder.path / MARKER).unlink()
     for empty in (folder.explored, folder.signed, folder.path):
         empty.rmdir()

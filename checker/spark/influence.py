@@ -1,4 +1,6 @@
-"""What makes the difference between the deployments of an audit: which settings, and how many faults each stands."""
+"""Differences between the deployments of an audit: the settings that matter, and the number of faults that each
+tolerates.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Values = Mapping[str, Sequence[str | None]]
-"""The settings of a matrix, each with its values, as the file lists them."""
+"""The settings of a matrix, each with its values in the order of the file."""
 
 MOST_COMBINATIONS = 36
-"""How many combinations of values are told apart at most."""
+"""Largest number of combinations of values that are distinguished."""
 
 LEAST_GAIN = 0.02
-"""A setting is told apart where it explains so much of what is mixed without it."""
+"""Smallest part of the initial mixture that a setting must explain to be distinguished."""
 
 MOST_OUTCOMES = 36
-"""How many different sets of verdicts are told apart at most."""
+"""Largest number of different sets of verdicts that are distinguished."""
 
 NOT_SET = "(not set)"
 ALL_DEPLOYMENTS, EACH_PROPERTY = "all deployments", "each property"
@@ -37,7 +39,7 @@ Splits = Mapping[str, Mapping[Key, Counts]]
 
 
 def influence(spark: SparkSession, folder: AuditFolder, settings: Values) -> Influence:
-    """Read it off the tables of an audit. ``settings`` is empty where the source is no matrix."""
+    """Read the influence of settings from the tables of an audit. ``settings`` is empty if the source is no matrix."""
     verdicts = read_verdicts(spark, folder).select(
         "place", "number", "deployment", "chosen", "property", "required", "status", "fewest_faults"
     )
@@ -69,9 +71,10 @@ def influence(spark: SparkSession, folder: AuditFolder, settings: Values) -> Inf
 
 
 def _splits(verdicts: DataFrame, chosen: Sequence[str]) -> dict[str, dict[Key, Counts]]:
-    """For each setting: the portions for the values of the chosen settings and of this one, in a single job.
+    """Return, for each setting, the portions for the values of the chosen settings and of this setting, in a single
+    job.
 
-    Each is told as property -> status -> how many deployments.
+    Each portion maps property -> status -> number of deployments.
     """
     from pyspark.sql import functions as f
 
@@ -86,13 +89,13 @@ def _splits(verdicts: DataFrame, chosen: Sequence[str]) -> dict[str, dict[Key, C
 
 
 def _mixed(counts: Counts) -> float:
-    """How mixed the verdicts of a portion are: 0 where all have the same status on each property."""
+    """Return the mixture of the verdicts of a portion: 0 if all deployments have the same status on each property."""
     each = [tuple(statuses.values()) for statuses in counts.values()]
     return sum(sum(numbers) - sum(number**2 for number in numbers) / sum(numbers) for numbers in each)
 
 
 def _together(portions: Mapping[Key, Counts]) -> Counts:
-    """The portions as one."""
+    """Return the union of the portions."""
     counts: dict[str, dict[Status, int]] = defaultdict(lambda: defaultdict(int))
     for portion in portions.values():
         for name, statuses in portion.items():
@@ -106,7 +109,7 @@ def _left(portions: Mapping[Key, Counts]) -> float:
 
 
 def _by_combination(verdicts: DataFrame, splits: Splits, settings: Values) -> tuple[Portion, ...]:
-    """Tell apart the setting that explains most, then that which explains most of the rest, and so on."""
+    """Distinguish the setting that explains most, then the setting that explains most of the rest, and so on."""
     chosen: list[str] = []
     best: Mapping[Key, Counts] = {(): _together(next(iter(splits.values())))}
     first = _left(best)
@@ -132,7 +135,7 @@ def _portion(values: Sequence[tuple[str, str | None]], counts: Counts) -> Portio
 
 
 def _in_order(properties: Iterable[str]) -> tuple[str, ...]:
-    """The properties as the catalogue lists them."""
+    """Return the properties in the order of the catalogue."""
     return tuple(sorted(properties, key=KNOWN_PROPERTIES.index))
 
 
@@ -151,9 +154,9 @@ def _outcomes(deployments: DataFrame) -> tuple[Portion, ...]:
 
 
 def _tolerance(verdicts: DataFrame, deployments: DataFrame) -> list[Tolerance]:
-    """Of all deployments, and of each property.
+    """Return the tolerance of all deployments, and for each property.
 
-    What a deployment stands is what the weakest of the properties that it requires stands.
+    A deployment tolerates as many faults as the weakest of its required properties.
     """
     from pyspark.sql import functions as f
 
@@ -176,7 +179,7 @@ def _tolerance_by_value(compared: Mapping[str, Compared], values: Values) -> Ite
 
 
 def _one_tolerance(group: str, label: str, by: Mapping[Weakest, int]) -> Tolerance:
-    """Those that require nothing are not among them."""
+    """Return one tolerance, without the deployments that require nothing."""
     fewest: dict[int, int] = defaultdict(int)
     others: dict[Status, int] = defaultdict(int)
     for (worst, faults), deployments in by.items():

@@ -1,4 +1,4 @@
-"""The tables of an audit, joined from its rows and from what was found of their systems, and put in their places."""
+"""The tables of an audit, joined from its rows and from the results of their systems, and moved to their places."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write_tables(
     explored: Collection[Path],
     folder: AuditFolder,
 ) -> None:
-    """Write ``verdicts``, ``traces``, ``rejected`` and ``runs`` in the places of earlier ones, once all are whole."""
+    """Write ``verdicts``, ``traces``, ``rejected`` and ``runs``, replacing earlier tables once all are whole."""
     from pyspark.sql import functions as f
 
     from checker.spark.tables import EXPLORED
@@ -48,7 +48,7 @@ def write_tables(
     traces = found.select("signature", "property", "id", f.posexplode("traces").alias("at", "told"))
     traces = traces.select("signature", "property", "id", (f.col("at") + 1).alias("trace"), "told.*")
     runs = found.select("signature", *(f.col(f"run_{name}").alias(name) for name in RUN)).distinct()
-    shutil.rmtree(folder.figures, ignore_errors=True)  # they are of the tables that go
+    shutil.rmtree(folder.figures, ignore_errors=True)  # the figures show the replaced tables
     _write(verdicts.orderBy("property", "number"), folder.path / "verdicts", "property")
     _write(traces.orderBy("signature", "property", "trace"), folder.path / "traces")
     _write(rejected.orderBy("number"), folder.path / "rejected")
@@ -58,7 +58,7 @@ def write_tables(
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """The same columns for Spark."""
+    """Return the schema with the same columns for Spark."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)
@@ -74,7 +74,7 @@ def _write(table: DataFrame, target: Path, *partitioned_by: str) -> None:
 
 
 def _put_in_place(target: Path) -> None:
-    """Put a table that is whole in the place of an earlier one."""
+    """Replace an earlier table by a table that is whole."""
     old = target.with_name(f".{target.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():

@@ -1,4 +1,4 @@
-"""A row of an inventory becomes a question to the model, or a reason why there is none. Runs on the executors."""
+"""Rows of an inventory as questions to the model, or as reasons for a rejection. Runs on the executors."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ ADDED = {
     "reason": "string",
 }
 NORMALISED = ", ".join([ROWS, *(f"{name} {kind}" for name, kind in ADDED.items())])
-"""A row with what came of it: a question, or the reason why there is none."""
+"""Schema of a row with its outcome: a question, or the reason why there is none."""
 
 
 def normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """The rows that there are, with what came of them."""
+    """Yield the existing rows with their outcomes."""
     import pandas as pd
 
     for batch in batches:
@@ -69,7 +69,7 @@ def _normalised(source: Source, number: int, place: str, text: str) -> dict[str,
 
 
 def _known_defects(deployment: Deployment) -> dict[str, list[str]]:
-    """The ids of the known defects that could violate each property, by property (docs/defects.md)."""
+    """Return the ids of the known defects that could violate each property, by property (docs/defects.md)."""
     found: dict[str, list[str]] = {}
     for defect in defects_here(deployment):
         for prop in defect.breaks:
@@ -78,12 +78,12 @@ def _known_defects(deployment: Deployment) -> dict[str, list[str]]:
 
 
 def _whole(text: str) -> str:
-    """A text that can be written: JSON can escape halves of characters."""
+    """Return a text that can be written, because JSON can contain escaped surrogate halves."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
-    """The durations that no clock of the model has, with values that leave it so."""
+    """Yield the durations that no clock of the model uses, with values that do not activate a clock."""
     if not deployment.reading_is_timed and not (deployment.offsets_expire and deployment.offsets_age_in_use):
         for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
             yield name, Quantity("", 0, 0)
@@ -106,9 +106,10 @@ def _what_is_assumed(deployment: Deployment) -> tuple[bool, ...]:
 
 
 def meaning(deployment: Deployment) -> Deployment:
-    """What the model is built from and the exploration is bounded by, without names and places.
+    """Return the deployment reduced to the inputs of the model and the bounds of the exploration, without names and
+    places.
 
-    Without a total of faults every pair is covered: how far an audit gets must not depend on how fast it is.
+    Without a total of faults every pair is covered, because the coverage of an audit must not depend on its speed.
     """
     faults = deployment.faults
     if faults.total is None and not faults.any_number:
@@ -117,7 +118,7 @@ def meaning(deployment: Deployment) -> Deployment:
     plainer = replace(durations, **dict(_unused(deployment)))
     if _what_is_assumed(replace(deployment, durations=plainer)) == _what_is_assumed(deployment):
         durations = plainer
-    # Some properties are asked only where they are required.
+    # These properties are checked only if they are required.
     asked = tuple(name for name in deployment.require if name not in ASKED_BY_DEFAULT)
     if not deployment.cleans:
         deployment = replace(deployment, compaction=None, keys=Keys.DISTINCT)

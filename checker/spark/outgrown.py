@@ -1,4 +1,4 @@
-"""Systems that outgrew what one exploration may take of a machine, explored by all executors together."""
+"""Systems that reached the memory limit of one exploration on a machine, explored by all executors together."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 SPREAD = "spread"
-"""Where the states of such a system are while it is explored, in the audit's folder."""
+"""Name of the folder, in the audit's folder, for the states of such systems."""
 
 
 def outgrown(signatures: Mapping[str, str], folder: AuditFolder, limits: Limits) -> list[tuple[str, str]]:
-    """Those of the systems (signature -> document) whose exploration ran out of memory."""
+    """Return the systems (signature -> document) whose exploration reached the memory limit."""
     import pyarrow.parquet as pq
 
     found = folder.found(signatures, limits)
@@ -42,10 +42,11 @@ def outgrown(signatures: Mapping[str, str], folder: AuditFolder, limits: Limits)
 def explore_outgrown(
     context: SparkContext, systems: Mapping[str, str], folder: AuditFolder, limits: Limits, watch: Watch
 ) -> int:
-    """Explore them one after the other, each on all executors; how many there were.
+    """Explore these systems one after the other, each on all executors; return their number.
 
-    One that is interrupted goes on next time from its last whole superstep if it was the first, and else begins anew:
-    the machine code of a system differs with what the process has built before, and states belong to one code.
+    An interrupted system continues next time from its last complete superstep if it was the first, and else begins
+    again. The machine code of a system depends on the systems that the process built before, and states belong to one
+    code.
     """
     waiting = outgrown(systems, folder, limits)
     done: list[str] = []

@@ -1,4 +1,4 @@
-"""Paths as Spark takes them."""
+"""Paths in the form that Spark expects."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from pathlib import Path
 
 
 def literal(path: Path | str) -> str:
-    """A path in which Spark reads no character as a pattern."""
+    """Return a path in which Spark reads no character as a pattern."""
     return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))

@@ -19,24 +19,24 @@ Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
 BETWEEN_LOOKS = 0.02
-"""Seconds between two looks whether a job is done, or whether to stop."""
+"""Seconds between two checks whether a job is done, or must stop."""
 
 
 @dataclass(frozen=True)
 class SparkRunner:
-    """The executors of a Spark session. What a task works on must be where all of them reach it by the same path."""
+    """A runner on the executors of a Spark session. All executors must reach the files of a task by the same path."""
 
     context: SparkContext
 
     @property
     def parallelism(self) -> int:
-        """How many tasks run at a time."""
+        """Number of tasks that run at a time."""
         return int(self.context.defaultParallelism)
 
     def run(
         self, do: Callable[[Plan, Task], Outcome], plan: Plan, tasks: Sequence[Task], should_stop: ShouldStop
     ) -> list[Outcome]:
-        """Carry out the tasks as one job; a task whose process dies is tried again."""
+        """Execute the tasks as one job; Spark repeats a task whose process dies."""
         if not tasks:
             return []
         try:

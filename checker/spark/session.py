@@ -1,4 +1,4 @@
-"""A Spark session for this interpreter, and what is wrong with the machine's Java in one line."""
+"""A Spark session for this interpreter, and one-line messages about problems with Java."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PARTS_ON_ONE_MACHINE = 8
-"""Into how many parts tables are split here: the 200 that suit a cluster cost more than all that an audit joins."""
+"""Number of parts of a table on one machine. Spark's default of 200 suits a cluster, and costs more here than all joins
+of an audit."""
 
 MASTERS = r"(local|local\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\]|yarn|(spark|k8s|mesos)://.+)$"
-"""What Spark takes for a master."""
+"""Pattern of the masters that Spark accepts."""
 LITTLE_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Where the work is done in Python: half of what Java takes for an audit is to make its own code faster."""
+"""Options for a Java that does little work, because the work is done in Python: half of Java's time for an audit would
+go into optimising its own code."""
 
 TASK_ATTEMPTS = 3
-"""How often a task is tried whose Python process dies. Spark's own setting for it has no effect on one machine."""
+"""Number of attempts of a task whose Python process dies. Spark's own setting has no effect on one machine."""
 
 OLDEST_JAVA = 17
-"""The oldest Java that Spark 4 runs on."""
+"""The oldest Java on which Spark 4 runs."""
 
 SETTINGS: Mapping[str, str] = {
     "spark.app.name": "proofka",
@@ -43,10 +45,10 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
-    # Making code for a query takes longer than what an audit's small queries save by it.
+    # Generating code for a query takes longer than an audit's small queries save.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Where this differs between Spark's two ways to call Python, each starts Python processes of its own.
+    # If this setting differs between Spark's two ways to call Python, each way starts Python processes of its own.
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
 }
@@ -56,16 +58,16 @@ NOT_INSTALLED = 'Spark is not installed: pip install "proofka[spark]"'
 
 
 class NoSpark(InputError):
-    """Spark cannot run here; the message says what to install."""
+    """Spark cannot run here; the message names what to install."""
 
 
 class SparkFailed(Exception):
-    """Spark gave up; the message is the one line of all it said that tells why."""
+    """Spark failed; the message is the line of Spark's output that gives the reason."""
 
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """What Spark raises within the block becomes :class:`SparkFailed`."""
+    """Turn Spark's exceptions within the block into :class:`SparkFailed`."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -74,11 +76,11 @@ def spark_errors() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         raise SparkFailed(one_line(_said_by(error))) from error
     except ConnectionError as error:
-        raise SparkFailed("its Java has ended") from error
+        raise SparkFailed("its Java process has ended") from error
 
 
 def _said_by(error: Exception) -> str:
-    """An error's text; where the Java that it came from is gone, there is none."""
+    """Return an error's text, or a substitute if the Java process behind the error is gone."""
     try:
         return str(error)
     except Exception:
@@ -86,7 +88,9 @@ def _said_by(error: Exception) -> str:
 
 
 def one_line(said: str) -> str:
-    """What tells most of an error of Spark: the last line of a Python traceback, or the first of anything else."""
+    """Return the most telling line of a Spark error: the last line of a Python traceback, or the first line
+    otherwise.
+    """
     lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it does not say why"]
     raised = [line for line in lines if re.match(r"[A-Za-z_][\w.]*: ", line) and not line.startswith("Caused by")]
     return raised[-1] if "Traceback (most recent call last):" in lines and raised else lines[0]
@@ -96,10 +100,10 @@ def one_line(said: str) -> str:
 def spark_session(
     master: str | None = None, *, verbose: bool = False, java_options: str = LITTLE_JAVA
 ) -> Iterator[SparkSession]:
-    """A session on ``master`` (default: every core of this machine), stopped at the end.
+    """Yield a session on ``master`` (default: every core of this machine), and stop it at the end.
 
-    Executors run this interpreter. Without ``verbose`` Spark says nothing. ``java_options`` are for the Java of a
-    session on this machine; a cluster has its own. Raises :class:`NoSpark`.
+    Executors run this interpreter. Without ``verbose`` Spark prints nothing. ``java_options`` are for the Java of a
+    session on this machine; a cluster has its own. Raise :class:`NoSpark`.
     """
     try:
         from py4j.protocol import Py4JError
@@ -109,7 +113,7 @@ def spark_session(
         raise NoSpark(NOT_INSTALLED) from None
     java = check_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    # Workers find this very checkout or installation, not another one.
+    # Workers must import this checkout or installation, not another one.
     root = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     if master is not None and not re.match(MASTERS, master):
@@ -123,7 +127,7 @@ def spark_session(
     with (
         _hushed(verbose=verbose),
         _gateway(conf, archive, verbose=verbose) as gateway,
-        # Spark puts its own handler in the place of that one, for good.
+        # Spark replaces the interrupt handler permanently.
         handling(signal.getsignal(signal.SIGINT)),
     ):
         try:
@@ -132,21 +136,21 @@ def spark_session(
                 session = SparkSession(context)
         except SparkFailed as error:
             whom = f"--master {master}" if master is not None else "Spark"
-            raise NoSpark(f"{whom}: no session can be had: {error}") from None
+            raise NoSpark(f"{whom}: cannot start a session: {error}") from None
         try:
             if not verbose:
                 context.setLogLevel("OFF")
                 accumulators: Any = context._accumulatorServer
-                accumulators.handle_error = lambda *_: None  # it prints a traceback where Java has ended
+                accumulators.handle_error = lambda *_: None  # the default prints a traceback after the end of Java
             yield session
         finally:
-            with suppress(ConnectionError, Py4JError):  # where Java has ended before
+            with suppress(ConnectionError, Py4JError):  # Java may have ended before
                 context.stop()
 
 
 @contextmanager
 def _hushed(*, verbose: bool) -> Iterator[None]:
-    """What Spark's client logs to nobody in particular (a traceback where Java has ended) is printed nowhere."""
+    """Silence the log messages of Spark's client that have no handler, such as a traceback after the end of Java."""
     root, silence = logging.getLogger(), logging.NullHandler()
     hushes = not verbose and not root.handlers
     if hushes:
@@ -160,7 +164,7 @@ def _hushed(*, verbose: bool) -> Iterator[None]:
 
 @contextmanager
 def _gateway(conf: SparkConf, archive: ClassArchive | None, *, verbose: bool) -> Iterator[Any]:
-    """Java until the end of the block; it leaves an archive of its classes where there is none."""
+    """Yield Java's gateway until the end of the block; Java then writes an archive of its classes if none exists."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -172,13 +176,13 @@ def _gateway(conf: SparkConf, archive: ClassArchive | None, *, verbose: bool) ->
         with suppress(ConnectionError, Py4JError):
             gateway.shutdown()
         SparkContext._gateway = SparkContext._jvm = None
-        gateway.proc.stdin.close()  # which ends Java
+        gateway.proc.stdin.close()  # ends Java
         if archive is not None:
             archive.keep(gateway.proc)
 
 
 def _launched(conf: SparkConf, silent: Mapping[str, Any] | None, archive: ClassArchive | None) -> Any:
-    """Java, with the archive of its classes where there is one that it can start with."""
+    """Start Java, with the archive of its classes if Java accepts one."""
     from pyspark.errors import PySparkRuntimeError
     from pyspark.java_gateway import launch_gateway
 
@@ -197,10 +201,10 @@ def _launched(conf: SparkConf, silent: Mapping[str, Any] | None, archive: ClassA
 
 @contextmanager
 def _none_left_behind() -> Iterator[None]:
-    """A Java that begins within the block does not outlive what ends the block early, such as an interrupt.
+    """End a Java that begins within the block if the block ends early, for example by an interrupt.
 
-    It would: it finds no folder any more to say where it listens, and listens on, whether its standard input ends or
-    not.
+    Otherwise Java would stay: it finds no folder in which to write its port, and keeps listening, even after its
+    standard input ends.
     """
     from pyspark import java_gateway
 
@@ -225,13 +229,13 @@ def _none_left_behind() -> Iterator[None]:
 
 
 def _patient(master: str) -> str:
-    """A master on this machine that tries a task more than once, as a cluster does."""
+    """Return a master on this machine that repeats failed tasks, as a cluster does."""
     local = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
     return f"local[{local[1] or 1},{TASK_ATTEMPTS}]" if local else master
 
 
 def check_java() -> Path:
-    """The Java that Spark finds. Raises :class:`NoSpark` where it would not find one that it runs on."""
+    """Return the Java that Spark finds. Raise :class:`NoSpark` if Spark would find no suitable Java."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     wanted = f"Spark needs Java {OLDEST_JAVA} or later"
@@ -247,7 +251,7 @@ def check_java() -> Path:
 
 
 def java_version(java: str) -> int | None:
-    """The feature release of a Java, 8 for 1.8; None if it does not say."""
+    """Return the feature release of a Java, 8 for 1.8; None if unknown."""
     try:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.TimeoutExpired):

@@ -1,9 +1,9 @@
-"""What an audit reads: an inventory with a deployment a row, a folder of deployment files, a folder with what Kafka's
-own tools print of a cluster, or a matrix.
+"""Sources of an audit: an inventory, a folder of deployment files, the output of Kafka's tools for a cluster, or a
+matrix.
 
-A source says which rows there are (a DataFrame of numbers and texts, made on the executors where it is large) and
-reads one of them as a deployment. What is wrong with a row is that row's matter; what is wrong with the source ends
-the audit.
+An inventory has a deployment in each row. A source lists its rows as a DataFrame of numbers and texts, made on the
+executors if it is large. A source also reads a row as a deployment. An error in a row affects this row only; an error
+in the source ends the audit.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class NoSuchRow(Exception):
 
 
 class Source(Protocol):
-    """Where deployments come from; sent to the executors."""
+    """A source of deployments, sent to the executors."""
 
     @property
     def nothing(self) -> str:
-        """Why there is no row, where there is none."""
+        """The reason why the source has no row, if it has none."""
 
     def rows(self, spark: SparkSession) -> DataFrame:
-        """Every row that there may be: ``ROWS``, each number once."""
+        """Return every possible row: ``ROWS``, each number once."""
 
     def read(self, number: int, place: str, text: str) -> Deployment:
-        """The deployment of a row. Raises DeploymentError, and :class:`NoSuchRow`."""
+        """Return the deployment of a row. Raise DeploymentError, and :class:`NoSuchRow`."""
 
     def called(self, number: int, place: str, text: str) -> str:
-        """What a row is called, also one that cannot be read."""
+        """Return the name of a row, also of an unreadable row."""
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
-        """What distinguishes a row from others, where the source says so: the values chosen for it, its labels."""
+        """Return the values that distinguish a row, if the source has any: the values chosen for it, its labels."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class MatrixSource:
 
 @dataclass(frozen=True)
 class InventoryFile:
-    """A table with a deployment a row: CSV with a header, JSON lines, or Parquet."""
+    """A table with a deployment in each row: CSV with a header, JSON lines, or Parquet."""
 
     nothing: ClassVar[str] = "there is no row in it"
     path: str
@@ -136,7 +136,7 @@ class InventoryFile:
 
     @staticmethod
     def _record(text: str) -> Mapping[str, object]:
-        """A row as far as it can be read; of what is wrong with it ``read`` tells."""
+        """Return the readable part of a row; ``read`` reports its errors."""
         try:
             record = json.loads(text or "null")
         except (ValueError, RecursionError):
@@ -150,7 +150,7 @@ def _name_of(record: Mapping[str, object], number: int, place: str) -> str:
 
 
 def _csv_rows(path: str, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """The records of a CSV file as JSON, each with the line on which it begins."""
+    """Yield the records of a CSV file as JSON, each with the line on which it begins."""
     import pandas as pd
 
     for batch in batches:
@@ -177,10 +177,10 @@ class DeploymentFolder:
     path: str
     overrides: Mapping[str, str]
     passed_over: str | None = None
-    """What else lies in the folder and is not read, in words."""
+    """Further files in the folder, which are not read, in words."""
 
     def rows(self, spark: SparkSession) -> DataFrame:
-        # Not Spark's own reader of files: it passes over empty ones, and over names that start with an underscore.
+        # Spark's own reader of files skips empty files, and names that start with an underscore.
         files = enumerate(look_into(Path(self.path)).deployments, 1)
         return spark.createDataFrame([(number, str(file), "") for number, file in files], ROWS)
 
@@ -196,9 +196,10 @@ class DeploymentFolder:
 
 @dataclass(frozen=True)
 class ClusterFolder:
-    """A folder with what Kafka's tools print of a cluster, beside property files of clients: read once, by the driver.
+    """A folder with the output of Kafka's tools for a cluster, beside property files of clients; the driver reads it
+    once.
 
-    ``kafka`` is the release of the brokers, where no list of pipelines says it.
+    ``kafka`` is the release of the brokers, if no list of pipelines names it.
     """
 
     nothing: ClassVar[str] = "there is no pipeline in it"
@@ -229,36 +230,36 @@ class ClusterFolder:
 
 @dataclass(frozen=True)
 class Requiring:
-    """The deployments of another source, of which a profile says what is required, whatever they say themselves."""
+    """The deployments of another source, with the required properties of a profile instead of their own."""
 
     source: Source
     profile: str
 
     @property
     def nothing(self) -> str:
-        """Why there is no row, where there is none."""
+        """The reason why the source has no row, if it has none."""
         return self.source.nothing
 
     def rows(self, spark: SparkSession) -> DataFrame:
-        """Every row of the other source."""
+        """Return every row of the other source."""
         return self.source.rows(spark)
 
     def read(self, number: int, place: str, text: str) -> Deployment:
-        """The deployment of a row, with what the profile requires."""
+        """Return the deployment of a row, with the profile's required properties."""
         return narrowed(self.source.read(number, place, text), None, None, self.profile)
 
     def called(self, number: int, place: str, text: str) -> str:
-        """What a row is called, also one that cannot be read."""
+        """Return the name of a row, also of an unreadable row."""
         return self.source.called(number, place, text)
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
-        """What distinguishes a row from others."""
+        """Return the values that distinguish a row."""
         return self.source.values(number, text)
 
 
 @contextmanager
 def _as_named(lines: Mapping[str, int]) -> Iterator[None]:
-    """What is wrong is said of the column or key (name -> line) by which the source knows a setting."""
+    """Name the source's own column or key (name -> line) in errors about a setting."""
     try:
         yield
     except DeploymentError as error:
@@ -270,7 +271,7 @@ def _as_named(lines: Mapping[str, int]) -> Iterator[None]:
 
 
 def _counted(by: str) -> Column:
-    """The number of each row in the order of a column, from 1."""
+    """Return the number of each row in the order of a column, from 1."""
     from pyspark.sql import functions as f
     from pyspark.sql.window import Window
 
@@ -278,16 +279,18 @@ def _counted(by: str) -> Column:
 
 
 def _spread(rows: DataFrame) -> DataFrame:
-    """Rows that one task has read or counted, in as many parts as there are processors."""
+    """Distribute rows read or counted by one task over as many parts as there are processors."""
     return rows.repartition(rows.sparkSession.sparkContext.defaultParallelism)
 
 
 def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = None) -> Source:
-    """What a path holds. Raises DeploymentError where that is nothing an audit reads.
+    """Return the source at a path.
 
-    ``kafka`` is the release of the brokers of a cluster that Kafka's tools describe: no other source needs it said.
+    Raise DeploymentError if an audit cannot read the path.
+
+    ``kafka`` is the release of the brokers of a cluster that Kafka's tools describe; no other source needs this value.
     """
-    read_options(overrides)  # what is wrong with these is wrong with every row
+    read_options(overrides)  # an error here is an error of every row
     if not path.exists():
         raise DeploymentError("does not exist", file=str(path))
     if path.is_file() and not path.stat().st_size:
@@ -297,7 +300,7 @@ def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = No
         return ClusterFolder(str(path), read_cluster(path, files), kafka, overrides)
     if kafka is not None:
         raise DeploymentError(
-            "says itself which release each deployment has; leave this out", file=str(path), key=f"--kafka {kafka}"
+            "names the release of each deployment itself; leave this option out", file=str(path), key=f"--kafka {kafka}"
         )
     if files is not None:
         is_table = any(path.glob("*.parquet")) or not files.deployments
@@ -309,29 +312,31 @@ def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = No
         matrix.check_keys()
         return MatrixSource(matrix, overrides)
     if path.name.startswith("_"):
-        raise DeploymentError("Spark passes over files whose names start with an underscore: rename it", file=str(path))
+        raise DeploymentError(
+            "Spark ignores files whose names start with an underscore: rename this file", file=str(path)
+        )
     if path.suffix == ".csv":
         check_header(path)
     if path.suffix in (".csv", ".jsonl", ".ndjson", ".json", ".parquet"):
         return InventoryFile(str(path), overrides)
-    raise DeploymentError(f"is none of what an audit reads: {_READ}", file=str(path))
+    raise DeploymentError(f"is no source of an audit: {_READ}", file=str(path))
 
 
 def _is_cluster(path: Path, files: Files) -> bool:
-    """Whether a folder holds a cluster's description, and nothing else that could be meant."""
+    """Tell whether a folder holds a cluster's description, and nothing else."""
     if any(path.glob("*.parquet")):
         return False
     described = bool(files.outputs) or files.pipelines is not None
     if files.deployments:
         if described:
-            message = f"holds deployment files and a cluster's description, and one can be meant: {files.counted()}"
+            message = f"holds deployment files and a cluster's description, of which one is allowed: {files.counted()}"
             raise DeploymentError(f"{message}; audit each in a folder of its own", file=str(path))
         return False
     if described or files.texts:
         return True
     if files.parquet:
-        return False  # deeper down: a table in partitions
-    raise DeploymentError(f"holds none of what an audit reads: {_READ} (found: {files.counted()})", file=str(path))
+        return False  # a partitioned table lies deeper
+    raise DeploymentError(f"holds no source of an audit: {_READ} (found: {files.counted()})", file=str(path))
 
 
 _READ = (

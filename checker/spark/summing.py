@@ -1,4 +1,4 @@
-"""What an audit came to, summed up from the tables that it wrote."""
+"""The summary of an audit, from the tables that it wrote."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 WORST_FIRST = (Status.VIOLATED, Status.UNKNOWN, Status.VACUOUS, Status.HOLDS)
 
 MOST_REASONS = 5
-"""How many reasons for rejections a summary has at most."""
+"""Largest number of reasons for rejections in a summary."""
 
 MOST_CUT_SETS = 3
-"""How many smallest fault sets a summary has of a property at most."""
+"""Largest number of smallest fault sets of a property in a summary."""
 
 
 def read_verdicts(spark: SparkSession, folder: AuditFolder) -> DataFrame:
-    """The table ``verdicts``; there must be a deployment in it."""
+    """Return the table ``verdicts``; it must contain a deployment."""
     return spark.read.parquet(literal(folder.path / "verdicts"))
 
 
 def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds: float) -> AuditSummary:
-    """Sum up what stands in the folder of an audit that took ``seconds``."""
+    """Return the summary of an audit's folder; the audit took ``seconds``."""
     verdicts = read_verdicts(spark, folder) if counts.deployments else None
     reasons, more_reasons = _reasons(spark.read.parquet(literal(folder.path / "rejected")))
     return AuditSummary(
@@ -47,7 +47,7 @@ def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds:
 
 
 def _reasons(rejected: DataFrame) -> tuple[tuple[tuple[str, int], ...], int]:
-    """The most common reasons, each with the first place where it is one, and how many others there are."""
+    """Return the most common reasons, each with its first place, and the number of other reasons."""
     from pyspark.sql import functions as f
 
     place = f.min_by(f.concat_ws(":", "file", "line"), "number").alias("place")
@@ -96,14 +96,14 @@ _CUT_SET = ("property", "cut_set")
 
 
 def rank(status: Column) -> Column:
-    """Where a status stands in :data:`WORST_FIRST`."""
+    """Return the position of a status in :data:`WORST_FIRST`."""
     from pyspark.sql import functions as f
 
     return f.array_position(f.lit([str(one) for one in WORST_FIRST]), status) - 1
 
 
 def _worst(verdicts: DataFrame) -> dict[Status, int]:
-    """How many deployments have which status as the worst on what they require."""
+    """Return the number of deployments for each worst status of their required properties."""
     from pyspark.sql import functions as f
 
     required = verdicts.where("required").groupBy("place", "number").agg(f.min(rank(f.col("status"))).alias("worst"))

@@ -1,4 +1,4 @@
-"""The tables that an audit writes, as Arrow schemas, and how verdicts become their rows."""
+"""The tables that an audit writes, as Arrow schemas, and the conversion of verdicts to their rows."""
 
 from __future__ import annotations
 
@@ -59,11 +59,12 @@ EXPLORED = pa.schema(
         ("run_compile_seconds", pa.float64()),
     ]
 )
-"""One row per distinct system and property, with what the exploration cost (the same in all rows of a system)."""
+"""Schema with one row for each distinct system and property, with the cost of the exploration (the same in all rows of
+a system)."""
 
 
 def explored_rows(signature: str, verdicts: tuple[Verdict, ...], run: EngineRun) -> pa.Table:
-    """The verdicts on one system as a table."""
+    """Return the verdicts on one system as a table."""
     rows = [
         {
             "signature": signature,
@@ -89,7 +90,7 @@ def explored_rows(signature: str, verdicts: tuple[Verdict, ...], run: EngineRun)
 
 
 def undecided_rows(signature: str, properties: Collection[str], reason: str) -> pa.Table:
-    """That nothing is known of a system, as a table with these properties: what is not known is null."""
+    """Return a table for an undecided system, with these properties; unknown values are null."""
     rows = [
         {"signature": signature, "property": name, "status": Status.UNKNOWN.value, "cut_sets": [], "traces": []}
         | {"states": 0, "witness_reached": False, "notes": [reason]}

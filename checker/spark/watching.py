@@ -1,4 +1,4 @@
-"""Watching an audit while it runs: what has appeared in its folder, how long the rest may take, and interrupts."""
+"""Observation of a running audit: the finished systems in its folder, the remaining time, and interrupts."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OnProgress = Callable[[AuditProgress], None]
 Count = Callable[[], tuple[int, int]]
-"""How many are done, and how many of these violate something."""
+"""Number of finished systems, and the number of these with a violation."""
 
 BETWEEN_LOOKS = 0.5
 """Seconds between two looks."""
 
 SHARE_OF_LOOKING = 0.05
-"""The part of the time that looking may take: a large folder is listed less often."""
+"""Part of the time that looking can take; a large folder is listed less often."""
 
 RECENT = 12
-"""From so many of the latest explorations it is estimated how long the rest will take."""
+"""Number of latest explorations from which the remaining time is estimated."""
 
 FEWEST = 4
-"""While fewer explorations are done there is no estimate."""
+"""Smallest number of finished explorations for an estimate."""
 
 
 class Interrupted(Exception):
-    """Somebody asked to stop before the audit was done; ``progress`` says how far it came."""
+    """The user asked to stop before the audit was done; ``progress`` is its progress until then."""
 
     def __init__(self, progress: AuditProgress) -> None:
         super().__init__(f"interrupted while {progress.stage}")
@@ -43,7 +43,7 @@ class Interrupted(Exception):
 
 @dataclass
 class _Watched:
-    """A stage, and the moments at which it began and at which each that is done was seen to be done."""
+    """A stage, and the times at which it began and at which each finished item was seen."""
 
     stage: Stage
     total: int
@@ -62,9 +62,9 @@ class _Watched:
 
 
 class Watch:
-    """Who runs an audit says in which stage it is; who watches, from another thread, sees how far it has come.
+    """Progress of an audit: the thread of the audit enters stages, and another thread reads the progress.
 
-    What counts is what stands in the folder, so executors need not report to anybody.
+    The files in the folder are counted, so executors need not report.
     """
 
     def __init__(self, on_progress: OnProgress | None = None, stop: threading.Event | None = None) -> None:
@@ -73,7 +73,7 @@ class Watch:
         self._watched = _Watched(Stage.STARTING, 0, lambda: (0, 0))
 
     def begin(self, stage: Stage, total: int = 0, count: Count = lambda: (0, 0)) -> None:
-        """Enter a stage. Raises :class:`Interrupted` instead where somebody asked to stop."""
+        """Enter a stage. Raise :class:`Interrupted` instead after a request to stop."""
         if self.stop.is_set():
             raise Interrupted(self.look())
         if self._watched.total:
@@ -81,18 +81,19 @@ class Watch:
         self._watched = _Watched(stage, total, count)
 
     def look(self) -> AuditProgress:
-        """How far the audit has come."""
+        """Return the progress of the audit."""
         return self._watched.look()
 
     def tell(self) -> None:
-        """Say how far the audit has come to whoever listens."""
+        """Report the progress of the audit to the listener."""
         if self._on_progress is not None:
             self._on_progress(self.look())
 
     def run(self, context: SparkContext, work: Callable[[], T]) -> T:
-        """Do the work in another thread, and report until it is done.
+        """Do the work in another thread, and report progress until it is done.
 
-        Raises what the work raises, and :class:`Interrupted` where it was stopped; then Spark's jobs are as well.
+        Raise the exceptions of the work, and :class:`Interrupted` after a request to stop, which also cancels Spark's
+        jobs.
         """
         results: list[T] = []
         errors: list[BaseException] = []
@@ -122,10 +123,11 @@ class Watch:
 
 
 def seconds_left(moments: Sequence[float], left: int, now: float) -> float | None:
-    """How long ``left`` more will take. ``moments``: when the work began, and when each that is done was.
+    """Return the estimated seconds for ``left`` more items.
 
-    The costliest come first, so the latest tell more of the rest than all do; the estimate is still rather too long,
-    and grows while one holds all others up.
+    ``moments``: the times at which the work began and at which each item was done. The costliest items come first, so
+    the latest items predict the rest better than all items. The estimate is still too long on average, and grows while
+    one item delays all others.
     """
     finished = len(moments) - 1
     if finished < FEWEST:
@@ -135,14 +137,14 @@ def seconds_left(moments: Sequence[float], left: int, now: float) -> float | Non
 
 
 class Violations:
-    """How many systems violate a property that is required of them; each file is read once."""
+    """The number of systems that violate a required property; each file is read once."""
 
     def __init__(self, required: Mapping[str, Collection[str]]) -> None:
         self._required = required
         self._violated: dict[str, bool] = {}
 
     def among(self, found: Mapping[str, Path]) -> int:
-        """Of the systems in these files."""
+        """Return this number among the systems in these files."""
         import pyarrow.parquet as pq
 
         for system in found.keys() - self._violated.keys():

@@ -1,8 +1,8 @@
-"""Backward reachability without clocks: the states from which a violation can still be reached.
+"""Backward reachability without clocks: the states from which a violation is still reachable.
 
-Clocks only take runs away. A state from which no run without clocks reaches a violation, with the faults that are left,
-reaches none in time either, so a timed re-exploration need not enter it (docs/reductions.md). The exploration without
-clocks has stored every such state already; its steps are made once more, and followed backwards from the violations.
+Clocks only exclude runs. If no run without clocks leads from a state to a violation, with the faults that are left, no
+timed run does either. So a timed re-exploration can skip the state (docs/reductions.md). The exploration without clocks
+has already stored every such state. Its steps are made again, and followed backward from the violations.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ from checker.timing.timed_kernel import TimedKernel
 from model.faults import Fault
 
 BYTES_OF_A_STATE = 160
-"""Memory for a state while its fault set is marked: some six steps, by source and by target, and its marks."""
+"""Bytes of memory for a state while its fault set is marked: about six steps, by source and by target, and its
+marks."""
 
 LEAST_TO_THE_END, SHARE_TO_THE_END = 1_000_000, 4
-"""States that a search beyond first violations may find: this many, and so many times those found up to there."""
+"""States that a search beyond the first violations can find: at least this number, plus SHARE_TO_THE_END times the
+states found before."""
 
 STEPS_AT_ONCE = 1 << 16
 """Number of steps that are written into one array."""
@@ -51,10 +53,10 @@ Numbers = NDArray[np.int32]
 
 
 class BackwardReachability:
-    """The states of an ``exploration`` without clocks from which its violations can be reached, found when asked for.
+    """The states of an ``exploration`` without clocks from which its violations are reachable, computed on demand.
 
-    Bits of marks are those of the exploration's predicates. A fault set of which it does not have all states, because
-    its search ended at the first violations, is explored again to its end.
+    Bits of marks are the bits of the exploration's predicates. A fault set whose search ended at the first violations
+    lacks states, so it is explored again to its end.
     """
 
     def __init__(self, exploration: EmbeddedExploration, threads: int) -> None:
@@ -65,23 +67,23 @@ class BackwardReachability:
         self._too_large: set[Combination] = set()
 
     def combination_of(self, faults: Faults) -> Combination:
-        """The part of some faults that the exploration knows."""
+        """Return the part of some faults that the exploration knows."""
         return tuple(faults.get(kind, 0) for kind in self._exploration.kinds)
 
     def has_marked(self, fault_sets: Iterable[Faults]) -> bool:
-        """Tell whether all these fault sets were marked already."""
+        """Tell whether all these fault sets are already marked."""
         return all(self.combination_of(faults) in self._known for faults in fault_sets)
 
     def states_of(self, fault_sets: Iterable[Faults]) -> int:
-        """The number of states found with these fault sets."""
+        """Return the number of states found with these fault sets."""
         tops = {self.combination_of(faults) for faults in fault_sets}
         return sum(shard.count for top in tops if (shard := self._exploration.shards.get(top)) is not None)
 
     def wanted(self, name: str, fault_sets: Sequence[Faults], layout: Layout, kinds: Sequence[Fault]) -> Wanted:
-        """The states from which ``name`` can be violated within one of these fault sets; all if a limit was reached.
+        """Return the states from which ``name`` can be violated within one of these fault sets; all states at a limit.
 
-        ``layout``: of the states that will be asked about, which begin with the words of the exploration's. ``kinds``:
-        of the faults in their combinations.
+        ``layout``: the layout of the states to test, which begin with the words of the exploration's states. ``kinds``:
+        the kinds of the faults in their combinations.
         """
         own = self._exploration.layout
         mask = np.zeros(own.words, dtype=np.uint64)
@@ -93,7 +95,7 @@ class BackwardReachability:
     def _tables_for(
         self, name: str, fault_sets: Sequence[Faults], mask: NDArray[np.uint64], kinds: Sequence[Fault]
     ) -> Mapping[Combination, Names] | None:
-        """A table for each part of a fault set, counted in ``kinds``."""
+        """Return a table for each part of a fault set, counted in ``kinds``."""
         tops = frozenset(self.combination_of(faults) for faults in fault_sets)
         made = self._tables.get(name)
         if made is not None and tops <= made.fault_sets and made.mask.tobytes() == mask.tobytes():
@@ -106,14 +108,14 @@ class BackwardReachability:
             marked = self._known[self.combination_of(faults)]
             for used in _parts_of(faults):
                 found = names.setdefault(tuple(used.get(kind, 0) for kind in kinds), [])
-                # Faults that the exploration does not know change nothing that it sees.
+                # Faults that the exploration does not know change nothing in its states.
                 found += marked.names(self.combination_of(used), bit, mask)
         tables = {used: table_of(np.concatenate(found)) for used, found in names.items()}
         self._tables[name] = _Tables(tops, mask, tables)
         return tables
 
     def _mark(self, fault_sets: Iterable[Combination]) -> bool:
-        """Mark the states of these fault sets and of their parts; tell whether that came to its end."""
+        """Mark the states of these fault sets and of their parts; tell whether all were marked."""
         new = [top for top in fault_sets if top not in self._known]
         if not self._too_large.isdisjoint(new):
             return False
@@ -122,7 +124,7 @@ class BackwardReachability:
         if again is None:
             self._too_large.update(partly)
             return False
-        # Several fault sets are marked side by side; the steps of a single one are read by all threads.
+        # Several fault sets are marked in parallel; for a single fault set, all threads read its steps.
         threads = self._threads if len(new) == 1 else 1
 
         def marked(top: Combination) -> _Marked | None:
@@ -139,12 +141,14 @@ class BackwardReachability:
         return all(top in self._known for top in new)
 
     def _most_to_the_end(self, fault_sets: Iterable[Combination]) -> int:
-        """The states up to which a search that ended at its first violations is worth going on with."""
+        """Return the largest number of states for which continuing a search beyond its first violations is
+        worthwhile.
+        """
         found = sum(shard.count for top in fault_sets if (shard := self._exploration.shards.get(top)) is not None)
         return LEAST_TO_THE_END + SHARE_TO_THE_END * found
 
     def _explored_to_the_end(self, fault_sets: Sequence[Combination]) -> EmbeddedExploration | None:
-        """Explore fault sets beyond their first violations; None where a limit was reached first."""
+        """Explore fault sets beyond their first violations; return None if a limit was reached first."""
         first = self._exploration
 
         def is_part(_: object, combination: Combination) -> bool:
@@ -168,7 +172,7 @@ class BackwardReachability:
         while len(whole.layers) <= max(map(sum, fault_sets)):
             known = whole.states
             stopped = whole.explore_layer().stopped
-            # Nobody asked for these states: they do not count against a limit of states.
+            # These states are extra work, so they do not count against a limit of states.
             first.meter.grow(known - whole.states, 0)
             if stopped is not None:
                 whole.meter.release()
@@ -190,7 +194,7 @@ def _is_whole(exploration: EmbeddedExploration, combination: Combination) -> boo
 
 @dataclass(frozen=True)
 class _Tables:
-    """The tables of a property for these fault sets; they serve parts of the fault sets as well."""
+    """The tables of a property for these fault sets. The tables serve parts of the fault sets as well."""
 
     fault_sets: frozenset[Combination]
     mask: NDArray[np.uint64]
@@ -199,16 +203,16 @@ class _Tables:
 
 @dataclass(frozen=True)
 class _Marked:
-    """The marks of the states of a fault set and of its parts, by the faults that were used up.
+    """The marks of the states of a fault set and of its parts, by the used faults.
 
-    A state is marked where a violation can be reached with the faults of the fault set that are left.
+    A state is marked if a violation is reachable with the remaining faults of the fault set.
     """
 
     exploration: EmbeddedExploration
     marks: Mapping[Combination, Mapping[Combination, Marks]]
 
     def names(self, used: Combination, bit: np.uint64, mask: NDArray[np.uint64]) -> list[Names]:
-        """The names of the states with a mark, where these faults were used up, by partition."""
+        """Return the names of the states with a mark, after these faults were used, by partition."""
         exploration = self.exploration
         scratch = np.empty(exploration.layout.words, dtype=np.uint64)
         dictionaries = exploration.components.dictionaries
@@ -223,14 +227,16 @@ class _Marked:
 
 
 class Backwards:
-    """The backward reachability of one exploration ``of`` which the states can be compared with timed ones, if any."""
+    """The backward reachability of the exploration ``of``, if its states can be compared with timed states."""
 
     def __init__(self, of: AnyExploration | None = None) -> None:
         self._of = of if isinstance(of, EmbeddedExploration) and of.canonical is None else None
         self._reachability: BackwardReachability | None = None
 
     def of(self, exploration: AnyExploration, kernel: TimedKernel, threads: int) -> BackwardReachability | None:
-        """What is known of an exploration; None if its states are not the first words of those of ``kernel``."""
+        """Return the backward reachability of an exploration; None if its states are not the first words of those of
+        ``kernel``.
+        """
         if exploration is not self._of or not kernel.begins_with(exploration.layout):
             return None
         if self._reachability is None:
@@ -239,7 +245,7 @@ class Backwards:
 
 
 class _Graph:
-    """The states of some combinations, numbered through, and the steps between them."""
+    """The states of some combinations, numbered consecutively, and the steps between them."""
 
     def __init__(self, exploration: EmbeddedExploration, parts: Sequence[Combination]) -> None:
         self._exploration = exploration
@@ -255,12 +261,12 @@ class _Graph:
         self._faults: dict[int, list[tuple[Numbers, Numbers]]] = {kind: [] for kind in range(len(exploration.kinds))}
 
     def read(self, threads: int) -> bool:
-        """Make every step once more; tell whether all of them lead to states of these combinations."""
+        """Make every step again; tell whether all of them lead to states of these combinations."""
         with ThreadPoolExecutor(threads) as pool:
             return all(pool.map(lambda one: self._read(*one), list(self._sources())))
 
     def _sources(self) -> Iterator[tuple[Combination, int, str, Combination, int | None]]:
-        """Rows to expand: combination and partition, function, combination that it leads to, kind of fault."""
+        """Yield rows to expand: combination and partition, function, target combination, kind of fault."""
         exploration = self._exploration
         for combination in self._parts:
             for part in range(PARTITIONS):
@@ -298,9 +304,10 @@ class _Graph:
         return True
 
     def marks(self, top: Combination) -> Mapping[Combination, Mapping[Combination, Marks]] | None:
-        """For each part of ``top``: the marks of its states and of its parts', with the other faults left.
+        """Return, for each part of ``top``, the marks of its states and of its parts' states, with the other faults
+        left.
 
-        None where somebody asked to stop.
+        Return None after a request to stop.
         """
         begin, before = by_target(*_joined(self._steps), self.states)
         self._steps.clear()
@@ -329,7 +336,7 @@ class _Graph:
         return marks[first : first + self._exploration.shards[combination].count]
 
     def _violated(self) -> Marks:
-        """The invariants that each state violates."""
+        """Return the invariants that each state violates, as marks."""
         exploration = self._exploration
         marks = np.zeros(self.states, dtype=np.uint64)
         scratch = np.empty(exploration.layout.words, dtype=np.uint64)
@@ -345,13 +352,13 @@ class _Graph:
 
 
 def _joined(arrays: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
-    """Arrays of sources and targets, one behind the other."""
+    """Join arrays of sources and of targets."""
     none = np.empty(0, dtype=np.int32)
     return np.concatenate([none, *(one for one, _ in arrays)]), np.concatenate([none, *(one for _, one in arrays)])
 
 
 def _parts_of(faults: Faults) -> Iterator[Faults]:
-    """Every fault set that is contained in this one, itself included."""
+    """Yield every fault set that is contained in this one, including the fault set itself."""
     kinds = list(faults)
     for counts in product(*(range(faults[kind] + 1) for kind in kinds)):
         yield Counter({kind: count for kind, count in zip(kinds, counts, strict=True) if count})

@@ -1,4 +1,4 @@
-"""What the clocks of a system demand of a run: bounds on the time between two of its steps."""
+"""Clock constraints on a run: bounds on the time between two of its steps."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from model.language import Action, Clock, ClockKey, Duration, Need, State, Trans
 
 @dataclass(frozen=True)
 class Bound:
-    """What the model says of one kind of clock, whichever broker or record it is of: what it shows at least or at most.
+    """A bound of the model on one kind of clock, for every broker or record: the clock's least or greatest value.
 
-    ``until``: the kind of clock at whose start it says so, if not at a step. ``is_deadline``: it says so of all steps.
+    ``until``: the kind of clock at whose start the bound applies, if it does not apply at a step. ``is_deadline``: the
+    bound applies to all steps.
     """
 
     clock: str
@@ -26,7 +27,7 @@ class Bound:
 
 
 def bounds_of(need: Need) -> Iterator[Bound]:
-    """The bounds that an action has to keep to because of a need."""
+    """Yield the bounds on an action that follow from a need."""
     until = None if need.until is None else need.until.name
     if need.at_least is not None:
         yield Bound(need.clock.name, until, need.at_least, True)
@@ -35,16 +36,16 @@ def bounds_of(need: Need) -> Iterator[Bound]:
 
 
 def deadline_of(clock: Clock) -> Bound | None:
-    """The bound that a clock's deadline is, if it has one."""
+    """Return the bound given by a clock's deadline, if the clock has a deadline."""
     return None if clock.at_most is None else Bound(clock.name, None, clock.at_most, False, True)
 
 
 @dataclass(frozen=True)
 class Between:
-    """From step ``earlier`` to step ``later`` it takes ``least`` to ``most`` ms (None: no such bound).
+    """A time of ``least`` to ``most`` ms from step ``earlier`` to step ``later``; None: no bound.
 
-    Steps are numbered from 1; 0 is the start. ``need`` is what step ``needed_at`` needs of the clock, or of what that
-    showed at step ``later``; without it the bound is the clock's deadline.
+    Steps are numbered from 1; 0 is the start. ``need`` is the condition of step ``needed_at`` on the clock, or on the
+    value of the clock at step ``later``. Without ``need`` the bound is the clock's deadline.
     """
 
     earlier: int
@@ -56,7 +57,7 @@ class Between:
     needed_at: int | None = None
 
     def bound(self, *, is_least: bool) -> Bound:
-        """What of the model says so."""
+        """Return the bound of the model behind this constraint."""
         if self.need is not None:
             return next(one for one in bounds_of(self.need) if one.is_least == is_least)
         deadline = deadline_of(self.clock)
@@ -64,7 +65,7 @@ class Between:
         return deadline
 
     def with_value(self, name: str, value: int) -> Between:
-        """The same bound where the setting of this name is so many ms."""
+        """Return the same constraint if the setting ``name`` has ``value`` ms."""
 
         def changed(duration: Duration | None) -> Duration | None:
             return None if duration is None else duration.with_value(name, value)
@@ -79,13 +80,16 @@ class Between:
         return replace(self, least=least, most=most, clock=clock, need=need)
 
     def allows(self, times: Sequence[int]) -> bool:
-        """Whether these times (ms, by step) keep to it."""
+        """Tell whether these times (ms, by step) satisfy the constraint."""
         between = times[self.later] - times[self.earlier]
         return (self.least is None or between >= self.least) and (self.most is None or between <= self.most)
 
 
 class RunningClocks:
-    """Which clocks of a system run in which states. ``conditions``: a term for each, over the states' variables."""
+    """The running clocks of each state of a system.
+
+    ``conditions``: a term for each clock, over the states' variables.
+    """
 
     def __init__(self, clocks: Sequence[Clock], conditions: Sequence[z3.BoolRef]) -> None:
         self._clocks = clocks
@@ -94,7 +98,7 @@ class RunningClocks:
 
     @classmethod
     def of(cls, system: TransitionSystem) -> RunningClocks:
-        """All clocks of a system, in its own states."""
+        """Return an object for all clocks of a system, in its own states."""
         return cls(system.clocks, [clock.runs for clock in system.clocks])
 
     def _running(self, state: State) -> list[Value]:
@@ -104,12 +108,14 @@ class RunningClocks:
         return self._known[key]
 
     def running(self, state: State) -> frozenset[ClockKey]:
-        """The clocks that run in a state, by name and arguments."""
+        """Return the clocks that run in a state, by name and arguments."""
         values = self._running(state)
         return frozenset(clock.key for clock, runs in zip(self._clocks, values, strict=True) if runs)
 
     def episodes(self, states: Sequence[State]) -> Iterator[tuple[Clock, int, int | None]]:
-        """Each time a clock runs: the step that starts it and the step that ends it (None: it still runs)."""
+        """Yield each period in which a clock runs: the step that starts it, and the step that ends it (None: still
+        running).
+        """
         running = [self._running(state) for state in states]
         for number, clock in enumerate(self._clocks):
             started: int | None = None
@@ -124,9 +130,11 @@ class RunningClocks:
 
 
 def constraints_along(clocks: RunningClocks, actions: Sequence[Action], states: Sequence[State]) -> list[Between]:
-    """The bounds that hold between the steps of a run. ``states``: the initial one first, one more than actions.
+    """Return the constraints between the steps of a run.
 
-    A clock that runs in the initial state starts with it.
+    ``states``: the initial state first, one more than actions.
+
+    A clock that runs in the initial state starts there.
     """
     found = []
     last = len(actions)
@@ -148,26 +156,26 @@ def constraints_along(clocks: RunningClocks, actions: Sequence[Action], states: 
 
 
 def within(bounds: Sequence[Between], clocks: Collection[ClockKey]) -> list[Between]:
-    """The bounds that these clocks set."""
+    """Return the constraints that these clocks set."""
     return [one for one in bounds if one.clock.key in clocks]
 
 
 def bounds_on(
     system: TransitionSystem, part: TransitionSystem, actions: Sequence[Action], states: Sequence[State]
 ) -> list[Between]:
-    """What the clocks that matter to a part of a system demand of a run of the whole."""
+    """Return the constraints on a run of the whole system from the clocks that matter to a part of the system."""
     bounds = constraints_along(RunningClocks.of(system), actions, states)
     return within(bounds, {clock.key for clock in part.clocks})
 
 
 def waited_for(bounds: Iterable[Bound]) -> set[str]:
-    """The names of the quantities for which something has to wait because of these bounds."""
+    """Return the names of the quantities that cause waiting because of these bounds."""
     durations = (bound.duration for bound in bounds if bound.is_least)
     return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
 
 
 def _start_of(clock: Clock, step: int, episodes: Sequence[tuple[Clock, int, int | None]]) -> int | None:
-    """The step that started a clock that runs before this one."""
+    """Return the step that started a clock that runs before this step."""
     starts = (
         begun
         for other, begun, ended in episodes

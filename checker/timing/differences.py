@@ -1,8 +1,8 @@
-"""What a run that cannot happen in time shows about clocks: differences between them that any such run keeps to.
+"""Differences between clocks, derived from a run that is impossible in time, that exclude similar runs.
 
-A contradiction is a cycle of bounds. Wherever it is cut in two, by the moment between two steps, what its earlier part
-says about the later one is how far apart clocks are that run at this moment: a sequence of interpolants, in terms of
-differences between clocks. Reference: K. L. McMillan, "Lazy abstraction with interpolants", CAV 2006.
+A contradiction is a cycle of bounds. The moment between two steps cuts the cycle in two parts. The earlier part then
+implies a distance between the clocks that run at this moment. These distances form a sequence of interpolants, in terms
+of differences between clocks. Reference: K. L. McMillan, "Lazy abstraction with interpolants", CAV 2006.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from checker.timing.network import Contradiction, Edge
 from model.language import Action, Clock, ClockKey
 
 NOW: ClockKey = ("now", ())
-"""Stands for the present moment, as a clock that always shows 0."""
+"""The present moment, as a clock that always shows 0."""
 
 
 @dataclass(frozen=True, order=True)
 class Difference:
-    """``later`` was started at most ``most`` ms after ``earlier`` was (before it, where that is negative).
+    """A bound between two clocks: ``later`` was started at most ``most`` ms after ``earlier`` (before it, if negative).
 
-    It speaks of two clocks that run; the difference of what they show does not change while they do. With
-    :data:`NOW` for ``earlier``, and a negative number: ``later`` shows at least so much.
+    Both clocks run; the difference of their values does not change while they run. With :data:`NOW` for ``earlier``,
+    and a negative number: ``later`` shows at least this time.
     """
 
     earlier: ClockKey
@@ -31,10 +31,10 @@ class Difference:
 
 
 def differences_of(contradiction: Contradiction, known: Collection[Difference] = ()) -> list[Difference]:
-    """What the contradiction says about clocks at each moment between two of its steps.
+    """Return the differences between clocks that the contradiction implies at each moment between two of its steps.
 
-    Where there is time to spare, a difference that is ``known`` of clocks of the same kind is taken if it suffices, or
-    one with some room, so that it also fits similar runs.
+    If there is slack, a ``known`` difference of clocks of the same kind is used if it suffices. Otherwise the
+    difference gets some of the slack, so that it also fits similar runs.
     """
     cycle = _shortened([part for edge in contradiction.edges for part in _by_its_step(edge)])
     steps = sorted({node for edge in cycle for node in (edge.tail, edge.head)})
@@ -56,7 +56,7 @@ def differences_of(contradiction: Contradiction, known: Collection[Difference] =
 
 
 def _by_its_step(edge: Edge) -> Iterator[Edge]:
-    """The edge; one that a later step needs between two clocks' starts goes by way of that step."""
+    """Yield the edge, or two edges through the step whose need relates the starts of two clocks."""
     because = edge.because
     need = None if because is None else because.need
     if because is None or need is None or need.until is None or because.needed_at is None:
@@ -73,13 +73,14 @@ def _by_its_step(edge: Edge) -> Iterator[Edge]:
 
 
 SHARE = 4
-"""Of the time to spare, every moment takes one in so many of what an even share would be."""
+"""Divisor of the slack: every moment takes the part 1/SHARE of an even share."""
 
 
 def excluded_by_needs(action: Action, watched: Collection[ClockKey]) -> list[Difference]:
-    """What makes the action impossible, for what it needs at the start of a clock: of one clock, or of two together.
+    """Return the differences that make the action impossible because of its needs at the start of a clock.
 
-    A difference between a clock and itself stands for that clock: it must not run at all.
+    A difference concerns one clock, or two together. A difference between a clock and itself means that the clock must
+    not run.
     """
     lower: list[tuple[ClockKey, ClockKey, int]] = []
     upper: list[tuple[ClockKey, ClockKey, int]] = []
@@ -102,14 +103,14 @@ def excluded_by_needs(action: Action, watched: Collection[ClockKey]) -> list[Dif
 
 
 def _is_trivial(earlier: ClockKey, later: ClockKey, most: int) -> bool:
-    """It always holds: of a clock and itself, or that a clock was started before now."""
+    """Tell whether a difference always holds: a clock and itself, or a clock that was started before now."""
     return most >= 0 and earlier in (NOW, later)
 
 
 def _shortened(cycle: Sequence[Edge]) -> list[Edge]:
-    """The same cycle where each deadline is held against the first step that it is needed for.
+    """Return the same cycle, with each deadline compared with the first step at which it is needed.
 
-    A clock that runs up to some step has not passed its deadline at any step before it.
+    A clock that runs up to some step has not passed its deadline at any step before.
     """
     start = next(i for i, edge in enumerate(cycle) if edge.because is not None)
     found: list[Edge] = []
@@ -127,7 +128,9 @@ def _is_deadline(edge: Edge) -> bool:
 
 
 def _before(cycle: Sequence[Edge], step: int) -> Iterator[tuple[ClockKey, ClockKey, int]]:
-    """The parts of a cycle up to a step: by which clock each is entered, by which it is left, and its sum."""
+    """Yield the parts of a cycle up to a step: the clock at which each part is entered, the clock at which it is left,
+    and its sum.
+    """
     inside = [edge.tail <= step and edge.head <= step for edge in cycle]
     for position, edge in enumerate(cycle):
         if edge.tail > step >= edge.head:
@@ -143,7 +146,9 @@ def _clock_of(edge: Edge) -> ClockKey:
 
 
 def generalised(differences: Sequence[Difference], clocks: Sequence[Clock]) -> frozenset[Difference]:
-    """The same of other brokers and records: arguments that are equal stay equal, and others stay different."""
+    """Return the same differences for other brokers and records: equal arguments stay equal, and others stay
+    different.
+    """
     known: dict[str, list[ClockKey]] = {}
     for clock in clocks:
         known.setdefault(clock.name, []).append(clock.key)
@@ -159,7 +164,7 @@ def generalised(differences: Sequence[Difference], clocks: Sequence[Clock]) -> f
 
 
 _SORTS = {"broker": "broker", "leader": "broker", "follower": "broker", "batch": "batch"}
-"""What an argument is the number of: only numbers of the same can be equal."""
+"""For each argument, the sort of its number; only numbers of the same sort can be equal."""
 
 
 def _kind(one: Difference) -> tuple[str, str, tuple[bool, ...]]:
@@ -167,6 +172,6 @@ def _kind(one: Difference) -> tuple[str, str, tuple[bool, ...]]:
 
 
 def _pattern(one: ClockKey, other: ClockKey) -> tuple[bool, ...]:
-    """Which arguments of the two clocks are equal."""
+    """Return which arguments of the two clocks are equal."""
     mine, theirs = one[1], other[1]
     return tuple(a == b for name, a in mine for also, b in theirs if _SORTS.get(name, name) == _SORTS.get(also, also))

@@ -1,4 +1,4 @@
-"""Fault sets by kind, whichever exploration counts them: parts of each other, and the smallest of several."""
+"""Fault sets by kind, for all explorations: containment, and the smallest of several fault sets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ One = TypeVar("One")
 
 
 def smallest(found: Sequence[One], faults_in: Callable[[One], Faults]) -> list[One]:
-    """Keep those of which no part is another one."""
+    """Return the items whose fault sets contain no other item's fault set."""
     faults = [faults_in(one) for one in found]
     return [
         one
@@ -32,10 +32,10 @@ def faults_of(exploration: AnyExploration, violation: Violation) -> Faults:
 
 
 def is_part(part: Faults, whole: Faults) -> bool:
-    """Tell whether a fault set has no fault more often than another."""
+    """Tell whether each fault occurs in ``part`` at most as often as in ``whole``."""
     return all(count <= whole.get(kind, 0) for kind, count in part.items())
 
 
 def named(faults: Faults) -> CutSet:
-    """Name a fault set as verdicts do."""
+    """Return a fault set in the form used in verdicts."""
     return tuple(sorted((kind.value, count) for kind, count in faults.items() if count))

@@ -1,9 +1,9 @@
-"""Properties in time: of what violates them without clocks, what can happen, and what takes its place.
+"""Timed verdicts: decide which violations found without clocks are possible in time, and search for others.
 
-What is found without clocks is a candidate. If there are times for it, it is a violation. If not, its faults and all
-larger sets of faults are explored again for such properties alone, with monitors that leave out what cannot happen in
-time, and with more of them until there are times for every violation that is left. Sets of faults of which no part
-violates the property without clocks need no second look: clocks only take runs away.
+A violation found without clocks is a candidate. If times exist for its steps, the candidate is a violation. If not, its
+fault set and all larger fault sets are explored again for this property alone. Monitors leave out runs that are
+impossible in time. Monitors are added until times exist for every remaining violation. Fault sets without a part that
+violates the property without clocks need no timed re-exploration, because clocks only exclude runs.
 """
 
 from __future__ import annotations
@@ -31,53 +31,55 @@ from properties.property import Property
 from properties.verdict import CutSet, TimingLemma
 
 CANDIDATES = 30
-"""So many runs to a violation that cannot happen in time are asked why."""
+"""Largest number of runs to an impossible violation whose contradictions are computed."""
 
 ALIKE = 10
-"""So many runs are tried for a set of faults that violates a property without clocks, and so does a part of it."""
+"""Largest number of runs tried for a fault set that violates a property without clocks, if a part of it does as
+well."""
 
 ENOUGH = 4
-"""After so many in a row from which nothing new was learnt no more are asked."""
+"""Largest number of consecutive runs without a new lemma, after which no further runs are analysed."""
 
 LEAST_SECOND_LOOK = 10_000_000
 SECOND_LOOK_SHARE = 0.5
-"""A second look at a group of properties may find so many states, or such a share of what was found without clocks, if
-that is more and some property is not known to be violated; where somebody said how long it may take, that alone counts.
-"""
+"""Limit of states for the timed re-exploration of a property: LEAST_SECOND_LOOK, or SECOND_LOOK_SHARE of the states
+without clocks if that is more and no violation in time is known. A time limit given by the user replaces this limit."""
 
 EXPECTED_SHARE = 2
 """States that the timed re-explorations of a group are expected to have, for each state without clocks."""
 
 NARROW = "narrow"
-"""Reason why an exploration ended that is begun again with fewer states."""
+"""Reason for the end of an exploration that starts again with fewer states."""
 
 LEAST_BEFORE_NARROW = 10_000
 SHARE_BEFORE_NARROW = 1 / 16
-"""States after which a timed re-exploration is begun again with fewer: this many, and this share of those of its fault
-sets without clocks. Finding out which states are left out takes a time in proportion to the latter."""
+"""States after which a timed re-exploration starts again with fewer states: LEAST_BEFORE_NARROW plus this share of its
+fault sets' states without clocks. Computing the states to leave out takes a time proportional to the latter."""
 
 MOST_READ = 20_000_000
-"""States of the fault sets, without clocks, from which on it is not found out which states can be left out."""
+"""Largest number of states of the fault sets, without clocks, for which the states to leave out are computed."""
 
 MOST_REFINEMENTS = 100
-"""So often a layer of faults is explored again at most."""
+"""Largest number of re-explorations of a layer of faults."""
 
 Steps = tuple[Sequence[Action], Sequence[State] | None]
-"""Actions of the whole model, and the states that were found along them, of the variables that were kept, if any."""
+"""Actions of the whole model, and the states found along these actions, in the kept variables, if any."""
 
 RunOf = Callable[[AnyExploration, Violation], Steps]
-"""The run of the whole model that leads to a violation."""
+"""A function that returns the run of the whole model that leads to a violation."""
 
 Reporter = Callable[[AnyExploration, int], OnProgress | None]
-"""What is told of progress, by exploration and number of faults."""
+"""A function that returns the progress callback, by exploration and number of faults."""
 
 
 class InTime:
-    """What violates a property in time. ``system`` is the part that it sees, and what ``question`` asks of it.
+    """The violations of a property in time.
 
-    A part that more properties see has more states, and a second look at several ends later. ``beside``: the same of
-    properties that are asked before this one and see just the same part; their second looks observe this one as well.
-    ``before``: of all that are asked before, whose lemmas are tried first.
+    ``system`` is the part that the property sees, and ``question`` the question about it.
+
+    A part seen by more properties has more states, and a common timed re-exploration ends later. ``beside``: earlier
+    properties that see the same part; their timed re-explorations observe this property as well. ``before``: all
+    earlier properties; their lemmas are tried first.
     """
 
     def __init__(
@@ -111,9 +113,9 @@ class InTime:
         self._cleared: set[CutSet] = set()
         self._spent = 0
         self.stopped: str | None = None
-        """Why the second look was not taken to its end, if it was not."""
+        """The reason why the timed re-exploration ended early, if any."""
         self.decided = 0
-        """All sets of fewer faults than this were decided, whatever was left open with more."""
+        """Every fault set with fewer faults than this number was decided; larger fault sets can be open."""
         self._decided_with: tuple[Lemma, ...] = ()
         self.looks = 0
         self.again: EmbeddedExploration | None = None
@@ -123,7 +125,9 @@ class InTime:
         self._clocks: RunningClocks | None = None
 
     def under(self, timing: Timing, name: str, value: int) -> InTime:
-        """The same asked under other times, where the setting of this name is so many ms: with what it learnt here."""
+        """Return the same question with the times of ``timing``, in which ``name`` has ``value`` ms, with the lemmas
+        learnt here.
+        """
         other = InTime(
             timing,
             self.name,
@@ -137,7 +141,7 @@ class InTime:
         return other
 
     def conclude(self) -> None:
-        """Nothing more will be asked: what the second look found is kept, its states are not."""
+        """End the timed re-exploration: its results are kept, and its states are released."""
         if self.again is None:
             return
         self._left = self._not_excluded(self.again)
@@ -146,24 +150,24 @@ class InTime:
         self.again = None
 
     def _not_excluded(self, exploration: EmbeddedExploration) -> list[Faults]:
-        """The sets of faults that still violate the property, whatever the lemmas leave out."""
+        """Return the fault sets that still violate the property, whatever the lemmas exclude."""
         return [faults_of(exploration, one) for one in exploration.violations[self.name]]
 
     def _end(self, exploration: EmbeddedExploration) -> None:
-        """The states of a second look were counted, and their memory is free again."""
+        """Count the states of a timed re-exploration, and release their memory."""
         self._spent += exploration.states
         self._kernel.count(exploration.states)
         assert isinstance(exploration.meter, PartMeter)
         exploration.meter.release()
 
     def goes_on(self) -> bool:
-        """Whether sets of more faults can say anything new in time, although they do not without clocks."""
+        """Tell whether more faults can give new results in time, although they do not without clocks."""
         return self.stopped is None and self.again is not None and not self.again.exhausted()
 
     def keep(self, found: AnyExploration, layers: int, run_of: RunOf, reporter: Reporter = lambda _, __: None) -> None:
-        """Judge what an exploration without clocks found so far, and explore again what there is no time for.
+        """Judge the violations of an exploration without clocks, and explore again the impossible ones.
 
-        ``layers``: of how many faults, and one more; ``found`` may have no need of all of them.
+        ``layers``: one more than the number of faults; ``found`` does not always need all of these layers.
         """
         untimely = []
         for violation in found.cut_sets(self.name):
@@ -190,9 +194,9 @@ class InTime:
             self.decided, self._decided_with = layers, tuple(self.lemmas)
 
     def keep_first(self, found: AnyExploration, run_of: RunOf) -> bool:
-        """Judge the first violation found, before its layer was explored whole; tell whether there is time for it.
+        """Judge the first violation found, before its layer is complete; tell whether it is possible in time.
 
-        One for which there is no time is judged again with the others of its layer.
+        An impossible violation is judged again with the others of its layer.
         """
         if self._timely or self._question.goal is not None:
             return False
@@ -206,13 +210,16 @@ class InTime:
         return False
 
     def _is_out_of_time(self, exploration: AnyExploration, violation: Violation) -> bool:
-        """Tell whether to stop before a violation is looked at, which stays undecided then."""
+        """Tell whether to stop before judging a violation, which then stays undecided."""
         ended = exploration.meter.out_of_time_for_clocks(sum(violation.combination), is_violated=bool(self._timely))
         self.stopped = self.stopped or ended
         return ended is not None
 
     def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> bool:
-        """Whether there is time for a violation; where there is none for fewer faults, or for another one like it."""
+        """Tell whether a violation is possible in time.
+
+        If part of its faults had an impossible violation, similar violations are tried as well.
+        """
         faults = faults_of(found, violation)
         self._judged.add(violation.combination)
         more = any(is_part(part, faults) for part in self._untimely)
@@ -223,7 +230,7 @@ class InTime:
         return False
 
     def _has_times(self, exploration: AnyExploration, violation: Violation, run_of: RunOf, most: int) -> bool:
-        """Tell whether there are times for a violation, or for one of those like it, ``most`` of them all together."""
+        """Tell whether times exist for a violation, or for a similar one, trying at most ``most`` runs."""
         faults = faults_of(exploration, violation)
         return any(
             self._is_timely(faults, run_of(exploration, one), is_shortest=one.depth == violation.depth)
@@ -231,7 +238,7 @@ class InTime:
         )
 
     def _is_timely(self, faults: Faults, run: Steps, *, is_shortest: bool = True) -> bool:
-        """Whether there are times for a run; where there are, it is kept."""
+        """Tell whether times exist for a run; if so, keep the run."""
         outcome = self.timing.schedule(run[0])
         if isinstance(outcome, Contradiction):
             return False
@@ -239,7 +246,9 @@ class InTime:
         return True
 
     def _inherit(self) -> bool:
-        """Begin with what other properties learnt, as far as it speaks of clocks that this one's part sees."""
+        """Begin with the lemmas of other properties whose clocks this property's part sees; tell whether there are
+        any.
+        """
         known = [lemma for other in self._before for lemma in other.lemmas]
         own = len(self.lemmas)
         for lemma in self.timing.that_speak_of(self._system, known):
@@ -248,7 +257,7 @@ class InTime:
         return len(self.lemmas) > own
 
     def _begin_again(self) -> None:
-        """Learn for itself: what a pass rests on is to be of this property alone."""
+        """Discard all lemmas and learn again, because a pass must rest on the lemmas of this property alone."""
         if self.again is not None:
             self._end(self.again)
         self.again, self.stopped, self.lemmas = None, None, []
@@ -256,7 +265,10 @@ class InTime:
         self._spent_in_vain = self._spent
 
     def _learn_from(self, other: InTime) -> None:
-        """Take what the second look at another property came by: all shorter runs are known not to violate this one."""
+        """Take violations from the timed re-exploration of another property.
+
+        All shorter runs are known not to violate this property.
+        """
         if other.again is None or other.again.wanted.tables:
             return
         for violation in other.again.first_observed(VIOLATED + self.name):
@@ -265,7 +277,7 @@ class InTime:
                 self._is_timely(faults, self._own_run(other.again, violation))
 
     def _refine(self, found: AnyExploration, untimely: Sequence[Violation], layers: int, reporter: Reporter) -> None:
-        """Explore again until nothing is found for which there is no time; first without what was ``untimely``."""
+        """Explore again until no impossible violation is found, first without the violations in ``untimely``."""
         further = self._further_lemmas(found, untimely)
         for _ in range(MOST_REFINEMENTS):
             if self.stopped is not None:
@@ -289,7 +301,7 @@ class InTime:
         self.stopped = "lemmas"
 
     def _clear(self, exploration: EmbeddedExploration) -> None:
-        """A set of faults that has no violation left, nor any part of it, has none with more lemmas either."""
+        """Record fault sets without a violation, also in their parts; more lemmas cannot add a violation."""
         for combination, shard in exploration.shards.items():
             if shard.complete and exploration.open_questions(combination):
                 self._cleared.add(exploration.named(combination))
@@ -302,10 +314,10 @@ class InTime:
                 return
 
     def _exploration(self, like: AnyExploration, layers: int) -> EmbeddedExploration:
-        """An exploration with the lemmas as monitors, of the sets of faults that need a second look.
+        """Return an exploration with the lemmas as monitors, of the fault sets that need timed re-exploration.
 
-        Where it becomes large, and it can be known from which states the property can still be violated with fewer
-        faults than ``layers``, it is begun again, and enters no others.
+        If the exploration becomes large, it starts again, restricted to states from which the property can still be
+        violated with fewer faults than ``layers``, if these states can be computed.
         """
         old = self.again
         if old is not None:
@@ -336,7 +348,7 @@ class InTime:
         return exploration
 
     def _largest_to_look_at(self, at_most: Faults) -> list[Faults]:
-        """The fault sets that need a second look and are part of no other that does."""
+        """Return the fault sets that need timed re-exploration and are part of no other such fault set."""
         present = {action.fault for action in self._system.actions}
         kinds = [kind for kind, most in at_most.items() if kind in present and most]
         needed = [
@@ -364,26 +376,26 @@ class InTime:
         )
 
     def _is_violated_by_part(self, faults: Faults) -> bool:
-        """Some of these faults are known to violate the property in time."""
+        """Tell whether some of these faults are known to violate the property in time."""
         return any(is_part(one.combination, faults) for one in self._timely)
 
     @property
     def states(self) -> int:
-        """The states of the second look, each time that it was taken."""
+        """Number of states of all timed re-explorations of the property."""
         return self._spent + (0 if self.again is None else self.again.states)
 
     def observed(self) -> set[str]:
-        """The observations that held in some state of the second look."""
+        """Return the observations that held in some state of the timed re-exploration."""
         return self._observed if self.again is None else self.again.observed()
 
     @property
     def timely(self) -> list[Timely]:
-        """The smallest sets of faults that violate the property in time, smallest first, a run for each."""
+        """The smallest fault sets that violate the property in time, smallest first, one run each."""
         return in_order(smallest(self._timely, lambda one: one.combination))
 
     @property
     def undecided(self) -> list[CutSet]:
-        """The sets of faults of which it is not known whether they violate the property in time."""
+        """The fault sets that are undecided in time."""
         if self.stopped is not None:
             left = [faults for faults in self._untimely if sum(faults.values()) >= self.decided]
         elif self.again is not None:
@@ -395,12 +407,12 @@ class InTime:
 
     @property
     def rests_on(self) -> tuple[TimingLemma, ...]:
-        """The lemmas without which it was not shown that no more violates the property, with the faults decided."""
+        """The timing lemmas that the pass rests on, for the decided faults."""
         lemmas = self.lemmas if self.stopped is None else self._decided_with
         return in_words(lemma.contradiction for lemma in lemmas)
 
     def _further_lemmas(self, exploration: AnyExploration, violations: Sequence[Violation]) -> list[Lemma]:
-        """Why some of these violations cannot happen in time, as far as it was not known."""
+        """Return new lemmas that exclude some of these violations."""
         clocks = self._clocks_in(exploration)
         found: list[Lemma] = []
         for violation in smallest(violations, partial(faults_of, exploration)):
@@ -411,13 +423,13 @@ class InTime:
                 break
             reasons = self._reasons(exploration, violation, clocks, [*self.lemmas, *found])
             found += reasons
-            # What the clocks of a part exclude need not be asked of all clocks, which tell apart runs that are alike.
+            # A run that the part's clocks exclude needs no test with all clocks, which distinguish similar runs.
             if not reasons and exploration is self.again:
                 self._has_times(exploration, violation, self._own_run, ALIKE)
         return found
 
     def _clocks_in(self, exploration: AnyExploration) -> RunningClocks:
-        """The clocks that an exploration's system sees, with what is known of them in its states."""
+        """Return the clocks that an exploration's system sees, with their cached conditions in its states."""
         if exploration is not self.again:
             return self.timing.clocks_in(exploration.system)
         if self._clocks is None:
@@ -431,7 +443,7 @@ class InTime:
     def _reasons(
         self, exploration: AnyExploration, violation: Violation, clocks: RunningClocks, known: Sequence[Lemma]
     ) -> list[Lemma]:
-        """What excludes this violation and others like it."""
+        """Return the lemmas that exclude this violation and similar ones."""
         found: list[Lemma] = []
         in_vain = 0
         for candidate in _one_and_alike(exploration, violation):
@@ -454,10 +466,10 @@ def each_in_time(
     threads: int,
     without_clocks: AnyExploration | None = None,
 ) -> dict[str, InTime]:
-    """What is to be known in time of each of these properties, by name; none of them has been asked yet.
+    """Return an :class:`InTime` for each of these properties, by name; none of them is decided yet.
 
     ``without_clocks``: the exploration whose violations will be judged, if it keeps the states of the properties' own
-    system as they are.
+    system unchanged.
     """
     asked = each_alone(prepared, properties)
     begin = None if without_clocks is None else without_clocks.layout

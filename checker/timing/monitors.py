@@ -1,8 +1,9 @@
-"""Differences between clocks as monitors: flags composed with a system, which prune what no clock allows.
+"""Differences between clocks as monitors: flags composed with a system, which prune steps that no clock allows.
 
-A flag that is set says that its difference holds; one that is not says nothing. Every step keeps that true, whatever
-flags there are, so pruning is sound by construction: an action is prevented only where set flags, deadlines and what it
-needs contradict each other. Reference: S. Graf, H. Saidi, "Construction of abstract state graphs with PVS", CAV 1997.
+A flag that is set means that its difference holds; a flag that is not set means nothing. Every step preserves this
+meaning, for any set of flags, so pruning is sound by construction. An action is prevented only if set flags, deadlines
+and its needs contradict each other. Reference: S. Graf, H. Saidi, "Construction of abstract state graphs with PVS", CAV
+1997.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from model.language import Action, Clock, ClockKey, Effect, TransitionSystem, Va
 
 @dataclass(frozen=True)
 class Watched:
-    """A clock whose condition is written over the variables of the system at hand; its deadline in ms, if any."""
+    """A clock whose condition is written over the variables of the present system; its deadline in ms, if any."""
 
     key: ClockKey
     runs: z3.BoolRef
@@ -27,7 +28,7 @@ class Watched:
 
 
 def watch(clocks: Iterable[Clock], conditions: Iterable[z3.BoolRef]) -> dict[ClockKey, Watched]:
-    """The clocks, with these conditions in the place of their own."""
+    """Return the clocks, with these conditions instead of their own."""
     return {
         clock.key: Watched(clock.key, runs, None if clock.at_most is None else clock.at_most.at_most())
         for clock, runs in zip(clocks, conditions, strict=True)
@@ -37,7 +38,7 @@ def watch(clocks: Iterable[Clock], conditions: Iterable[z3.BoolRef]) -> dict[Clo
 def compose(
     system: TransitionSystem, clocks: Mapping[ClockKey, Watched], differences: Iterable[Difference]
 ) -> TransitionSystem:
-    """The system with a flag per difference: what contradicts itself in time is pruned."""
+    """Return the system with a flag for each difference; steps with a contradiction in time are pruned."""
     monitors = _Monitors(system, clocks, sorted(set(differences)))
     actions = tuple(monitors.watched(action) for action in system.actions)
     return replace(system, variables=(*system.variables, *monitors.flags), actions=actions)
@@ -68,7 +69,7 @@ class _Monitors:
         return one.earlier != NOW and one.most >= 0 and self._at_first[one.earlier] and self._at_first[one.later]
 
     def watched(self, action: Action) -> Action:
-        """The action with its effect on the flags, prevented where they contradict it."""
+        """Return the action with its effect on the flags, prevented if the flags contradict the action."""
         step = _Step(action, self._clocks, self._free)
         effect = Effect()
         for one, variable in self._flag.items():
@@ -81,10 +82,12 @@ class _Monitors:
         return replace(action, guard=guard, updates={**action.updates, **effect.updates})
 
     def _reasons(self, step: _Step, one: Difference) -> Iterator[z3.BoolRef]:
-        """Why the difference holds after the step: it did before, or clocks that start now make it so."""
+        """Yield the reasons for which the difference holds after the step: it held before, or clocks that start now
+        imply it.
+        """
         yield self._flag[one].is_set
         if one.most >= 0 and step.touches(one.earlier):
-            # What starts now starts no earlier than what runs already.
+            # A clock that starts now does not start earlier than a running clock.
             yield z3.And(step.starts(one.earlier), step.runs_after(one.later))
         if step.touches(one.later):
             until_now = z3.Or(*self._at_most(step, one.earlier, one.most))
@@ -97,12 +100,16 @@ class _Monitors:
                 yield z3.And(why, way, step.runs_through(one.earlier))
 
     def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> z3.BoolRef | None:
-        """The flag that says most seldom no of those that say at most ``most``: it is set whenever one of them is."""
+        """Return the weakest flag among those with a bound of at most ``most``; it is set whenever one of these is
+        set.
+        """
         fitting = [one for one in self._pairs.get((earlier, later), ()) if one.most <= most]
         return self._flag[max(fitting)].is_set if fitting else None
 
     def _at_most(self, step: _Step, earlier: ClockKey, most: int) -> Iterator[z3.BoolRef]:
-        """Why this step comes at most so long after ``earlier`` was started: a deadline, of itself or of another."""
+        """Yield the reasons for which this step comes at most ``most`` ms after the start of ``earlier``: deadlines and
+        flags.
+        """
         if earlier == NOW:
             return
         for key, deadline in step.most:
@@ -113,7 +120,7 @@ class _Monitors:
                 yield flagged
 
     def _at_least(self, step: _Step, later: ClockKey) -> Iterator[tuple[int, z3.BoolRef]]:
-        """How long before this step ``later`` was started at least (as a negative number), and why."""
+        """Yield lower bounds on the time since the start of ``later``, as negative numbers, each with its reason."""
         for one in self._pairs.get((NOW, later), ()):
             yield one.most, self._flag[one].is_set
         for key, least in step.least:
@@ -123,7 +130,7 @@ class _Monitors:
                 yield one.most - least, self._flag[one].is_set
 
     def _conflicts(self, step: _Step) -> Iterator[z3.BoolRef]:
-        """What makes the step impossible: a clock that shows more by now than its deadline."""
+        """Yield the conditions that make the step impossible: a clock shows more than its deadline."""
         for key, deadline in step.most:
             for total, why in self._at_least(step, key):
                 if total + deadline < 0:
@@ -137,9 +144,10 @@ class _Monitors:
 
 
 class _Step:
-    """What an action does to clocks, and what it takes of them.
+    """The effect of an action on clocks, and its conditions on clocks.
 
-    ``least``: what clocks must show for it; ``most``: what they show at most when it happens, if they run.
+    ``least``: the least values of clocks that the action needs. ``most``: the greatest values of running clocks when
+    the action happens.
     """
 
     def __init__(self, action: Action, clocks: Mapping[ClockKey, Watched], free: FreeVariables) -> None:
@@ -158,7 +166,7 @@ class _Step:
         self._after: dict[ClockKey, z3.BoolRef] = {}
 
     def touches(self, key: ClockKey) -> bool:
-        """The action can start or stop the clock."""
+        """Tell whether the action can start or stop the clock."""
         return key in self._touched
 
     def runs_before(self, key: ClockKey) -> z3.BoolRef:
@@ -172,15 +180,17 @@ class _Step:
         return self._after[key]
 
     def still_run(self, one: Difference) -> z3.BoolRef:
-        """Both clocks run after the step; where it touches none of them, a flag says already that they do."""
+        """Return the condition that both clocks run after the step; for untouched clocks, a flag already implies
+        this.
+        """
         return z3.And(*(self.runs_after(key) for key in (one.earlier, one.later) if key in self._touched))
 
     def runs_through(self, key: ClockKey) -> z3.BoolRef:
-        """The clock runs before and after the step, and so all along."""
+        """Return the condition that the clock runs before and after the step, and so without interruption."""
         return z3.And(self.runs_before(key), self.runs_after(key))
 
     def starts(self, key: ClockKey) -> z3.BoolRef:
-        """The step starts the clock."""
+        """Return the condition that the step starts the clock."""
         if key not in self._touched:
             return z3.BoolVal(False)
         return z3.And(self.runs_after(key), z3.Not(self.runs_before(key)))

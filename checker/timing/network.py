@@ -1,4 +1,4 @@
-"""Difference constraints as a graph: the earliest times that meet them, or a cycle that shows that there are none.
+"""Difference constraints as a graph: the earliest times that satisfy them, or a cycle that proves that none exist.
 
 Reference: T. H. Cormen et al., "Introduction to Algorithms", on difference constraints and shortest paths.
 """
@@ -12,12 +12,12 @@ from fractions import Fraction
 from checker.timing.constraints import Between, Bound, waited_for
 
 _NEVER = -(10**30)
-"""Before any time that a constraint could lead to."""
+"""A time before all times that a constraint can lead to."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """``time[head] - time[tail] <= weight``; ``because`` is None where it is only that steps have an order."""
+    """A constraint ``time[head] - time[tail] <= weight``; ``because`` is None if it only orders two steps."""
 
     tail: int
     head: int
@@ -26,23 +26,25 @@ class Edge:
 
     @property
     def is_least(self) -> bool:
-        """It says that some time passes, and not that no more does."""
+        """Tell whether the constraint demands a least time, instead of a greatest time."""
         return self.weight < 0
 
     @property
     def bound(self) -> Bound | None:
-        """What of the model says so, if it is not only that steps have an order."""
+        """The bound of the model behind the edge; None if the edge only orders two steps."""
         return None if self.because is None else self.because.bound(is_least=self.is_least)
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A cycle of edges, each starting where the one before it ends, whose weights add up to less than 0."""
+    """A cycle of edges, each starting where the previous edge ends, whose weights add up to less than 0."""
 
     edges: tuple[Edge, ...]
 
     def with_value(self, name: str, value: int) -> Contradiction | None:
-        """The same bounds where the setting of this name is so many ms; None if they do not contradict each other."""
+        """Return the same bounds if the setting ``name`` has ``value`` ms; None if they do not contradict each
+        other.
+        """
         edges = []
         for edge in self.edges:
             changed = None if edge.because is None else edge.because.with_value(name, value)
@@ -57,33 +59,33 @@ class Contradiction:
         return found if found.slack < 0 else None
 
     def excludes_with(self, name: str, value: int) -> bool:
-        """Whether the bounds would contradict each other if the setting of this name were so many ms."""
+        """Tell whether the bounds would contradict each other if the setting ``name`` had ``value`` ms."""
         return self.with_value(name, value) is not None
 
     @property
     def bounds(self) -> frozenset[Bound]:
-        """What of the model contradicts itself here."""
+        """The bounds of the model that contradict each other."""
         return frozenset(bound for edge in self.edges if (bound := edge.bound) is not None)
 
     @property
     def needed(self) -> set[str]:
-        """The names of the quantities of which too much is needed."""
+        """The names of the quantities that need too much time."""
         return waited_for(self.bounds)
 
     @property
     def slack(self) -> int:
-        """How much time is missing, in ms: at most -1."""
+        """The missing time in ms, as a negative number: at most -1."""
         return sum(edge.weight for edge in self.edges)
 
     @property
     def tightness(self) -> Fraction:
-        """How much of what is needed is allowed, from 0 to just below 1."""
+        """The allowed part of the needed time, from 0 to less than 1."""
         needed = -sum(edge.weight for edge in self.edges if edge.weight < 0)
         return Fraction(needed + self.slack, needed)
 
 
 def edges_of(steps: int, constraints: Sequence[Between]) -> list[Edge]:
-    """The constraints of a run of so many steps, and that no step is before the one before it."""
+    """Return the constraints of a run of ``steps`` steps, and the order of the steps."""
     edges = _order(steps)
     for one in constraints:
         if one.most is not None:
@@ -98,7 +100,7 @@ def _order(steps: int) -> list[Edge]:
 
 
 def minimal(steps: int, contradiction: Contradiction) -> Contradiction:
-    """A contradiction among the same bounds of which none can be left out."""
+    """Return a contradiction among the same bounds from which no bound can be left out."""
     found = contradiction
     for left_out in contradiction.edges:
         if left_out.because is not None and any(edge is left_out for edge in found.edges):
@@ -109,14 +111,14 @@ def minimal(steps: int, contradiction: Contradiction) -> Contradiction:
 
 
 def earliest_times(steps: int, edges: Sequence[Edge]) -> list[int] | Contradiction:
-    """The earliest time of each step in ms, the start at 0, or why there are none."""
+    """Return the earliest time of each step in ms, with the start at 0, or a contradiction."""
     before = [0, *([_NEVER] * steps)]
     reached_by: list[Edge | None] = [None] * (steps + 1)
     changed: int | None = None
     for _ in range(steps + 2):
         changed = None
         for edge in edges:
-            # Read backwards: a step cannot come earlier than another one allows it to.
+            # Read backward: a step cannot come earlier than another step allows.
             least = before[edge.head] - edge.weight
             if least > before[edge.tail]:
                 before[edge.tail], reached_by[edge.tail] = least, edge
@@ -130,7 +132,7 @@ def earliest_times(steps: int, edges: Sequence[Edge]) -> list[int] | Contradicti
 
 
 def _cycle(reached_by: Sequence[Edge | None], node: int) -> Contradiction:
-    """The cycle that a chain of reasons runs into."""
+    """Return the cycle at the end of a chain of reasons."""
     seen: dict[int, int] = {}
     chain: list[Edge] = []
     while node not in seen:

@@ -1,7 +1,7 @@
-"""The order of a run in which no step waits for another that it has nothing to do with.
+"""The order of a run in which no step waits for an unrelated step.
 
-An exploration finds steps that do not depend on each other in any order, and a step that comes after one that takes
-its time would be shown late for no reason of its own.
+An exploration finds independent steps in any order. Without reordering, a step behind a slow unrelated step would be
+shown late for no reason.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from model.language import Action, State, TransitionSystem
 def promptly(
     system: TransitionSystem, replayer: Replayer, timing: Timing, actions: Sequence[Action], found: Schedule
 ) -> tuple[list[Action], Schedule]:
-    """The run and its times, with steps moved ahead of those that they do not depend on where they can come sooner.
+    """Return the run and its times, with steps moved before unrelated steps if they can then come sooner.
 
-    It ends in the same state, after the same steps; neighbours are exchanged one pair at a time. Raises
-    :class:`~checker.traces.ReplayMismatch` if the run is none of the system.
+    The run ends in the same state, after the same steps; neighbours are exchanged one pair at a time. Raise
+    :class:`~checker.traces.ReplayMismatch` if the run is no run of the system.
     """
     order, best = list(actions), found
     states: list[State] = list(replay(system, replayer, order))
@@ -40,13 +40,13 @@ def promptly(
 
 
 def _waits(times: Schedule, step: int) -> bool:
-    """Step ``step + 1`` happens when the one before it does, which is some time after the one before that."""
+    """Tell whether step ``step + 1`` happens together with its predecessor, some time after the step before that."""
     before = times.times[step - 2] if step > 1 else 0
     return times.times[step] == times.times[step - 1] > before
 
 
 def _exchanged(replayer: Replayer, states: Sequence[State], actions: Sequence[Action], step: int) -> State | None:
-    """The state between two neighbours in the other order, if that leads to the same state."""
+    """Return the state between two neighbours in the other order, if that order leads to the same state."""
     between = replayer.step(states[step - 1], actions[step])
     after = None if between is None else replayer.step(between, actions[step - 1])
     return between if after is not None and after == states[step + 1] else None

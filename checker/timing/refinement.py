@@ -1,7 +1,9 @@
-"""Lemmas: why runs that a system without clocks allows cannot happen in time, and the system that is without them.
+"""Timing lemmas: reasons why runs that a system without clocks allows are impossible in time, and the restricted
+system.
 
-A counterexample is a candidate until there are times for it. One that has none is refined away: what contradicts itself
-in it is generalised to other brokers and records, and watched by monitors composed with the system.
+A counterexample is a candidate until times for its steps exist. A counterexample without times is refined away: its
+contradiction is generalised to other brokers and records, and monitors composed with the system watch for it.
+
 Reference: E. Clarke et al., "Counterexample-guided abstraction refinement", CAV 2000.
 """
 
@@ -43,34 +45,34 @@ Run = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
 """The names and arguments of a run's actions."""
 
 MOST_REASONS = 6
-"""So many contradictions are taken from one run at most."""
+"""Largest number of contradictions that are taken from one run."""
 
 
 @dataclass(frozen=True)
 class Lemma:
-    """Why a pattern of events cannot happen in time: the contradiction, and the differences that monitors watch."""
+    """The reason why a pattern of events is impossible in time: a contradiction, and the differences for monitors."""
 
     contradiction: Contradiction
     differences: frozenset[Difference]
 
     @cached_property
     def bounds(self) -> frozenset[Bound]:
-        """All that it takes of the model's durations."""
+        """The bounds of the model that the lemma uses."""
         return self.contradiction.bounds
 
     def adds_to(self, others: Iterable[Lemma]) -> bool:
-        """Something of it is in none of the others."""
+        """Tell whether the lemma adds something to the others."""
         known = list(others)
         return not (self.bounds <= bounds_in(known) and self.differences <= differences_in(known))
 
 
 def bounds_in(lemmas: Iterable[Lemma]) -> frozenset[Bound]:
-    """What these lemmas take of the model's durations."""
+    """Return the bounds of the model that these lemmas use."""
     return frozenset[Bound]().union(*(one.bounds for one in lemmas))
 
 
 def differences_in(lemmas: Iterable[Lemma]) -> frozenset[Difference]:
-    """What monitors watch for these lemmas."""
+    """Return the differences that monitors watch for these lemmas."""
     return frozenset[Difference]().union(*(one.differences for one in lemmas))
 
 
@@ -79,7 +81,7 @@ class OtherSystem(Exception):
 
 
 class Timing:
-    """Time in the runs of one model."""
+    """Timing of the runs of one model."""
 
     def __init__(self, prepared: Prepared, replayer: Replayer) -> None:
         self._prepared = prepared
@@ -93,52 +95,52 @@ class Timing:
         self._schedules: dict[tuple[Run, frozenset[ClockKey]], Schedule | Contradiction] = {}
 
     def that_matters_to(self, part: TransitionSystem) -> Timing:
-        """The same where a part of the model is looked at, whose runs are timed against its own clocks alone.
+        """Return the timing for a part of the model, whose runs are timed against the part's own clocks alone.
 
-        What either learns of a run the other knows as well.
+        Both objects share their cached results on runs.
         """
         other = copy(self)
         other._mattering = frozenset(clock.key for clock in part.clocks)
         return other
 
     def with_times_of(self, model: Model) -> Timing:
-        """The same of a model that differs from this one in its durations alone. Raises :class:`OtherSystem`."""
+        """Return the timing of a model that differs only in its durations. Raise :class:`OtherSystem`."""
         actions = {action.key for action in model.system.actions}
         if actions != self._actions.keys() or model.system.variables != self._system.variables:
             raise OtherSystem
         return Timing(replace(self._prepared, model=model), self._replayer)
 
     def put_into(self, system: TransitionSystem) -> TransitionSystem:
-        """A part of the model, with the clocks and needs of this one."""
+        """Return a part of the model, with this model's clocks and needs."""
         needs = {action.key: action.needs for action in self._system.actions}
         actions = tuple(replace(action, needs=needs[action.key]) for action in system.actions)
         keys = {clock.key for clock in system.clocks}
         return replace(system, actions=actions, clocks=tuple(c for c in self._system.clocks if c.key in keys))
 
     def of_the_whole(self, actions: Sequence[Action], states: Sequence[State]) -> tuple[list[Action], list[State]]:
-        """The actions of the whole in a run of a part, and the variables of the whole that the part has.
+        """Return the whole model's actions for a run of a part, and the states in the whole model's variables.
 
-        Raises :class:`~checker.traces.ReplayMismatch` if the whole lacks one of the actions.
+        Raise :class:`~checker.traces.ReplayMismatch` if the whole lacks one of the actions.
         """
         names = {variable.name for variable in self._system.variables}
         kept: list[State] = [{name: value for name, value in state.items() if name in names} for state in states]
         return actions_of(self._system, actions), kept
 
     def schedule(self, actions: Sequence[Action]) -> Schedule | Contradiction:
-        """Times for a run of the model, or why there are none."""
+        """Return times for a run of the model, or a contradiction."""
         asked = _keys(actions), self._mattering
         if asked not in self._schedules:
             self._schedules[asked] = schedule(len(actions), self._constraints(actions))
         return self._schedules[asked]
 
     def contradiction_with(self, actions: Sequence[Action], name: str, value: int) -> Contradiction | None:
-        """Why there would be no times for a run if the setting of this name were so many ms; None if there would."""
+        """Return the contradiction of a run if the setting ``name`` has ``value`` ms; None if times exist."""
         constraints = [one.with_value(name, value) for one in self._constraints(actions)]
         outcome = earliest_times(len(actions), edges_of(len(actions), constraints))
         return outcome if isinstance(outcome, Contradiction) else None
 
     def needed_by(self, actions: Sequence[Action]) -> set[str]:
-        """The names of the quantities for which a run has to wait."""
+        """Return the names of the quantities for which a run must wait."""
         needs = (one.need for one in self._constraints(actions) if one.need is not None)
         return waited_for(bound for need in needs for bound in bounds_of(need))
 
@@ -150,7 +152,7 @@ class Timing:
         return within(self._known[run], self._mattering)
 
     def clocks_in(self, system: TransitionSystem) -> RunningClocks:
-        """The clocks that a part of the model sees whole, if it remembers the history (see :meth:`remembering`)."""
+        """Return the clocks that a part of the model sees completely, with its history (see :meth:`remembering`)."""
         names = frozenset(variable.name for variable in system.variables)
         if names not in self._running:
             self._running[names] = RunningClocks(*self._seen_in(system))
@@ -163,18 +165,18 @@ class Timing:
 
     @cached_property
     def _conditions(self) -> list[tuple[Clock, z3.BoolRef]]:
-        """When each clock runs, constants filled in; without those that never do."""
+        """The condition of each clock, with constants filled in, without clocks that never run."""
         conditions = [(clock, self._prepared.specialise(clock.runs)) for clock in self._system.clocks]
         return [(clock, runs) for clock, runs in conditions if not z3.is_false(runs)]
 
     def that_speak_of(self, system: TransitionSystem, lemmas: Iterable[Lemma]) -> list[Lemma]:
-        """Those lemmas whose clocks a part of the model sees."""
+        """Return the lemmas whose clocks a part of the model sees."""
         clocks, _ = self._seen_in(system)
         keys = {NOW, *(clock.key for clock in clocks)}
         return [lemma for lemma in lemmas if all({one.earlier, one.later} <= keys for one in lemma.differences)]
 
     def lemmas_with(self, lemmas: Iterable[Lemma], name: str, value: int) -> list[Lemma]:
-        """What is left of lemmas where the setting of this name is so many ms."""
+        """Return the lemmas that stay valid if the setting ``name`` has ``value`` ms."""
         found: list[Lemma] = []
         for lemma in lemmas:
             changed = lemma.contradiction.with_value(name, value)
@@ -184,7 +186,7 @@ class Timing:
         return found
 
     def remembering(self, actions: Sequence[Action], states: Sequence[State]) -> list[State]:
-        """The states of a run of a part of the model, with the variables that only clocks read."""
+        """Return the states of a run of a part of the model, with the variables that only clocks read."""
         history = {variable.name: variable.initial for variable in self._prepared.system.history}
         found: list[State] = [{**states[0], **history}]
         for action, state in zip(actions, states[1:], strict=True):
@@ -198,12 +200,12 @@ class Timing:
     def lemmas(
         self, clocks: RunningClocks, actions: Sequence[Action], states: Sequence[State], known: Collection[Difference]
     ) -> list[Lemma]:
-        """Every reason for which a run cannot happen in time, in terms of what is known where that suffices.
+        """Return every reason for which a run is impossible in time, in terms of known differences if these suffice.
 
-        Nothing has to be right about the run: what it gives is sound for every run of the system.
+        The run itself can be wrong: each lemma is sound for every run of the system.
         """
         constraints = constraints_along(clocks, actions, self.remembering(actions, states))
-        # Monitors look ahead: what a step needs of the past is taken only where nothing else is wrong.
+        # Monitors look ahead, so needs about earlier steps are used only if no other contradiction exists.
         at_their_step = [one for one in constraints if one.need is None or one.need.until is None]
         return self._lemmas(actions, at_their_step, known) or self._lemmas(actions, constraints, known)
 
@@ -227,17 +229,19 @@ class Timing:
     def kernel(
         self, system: TransitionSystem, questions: Iterable[Question], begin: Layout | None = None
     ) -> TimedKernel:
-        """The machine code to re-explore slices of a part of the model with (:class:`TimedKernel`), not made yet."""
+        """Return the machine code for re-exploring slices of a part of the model (:class:`TimedKernel`), not compiled
+        yet.
+        """
         clocks, conditions = self._seen_in(system)
         return TimedKernel(system, questions, {c.key: runs for c, runs in zip(clocks, conditions, strict=True)}, begin)
 
     def monitors(
         self, system: TransitionSystem, lemmas: Iterable[Lemma], places: Mapping[ClockKey, int] | None = None
     ) -> Monitors:
-        """What leaves out of a part of the model the runs that the lemmas exclude. Raises :class:`TooManyFlags`.
+        """Return the monitors that remove the runs excluded by the lemmas from a part of the model.
 
-        Monitors know no bounds but those of the lemmas: whatever is shown with them rests on these alone. ``places``:
-        the place of each clock in the machine code, where the part does not have its own.
+        Monitors know only the bounds of the lemmas, so results with them rest on these bounds alone. ``places``: the
+        place of each clock in the machine code, if the part has none of its own. Raise :class:`TooManyFlags`.
         """
         known = list(lemmas)
         bounds = bounds_in(known)
@@ -250,7 +254,7 @@ class Timing:
 
 
 def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:
-    """What is left of needs where only these bounds are known."""
+    """Yield the needs restricted to these bounds."""
     for need in needs:
         kept = {bound.is_least: bound.duration for bound in bounds_of(need) if bound in bounds}
         if kept:

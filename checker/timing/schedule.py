@@ -1,4 +1,4 @@
-"""Times for the steps of a run, as Z3 decides whether there are any, chosen so that people can read them."""
+"""Times for the steps of a run: Z3 decides whether times exist, and round times are chosen for readers."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from checker.timing.constraints import Between
 from checker.timing.network import Contradiction, Edge, earliest_times, edges_of, minimal
 
 ROUND = (1000, 500, 100, 50, 10, 5)
-"""The numbers of milliseconds that people like to read, best first."""
+"""Round units in milliseconds, best first."""
 
 TOLERANCE = 4
-"""A pause is made rounder by a fourth of itself at most."""
+"""Divisor: rounding lengthens a pause by at most one fourth."""
 
 
 class TimingMismatch(Exception):
-    """Z3 and the graph of difference constraints disagree about a run: one of the two is wrong."""
+    """Z3 and the graph of difference constraints disagree about a run, so one of the two is wrong."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When each step happens, in ms since the start."""
+    """The time of each step, in ms since the start."""
 
     times: tuple[int, ...]
 
 
 def schedule(steps: int, constraints: Sequence[Between]) -> Schedule | Contradiction:
-    """Times for a run of so many steps, round and early, or why there are none.
+    """Return round and early times for a run of ``steps`` steps, or a contradiction.
 
-    Raises :class:`TimingMismatch` if Z3 and the graph do not agree, or Z3 does not accept the times.
+    Raise :class:`TimingMismatch` if Z3 and the graph disagree, or if Z3 does not accept the times.
     """
     edges = edges_of(steps, constraints)
     earliest = earliest_times(steps, edges)
@@ -61,7 +61,9 @@ def _is_possible(steps: int, edges: Sequence[Edge], times: Sequence[int] | None 
 
 
 def _rounded(steps: int, edges: Sequence[Edge], earliest: Sequence[int]) -> list[int]:
-    """Each step in turn is put off to the roundest time soon after its earliest one that leaves all others theirs."""
+    """Return times in which each step in turn moves to the roundest time soon after its earliest that delays no other
+    step.
+    """
     times = list(earliest)
     fixed: list[Edge] = []
     for step in range(1, steps + 1):
@@ -76,7 +78,7 @@ def _rounded(steps: int, edges: Sequence[Edge], earliest: Sequence[int]) -> list
 
 
 def _rounder(before: int, time: int) -> list[int]:
-    """Later times with a rounder pause since the step before, hardly longer than it is, the roundest first."""
+    """Return later times with a rounder, slightly longer pause since the previous step, the roundest first."""
     pause = time - before
     found = []
     for unit in ROUND:

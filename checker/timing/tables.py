@@ -1,7 +1,7 @@
 """Differences between clocks as tables of monitors (checker/kernel/monitored.py): the rules of monitors.py, as numbers.
 
-The two are written apart and held against each other in tests: the same system with the same differences has the same
-reachable states, whichever way it is explored.
+The two modules are written separately, and tests compare them: the same system with the same differences has the same
+reachable states in both.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ WORD = 64
 Bits = NDArray[np.uint64]
 
 FLAGS = 2 * WORD
-"""Place of the first flag in a row of bits, behind two words of clocks. A row is a whole number until it is written."""
+"""Place of the first flag in a row of bits, behind two words of clocks. A row is a Python integer until it is
+written."""
 
 Bound = tuple[ClockKey, int]
-"""A clock, and how much it shows at least or at most, in ms."""
+"""A clock, and its least or greatest value, in ms."""
 
 
 class TooManyFlags(Exception):
-    """More differences than states should carry."""
+    """The differences need more flags than a state can carry."""
 
 
 MOST_FLAGS = 512
@@ -46,11 +47,11 @@ def tables(
     places: Mapping[ClockKey, int] | None = None,
     free: FreeVariables | None = None,
 ) -> Monitors:
-    """Tables for a system's actions, by label.
+    """Return tables for a system's actions, by label.
 
-    ``running``: the clocks that run in the initial state. ``places``: the place of each clock in the machine code,
-    where these are not all that it knows. ``free``: the variables of terms, as far as somebody knows them already.
-    Raises :class:`TooManyFlags`, also where clocks are too many.
+    ``running``: the clocks that run in the initial state. ``places``: the place of each clock in the machine code, if
+    the code knows further clocks. ``free``: cached variables of terms. Raise :class:`TooManyFlags`, also for too many
+    clocks.
     """
     if len(clocks) > MOST_CLOCKS:
         raise TooManyFlags(f"{len(clocks)} clocks; at most {MOST_CLOCKS}")
@@ -88,7 +89,9 @@ def tables(
 
 
 def _touched(actions: Sequence[Action], reads: Mapping[int, frozenset[str]]) -> Bits:
-    """The clocks that each action may start or stop, as bits; ``reads``: the variables in the condition of each."""
+    """Return the clocks that each action can start or stop, as bits; ``reads``: the variables of each clock's
+    condition.
+    """
     starts_or_stops: dict[str, int] = {}
     for place, names in reads.items():
         for name in names:
@@ -103,7 +106,7 @@ def _touched(actions: Sequence[Action], reads: Mapping[int, frozenset[str]]) -> 
 
 
 def _tightest(bounds: Iterable[Bound]) -> dict[ClockKey, int]:
-    """What each clock shows at most, where more than one bound says so."""
+    """Return the smallest upper bound of each clock."""
     found: dict[ClockKey, int] = {}
     for key, bound in bounds:
         found[key] = min(bound, found.get(key, bound))
@@ -137,13 +140,15 @@ class _Tables:
         return 1 << self._place[key]
 
     def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> int:
-        """The flag of this pair that is set most often among those that say at most ``most``."""
+        """Return the weakest flag of this pair among those with a bound of at most ``most``."""
         known = self._pairs.get((earlier, later), NONE)
         place = bisect_right(known.most, most)
         return known.bits[place - 1] if place else 0
 
     def flags(self) -> Bits:
-        """What sets a flag when the later of its clocks starts, and whether the start of the earlier does."""
+        """Return, for each flag, the causes that set it when its later clock starts, and whether the start of the
+        earlier sets it.
+        """
         rows = np.zeros((len(self._differences), BY_FLAGS + self.words), dtype=np.uint64)
         for number, one in enumerate(self._differences):
             row = rows[number]
@@ -157,14 +162,16 @@ class _Tables:
         return rows
 
     def _by_deadlines(self, earlier: ClockKey, most: int) -> int:
-        """By its own deadline (its bit), or by which flags, a clock was started at most so long before any step."""
+        """Return the reasons, as bits (own deadline, flags), why a clock started at most ``most`` ms before any
+        step.
+        """
         asked = earlier, most
         if asked not in self._recent:
             self._recent[asked] = self._at_most(self._deadlines, earlier, most)
         return self._recent[asked]
 
     def _at_most(self, bounds: Mapping[ClockKey, int], earlier: ClockKey, most: int) -> int:
-        """The same by what these clocks show at most."""
+        """Return the reasons, as bits, that follow from these clocks' greatest values."""
         own = bounds.get(earlier)
         found = self._clock(earlier) if own is not None and own <= most else 0
         for later in self._laters.get(earlier, ()):
@@ -173,9 +180,11 @@ class _Tables:
         return found
 
     def needs(self, least: Sequence[Bound], most: Sequence[Bound], excluded: Sequence[Difference]) -> Bits:
-        """What a step that needs this of clocks sets by it; in the last row, what makes it impossible.
+        """Return the causes by which a step with these needs sets each flag; the last row holds the causes that exclude
+        the step.
 
-        For each flag a row for the start of its earlier clock, and behind these one for the start of the later.
+        For each flag there is a row for the start of its earlier clock, and, behind these rows, one for the start of
+        the later clock.
         """
         most_of = _tightest(most)
         laters = {one.later for one in self._differences} if least else ()
@@ -201,12 +210,16 @@ class _Tables:
         return _rows([*by_earlier, *by_later, conflict], 2 + self.words)
 
     def alternatives(self) -> Bits:
-        """What sets the flag of two clocks that run all along: one of the first half, with one of the second."""
+        """Return the causes that set the flag of two clocks that keep running: one of the first half, and one of the
+        second.
+        """
         halves = [half for both in self._alternatives or [(0, 0)] for half in both]
         return _rows(halves, 2 + self.words).reshape(-1, 2 * (2 + self.words))
 
     def _long_ago(self, least: Sequence[Bound], later: ClockKey) -> list[tuple[int, int]]:
-        """How long before now ``later`` was started at least, as ms at most after now, each by what; longest first."""
+        """Return lower bounds on the time since the start of ``later``, as negative ms, each with its causes, longest
+        first.
+        """
         found: dict[int, int] = {}
 
         def add(flags: _Flags, value: int) -> None:
@@ -223,7 +236,9 @@ class _Tables:
     def _between(
         self, long_ago: Iterable[tuple[int, int]], most: Mapping[ClockKey, int], one: Difference
     ) -> Iterator[tuple[int, int]]:
-        """By what ``later`` was started so long before now, and ``earlier`` so short, that the difference holds."""
+        """Yield causes for an early start of ``later`` and a late start of ``earlier`` that together imply the
+        difference.
+        """
         for total, by in long_ago:
             recent = self._by_deadlines(one.earlier, one.most - total)
             if most:
@@ -232,7 +247,9 @@ class _Tables:
                 yield by, recent
 
     def _since(self, least: Sequence[Bound], later: ClockKey, most: int) -> int:
-        """By which clocks that ran, or flags, ``later`` was started at most ``most`` (less than 0) ms after now."""
+        """Return the running clocks and flags that imply that ``later`` started at most ``most`` (negative) ms after
+        now.
+        """
         found = self._weakest(NOW, later, most)
         for key, value in least:
             if key == later and -value <= most:
@@ -242,7 +259,7 @@ class _Tables:
 
 
 class _Flags(NamedTuple):
-    """The flags of a pair of clocks: what each says at most, in ms, least first, and its bit."""
+    """The flags of a pair of clocks: each bound in ms, least first, and its bit."""
 
     most: list[int]
     bits: list[int]
@@ -252,11 +269,11 @@ NONE = _Flags([], [])
 
 
 def _words(bits: int, words: int) -> tuple[int, ...]:
-    """Bits as so many words."""
+    """Return bits as a number of words."""
     return tuple(bits >> WORD * word & 2**WORD - 1 for word in range(words))
 
 
 def _rows(bits: Sequence[int], words: int) -> Bits:
-    """Bits as rows of so many words."""
+    """Return bits as rows of a number of words."""
     written = b"".join(row.to_bytes(words * WORD // 8, "little") for row in bits)
     return np.frombuffer(written, dtype="<u8").reshape(-1, words).astype(np.uint64)

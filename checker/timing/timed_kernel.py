@@ -19,11 +19,11 @@ from model.faults import Fault
 from model.language import Action, ClockKey, TransitionSystem
 
 OPTIMISE_AFTER = 10_000_000
-"""Number of states, explored or expected, from which on better machine code is worth the three seconds that it takes:
-monitors take most of the time of a timed re-exploration, so better code makes it faster by a tenth."""
+"""States, explored or expected, from which better machine code is worth its three seconds. Monitors take most of the
+time of a timed re-exploration, so better code saves only a tenth of the time."""
 
 STEP = "step"
-"""Name of the function of a kernel that makes the steps that are no faults."""
+"""Name of the kernel's function for fault-free steps."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Slice:
 
 
 class TimedKernel:
-    """The machine code of ``system``, which has every slice of ``questions``, made when it is first asked for.
+    """The machine code of ``system``, which contains every slice of ``questions``, compiled on first use.
 
-    ``clocks``: the condition of each clock that the system sees; monitors refer to them by their place here. ``begin``:
-    a layout of some of the system's variables, to begin with where that is possible.
+    ``clocks``: the condition of each clock that the system sees; monitors refer to clocks by their place here.
+    ``begin``: a layout of some of the system's variables, used as the beginning of the layout if possible.
     """
 
     def __init__(
@@ -65,20 +65,20 @@ class TimedKernel:
 
     @property
     def fits(self) -> bool:
-        """Whether one kernel can answer for all predicates and clocks."""
+        """Tell whether one kernel can evaluate all predicates and clocks."""
         return len(self._predicates) <= MOST_PREDICATES and len(self._clocks) <= MOST_CLOCKS
 
     def begins_with(self, layout: Layout) -> bool:
-        """Tell whether states begin with the words of a layout: each of its fields is at the same place here."""
+        """Tell whether states begin with the words of a layout: each of its fields has the same place here."""
         own = self._layout.fields
         return self._layout.words >= layout.words and all(own.get(n) == f for n, f in layout.fields.items())
 
     def count(self, states: int) -> None:
-        """Note that so many states were explored with this kernel: better code pays the sooner."""
+        """Add the number of states explored with this kernel, for which better code becomes worthwhile."""
         self._explored += states
 
     def slice_for(self, system: TransitionSystem, question: Question, *, expected: int) -> Slice:
-        """Cut out the part that ``system`` is, for its question, to explore about as many states as ``expected``."""
+        """Return the part given by ``system``, for its question; ``expected``: the expected number of states."""
         bits = [self._bits[term.get_id()] for term in question.predicates]
         optimised = max(self._explored, expected) >= OPTIMISE_AFTER
         part = part_of(self._compiled(optimised=optimised), self._layout, self.system, system, bits)
@@ -99,7 +99,7 @@ class TimedKernel:
 
 
 def _groups(actions: Sequence[Action]) -> dict[str, list[tuple[int, Action]]]:
-    """The actions with their labels: steps, and those of each kind of fault."""
+    """Return the actions with their labels: fault-free steps, and the steps of each kind of fault."""
     groups: dict[str, list[tuple[int, Action]]] = {STEP: []}
     for kind in Fault:
         if any(action.fault is kind for action in actions):
@@ -110,5 +110,5 @@ def _groups(actions: Sequence[Action]) -> dict[str, list[tuple[int, Action]]]:
 
 
 def _without_effect(action: Action) -> Action:
-    """The place of an action in the labels of the whole, in a slice that does not have the action."""
+    """Return a placeholder for an action that a slice does not have, to keep the labels of the whole."""
     return replace(action, updates={}, needs=(), fault=None)

@@ -1,4 +1,4 @@
-"""Violations for which there is time."""
+"""Violations that are possible in time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from properties.verdict import CutSet
 
 @dataclass(frozen=True)
 class Timely:
-    """A violation that can happen in time: the run that leads to it, and when each of its steps happens.
+    """A violation that is possible in time: the run that leads to it, and the time of each step.
 
     ``is_shortest``: all shorter runs are known not to violate the property in time.
     """
@@ -32,7 +32,7 @@ class Timely:
 
 
 def in_order(found: Iterable[Timely]) -> list[Timely]:
-    """Sort violations: those with fewer faults first, then shorter runs, then by the order of kinds of faults."""
+    """Sort violations: fewer faults first, then shorter runs, then by the order of the fault kinds."""
     return sorted(found, key=lambda one: (sum(one.combination.values()), len(one.actions), _by_kind(one)))
 
 

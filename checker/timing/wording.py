@@ -1,4 +1,4 @@
-"""A contradiction in words: what would have to take so long, and what leaves it no time."""
+"""Contradictions in words: the events that need too much time, and the bounds that allow too little."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from properties.verdict import TimingLemma
 
 
 def in_words(contradictions: Iterable[Contradiction]) -> tuple[TimingLemma, ...]:
-    """The lemmas that contradictions stand for, as a reader sees them: the tightest first, each inequality once."""
+    """Return the lemmas of contradictions for a reader: the tightest first, each inequality once."""
     tightest = sorted(contradictions, key=lambda one: one.tightness, reverse=True)
     found = {one.inequality: one for one in map(_lemma, tightest)}
     return tuple(found.values())
@@ -55,9 +55,10 @@ def _total(duration: Duration, *, shortest: bool) -> int:
 
 
 def in_parts(duration: Duration, *, shortest: bool) -> str:
-    """``broker.session.timeout.ms 9,000 + election 1,000``: the ends of ranges that make it shortest, or longest.
+    """Return text such as ``broker.session.timeout.ms 9,000 + election 1,000``, with the shortest or longest ends of
+    ranges.
 
-    What is added comes before what is taken away, and what counts for more before what counts for less.
+    Added parts come before subtracted ones, and larger parts before smaller ones.
     """
     text = ""
     ends = [(f, q, q.least if (f > 0) == shortest else q.most) for f, q in duration.parts]

@@ -317,7 +317,7 @@ def test_a_goal_that_larger_fault_sets_leave_open_at_a_bound_keeps_its_answer(
     run.explore(None)
     (last,) = run.verdicts()
     assert (last.status, last.coverage.complete_to) == (Status.HOLDS, 2)
-    assert last.notes[0].startswith("with more than 2 faults: from some state every way on ends at a bound")
+    assert last.notes[0].startswith("with more than 2 faults: from some state every continuation ends at a bound")
 
 
 def test_faults_of_applications_are_explored_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_a_member_renamed() -> None:
 
 
 def test_a_member_twice() -> None:
-    assert problems(appended("b.json", b"other")) == ("member b.json: is there 2 times",)
+    assert problems(appended("b.json", b"other")) == ("member b.json: occurs 2 times",)
 
 
 def test_a_member_missing() -> None:
@@ -156,7 +156,7 @@ def test_another_content_with_every_header_right() -> None:
 @pytest.mark.parametrize("name", ["../a", "/etc/passwd", "a\\b", "a//b", "a\x1b[31m", "", "..", "a/../b", "x" * 200])
 def test_names_that_lead_out(name: str) -> None:
     found = problems(write_archive({name: b""}, {}))
-    assert any("no member of a bundle is called so" in problem for problem in found)
+    assert any("no member of a bundle has this name" in problem for problem in found)
     assert all(problem.isprintable() and len(problem) < 200 for problem in found)
 
 
@@ -173,7 +173,7 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
         return unpack(*arguments)
 
     monkeypatch.setattr(archive.zlib, "decompressobj", unpacker)
-    assert problems(one_more) == ("member a: says that it has 100,001 bytes, too many",)
+    assert problems(one_more) == ("member a: its header gives 100,001 bytes, too many",)
     assert not asked
     monkeypatch.setattr(archive, "MAX_TOTAL", 150_000)
     assert "together" in problems(together)[0]
@@ -224,6 +224,4 @@ def test_manifests_that_are_none(manifest: bytes) -> None:
 def test_a_later_format(monkeypatch: pytest.MonkeyPatch) -> None:
     content = write_archive(MEMBERS, {"format": 2})
     assert json.loads(zipfile.ZipFile(io.BytesIO(content)).read(MANIFEST))["format"] == 2
-    assert problems(content) == (
-        f"member {MANIFEST}: is of another format than 1, which is all that this version reads",
-    )
+    assert problems(content) == (f"member {MANIFEST}: this version reads format 1 only",)

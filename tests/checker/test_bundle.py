@@ -68,7 +68,7 @@ def test_as_written(content: bytes, document: Document) -> None:
     assert all(system.faults == 1 for system in bundle.systems)
     assert is_of_this_model(bundle.document)
     found = recheck(bundle)
-    assert found.lines[-1].startswith(f"systems: {len(bundle.systems)} system computed anew")
+    assert found.lines[-1].startswith(f"systems: {len(bundle.systems)} system computed again")
     assert not found.open
 
 
@@ -123,7 +123,7 @@ def systems_swapped(_: dict[str, bytes], manifest: Document) -> None:
             r"system_9\.tla: the model has no such",
             marks=pytest.mark.slow,
         ),
-        (systems_swapped, "does not say which properties"),
+        (systems_swapped, "does not assign the properties"),
     ],
 )
 def test_forged(content: bytes, change: Callable[[dict[str, bytes], Document], None], named: str) -> None:
@@ -140,13 +140,13 @@ def test_no_bundle_for_all_its_hashes(content: bytes, name: str, text: bytes | N
         else:
             members[name] = text
 
-    with pytest.raises(DamagedBundle, match="yet it is no bundle"):
+    with pytest.raises(DamagedBundle, match="but is no bundle"):
         read_bundle(forged(content, change))
 
 
 def test_systems_that_are_none(content: bytes) -> None:
     for systems in (None, [1], [{}], [{"name": "x", "properties": 1, "faults": 0, "files": []}]):
-        with pytest.raises(DamagedBundle, match="yet it is no bundle"):
+        with pytest.raises(DamagedBundle, match="but is no bundle"):
             read_bundle(forged(content, lambda _, manifest, systems=systems: manifest.update(systems=systems)))
 
 
@@ -155,7 +155,7 @@ def test_systems_that_are_none(content: bytes) -> None:
     [1, {}, {"name": "x", "bytes": 1, "sha256": "short"}, {"name": "x" * 5000, "bytes": 1, "sha256": "0" * 64}],
 )
 def test_sources_that_are_none(content: bytes, source: Any) -> None:
-    with pytest.raises(DamagedBundle, match="yet it is no bundle"):
+    with pytest.raises(DamagedBundle, match="but is no bundle"):
         read_bundle(forged(content, lambda _, manifest: manifest.update(sources=[source])))
 
 
@@ -175,7 +175,7 @@ def test_of_another_model(document: Document) -> None:
     bundle = read_bundle(write_bundle(other))
     assert not is_of_this_model(bundle.document)
     said = " ".join(of_another_model(bundle.document))
-    assert "not verified: ids, traces, systems and counts, which are of model 3" in said
+    assert "not verified: ids, traces, systems and counts, which belong to model 3" in said
     assert "proofka 0.0.1" in said
     unsealed = {**other, "command": "proofka check other.yaml"}
     with pytest.raises(TamperedDocument, match="checksum"):
@@ -224,7 +224,7 @@ def test_counts_again_of_what_was_stopped(document: Document) -> None:
             verdict["bounds"].update(stopped="time", faults_complete_to=0)
 
     found = recount(resealed(document, stop), Budget(threads=1))
-    assert "up to 0 faults explored again, and the same comes out; beyond that it was stopped (time)" in found.lines[0]
+    assert "up to 0 faults explored again, with the same result; beyond that it was stopped (time)" in found.lines[0]
     assert found.lines[-1] == f"counts: {document['engine']['layers'][0]:,} states with up to 0 faults as before"
 
     def miscount(changed: Document) -> None:
@@ -272,9 +272,9 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     assert not any(b"hunter2" in member for member in read_bundle(content).members.values())
     status, said = run("verify", str(bundle))
     assert status == 0, said
-    assert "hashes: those of all" in said
-    assert "counts: not compared; --recount explores again, for the passes too: " in said
-    assert f"it says that it was made of {source} (SHA-256 " in said
+    assert "hashes: correct for all" in said
+    assert "counts: not compared; --recount explores again, which also checks the passes: " in said
+    assert f"source named in the bundle: {source} (SHA-256 " in said
     for place in range(0, len(content), len(content) // 7):
         changed = bytearray(content)
         changed[place] ^= 4

@@ -194,7 +194,7 @@ def test_an_interrupted_check_says_so_and_is_resumed(tmp_path: Path, deployment:
     kept = ("--checkpoint", folder, *AT_EVERY_LEVEL)
     cut = signalled(signal.SIGINT, 1, *ask, tmp_path / "cut.json", *kept)
     assert cut.returncode in (1, 3), cut.stderr
-    goes_on = f"the same with --checkpoint {folder} goes on from there"
+    goes_on = f"the same command with --checkpoint {folder} continues from this snapshot"
     assert cut.stderr.splitlines() == ["stopping; what is decided follows", goes_on]
     assert "stopped: the check was interrupted" in cut.stdout
     violated = {v["property"] for v in verdicts(tmp_path / "cut.json")["verdicts"] if v["status"] == "violated"}

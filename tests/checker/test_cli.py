@@ -290,7 +290,7 @@ def test_verify(replayed: Callable[[Callable[[object], object]], Path], left_ope
     run = proofka("verify", file)
     assert run.stdout.splitlines() == [
         "traces: 1",
-        "counts: not compared; --recount explores again, for the passes too: no-skip",
+        "counts: not compared; --recount explores again, which also checks the passes: no-skip",
         *(f"not verified: {one}" for one in left_open),
     ]
     assert run.exit_code == (3 if left_open else 0)

@@ -213,7 +213,7 @@ def test_from_the_command_line(folder: Path, tmp_path: Path) -> None:
     document = json.loads(new.read_text(encoding="utf-8"))
     del document["deployment"]["acks"]
     new.write_text(json.dumps(document), encoding="utf-8")
-    assert run(old, new) == (2, f"{new}: was changed after --json wrote it; proofka verify says where")
+    assert run(old, new) == (2, f"{new}: was changed after --json wrote it; proofka verify names the difference")
     new.write_text(json.dumps({**document, SEAL: seal(document)}), encoding="utf-8")
     status, said = run(old, new)
     assert status == 2 and "check it again" in said

@@ -82,36 +82,42 @@ def bound(name: str, value: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (said("acks", "0"), r"deployment\.settings: what they say"),
-        (said("acks", "all"), r"deployment\.settings: what they say"),
-        (said("min.insync.replicas", "2"), r"deployment\.settings: what they say"),
-        (said("linger.ms", "7"), r"deployment\.settings: what they say"),
-        (said("replica.lag.time.max.ms", "31000"), r"deployment\.settings: what they say"),
+        (said("acks", "0"), r"deployment\.settings: the settings do not lead"),
+        (said("acks", "all"), r"deployment\.settings: the settings do not lead"),
+        (said("min.insync.replicas", "2"), r"deployment\.settings: the settings do not lead"),
+        (said("linger.ms", "7"), r"deployment\.settings: the settings do not lead"),
+        (said("replica.lag.time.max.ms", "31000"), r"deployment\.settings: the settings do not lead"),
         (said("faults.total", "9"), r"faults\.total is not 2"),
         (said("faults.kill", "2"), r"faults\.kill is not 1"),
-        (lambda d: d["deployment"]["settings"].append(setting(d, "acks")), "stands there twice"),
-        (lambda d: d["deployment"]["settings"].remove(setting(d, "faults.kill")), "kinds of fault are not those"),
+        (lambda d: d["deployment"]["settings"].append(setting(d, "acks")), "occurs twice"),
+        (
+            lambda d: d["deployment"]["settings"].remove(setting(d, "faults.kill")),
+            "kinds of fault are not the requested",
+        ),
         (lambda d: d["deployment"]["settings"].remove(setting(d, "linger.ms")), r"linger\.ms=None is printed"),
         (lambda d: d["assumptions"][0].update(detail="nobody knows"), "its assumptions are not those"),
-        (of("statement", "All is well."), "statement: said is All is well"),
-        (of("guarantee", "none"), "guarantee: said is none"),
-        (of("witness", "nothing"), "witness: said is nothing"),
-        (of("required", "maybe"), "required: said is maybe"),
-        (of("id", "0" * 64), "its id is not that"),
-        (bound("faults_total", 9), "number of faults asked for: said is 9"),
-        (bound("fault_kinds", {"kill": 9, "power-loss": 9}), "kinds of fault: said is"),
-        (bound("any_number", ["kill"]), "any number is covered: said is"),
+        (of("statement", "All is well."), "statement: the result says All is well"),
+        (of("guarantee", "none"), "guarantee: the result says none"),
+        (of("witness", "nothing"), "witness: the result says nothing"),
+        (of("required", "maybe"), "required: the result says maybe"),
+        (of("id", "0" * 64), "its id does not belong to"),
+        (bound("faults_total", 9), "number of faults asked for: the result says 9"),
+        (bound("fault_kinds", {"kill": 9, "power-loss": 9}), "kinds of fault: the result says"),
+        (bound("any_number", ["kill"]), "any number is covered: the result says"),
         (bound("stopped", "time"), None),
-        (lambda d: passing(d)["bounds"]["sizes"].update(epochs=700), "sizes: said is"),
-        (lambda d: as_stopped(d, 3), "3 faults is said to be explored, where 2"),
-        (lambda d: as_stopped(d, -1), "not even the states without a fault"),
-        (lambda d: as_stopped(d, 1), r"though exploration was stopped \(time\) before everything"),
+        (lambda d: passing(d)["bounds"]["sizes"].update(epochs=700), "sizes: the result says"),
+        (lambda d: as_stopped(d, 3), "3 faults is said to be explored, but the requested total is 2"),
+        (lambda d: as_stopped(d, -1), "the states without a fault were not explored"),
+        (lambda d: as_stopped(d, 1), r"but the exploration was stopped \(time\) before its end"),
         (lambda d: passing(d)["bounds"].update(faults_complete_to=1), "which was explored with it"),
         (lambda d: d["verdicts"][-1]["bounds"].update(combinations_of_next=7), "which was explored with it"),
-        (lambda d: passing(d).update(notes=[]), "its notes do not say what is taken for granted"),
-        (lambda d: passing(d)["notes"].append("and all else is well"), "its notes do not say what is taken"),
-        (lambda d: passing(d).update(witness_reached=False), "though its witness was not reached"),
-        (lambda d: lost(d).update(lemmas=[{"needed": [], "allowed": [], "inequality": "1 > 2"}]), "rests on lemmas"),
+        (lambda d: passing(d).update(notes=[]), "its notes do not list the modelling assumptions"),
+        (lambda d: passing(d)["notes"].append("and all else is well"), "its notes do not list the modelling"),
+        (lambda d: passing(d).update(witness_reached=False), "but its witness was not reached"),
+        (
+            lambda d: lost(d).update(lemmas=[{"needed": [], "allowed": [], "inequality": "1 > 2"}]),
+            "rests on timing lemmas",
+        ),
     ],
 )
 def test_without_exploring(document: Document, change: Change, named: str | None) -> None:
@@ -126,9 +132,9 @@ def test_without_exploring(document: Document, change: Change, named: str | None
 @pytest.mark.parametrize(
     ("cut_set", "named"),
     [
-        ({"kill": 1, "consumer-crash": 2}, "violated by 3 faults, where 2"),
-        ({"kill": 2}, "violated by 2 kill, where 1 were"),
-        ({"power-loss": 1}, "violated by 1 power-loss, where 0 were"),
+        ({"kill": 1, "consumer-crash": 2}, "violated by 3 faults, but the requested total is 2"),
+        ({"kill": 2}, "violated by 2 kill, but at most 1 were"),
+        ({"power-loss": 1}, "violated by 1 power-loss, but at most 0 were"),
         ({"kill": 1, "consumer-crash": 1}, "contains another"),
     ],
 )
@@ -142,7 +148,7 @@ def test_settings_that_cannot_be_built_are_not_verified(document: Document, tmp_
     """Neither what is said nor what is modelled can be told from them: that is no pass."""
     changed = resealed(document, said("acks", "some"))
     found = verify(changed)
-    assert "settings: what is printed of them cannot be built" in found.open[0]
+    assert "settings: the deployment cannot be built" in found.open[0]
     file = tmp_path / "r.zip"
     file.write_bytes(write_bundle(changed))
     run = CliRunner().invoke(cli.app, ["verify", str(file)])
@@ -203,13 +209,13 @@ LEMMA = {"needed": ["nothing"], "allowed": ["everything"], "inequality": "0 < 1"
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda d: passing(d)["notes"].insert(0, "nothing can go wrong"), "notes: said is"),
-        (lambda d: lost(d)["notes"].append("but only in theory"), "no-acked-loss: notes: said is"),
-        (lambda d: passing(d)["lemmas"].append(LEMMA), "lemmas: said is"),
+        (lambda d: passing(d)["notes"].insert(0, "nothing can go wrong"), "notes: the result says"),
+        (lambda d: lost(d)["notes"].append("but only in theory"), "no-acked-loss: notes: the result says"),
+        (lambda d: passing(d)["lemmas"].append(LEMMA), "lemmas: the result says"),
         (lambda d: d["engine"].update(looks_again=5), "all together: looks_again"),
         (lambda d: d["engine"].update(states_again=5), "all together: states_again"),
         (lambda d: passing(d)["bounds"].update(combinations_of_next=7), "combinations of one fault more"),
-        (lambda d: passing(d)["bounds"].update(sizes_reached=[]), "bounds that were reached: said is"),
+        (lambda d: passing(d)["bounds"].update(sizes_reached=[]), "bounds that were reached: the result says"),
     ],
 )
 def test_by_exploring(document: Document, change: Change, named: str) -> None:
@@ -221,8 +227,8 @@ def test_by_exploring(document: Document, change: Change, named: str) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda d: passing(d)["notes"].insert(0, "nothing can go wrong"), "notes: said is"),
-        (lambda d: lost(d)["notes"].append("but only in theory"), "no-acked-loss: notes: said is"),
+        (lambda d: passing(d)["notes"].insert(0, "nothing can go wrong"), "notes: the result says"),
+        (lambda d: lost(d)["notes"].append("but only in theory"), "no-acked-loss: notes: the result says"),
         (lambda d: passing(d)["bounds"].update(sizes_reached=[]), "bounds that were reached and are not named"),
         (lambda d: lost(d).update(witness_reached=False), "no-acked-loss: witness"),
     ],
@@ -267,4 +273,4 @@ def test_a_result_of_another_model(document: Document, tmp_path: Path) -> None:
     file.write_text(json.dumps(resealed(document, lambda d: d["versions"].update(model="3"))), encoding="utf-8")
     run = CliRunner().invoke(cli.app, ["verify", str(file)])
     assert run.exit_code == 3
-    assert "not verified: ids, traces, systems and counts, which are of model 3" in " ".join(run.output.split())
+    assert "not verified: ids, traces, systems and counts, which belong to model 3" in " ".join(run.output.split())

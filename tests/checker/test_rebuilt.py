@@ -30,7 +30,7 @@ def as_read(deployment: Deployment) -> Deployment:
 def comes_out(deployment: Deployment) -> None:
     lines, left_open = verify_settings(as_read(deployment))
     assert not left_open
-    assert f"the {len(deployment.settings)} that are printed" in lines[0]
+    assert f"the {len(deployment.settings)} printed settings" in lines[0]
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.rglob("*.yaml")), ids=lambda file: file.stem)

@@ -59,7 +59,7 @@ def test_partial_says_why_it_cannot_go_on(folder: Path) -> None:
 def test_partial_is_not_for_a_deployment(tmp_path: Path) -> None:
     file = tmp_path / "d.yaml"
     file.write_text('kafka: "4.0"\nproducer: {acks: two}\n', encoding="utf-8")
-    assert "files of others" in proofka("check", file, "--partial").stderr
+    assert "files of other programs" in proofka("check", file, "--partial").stderr
 
 
 def test_a_file_that_cannot_be_read_hides_nothing_of_the_others(folder: Path) -> None:

@@ -147,8 +147,8 @@ def test_the_time_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(Search, "repairs", until_stopped)
     ran = repair(tmp_path, "--time", "0.1")
-    assert (ran.exit_code, ran.stderr) == (3, "the 0.1 s ran out (--time)\n")
-    assert "stopped early (the 0.1 s ran out (--time))" in " ".join(ran.stdout.split())
+    assert (ran.exit_code, ran.stderr) == (3, "time limit of 0.1 s reached (--time)\n")
+    assert "stopped early (time limit of 0.1 s reached (--time))" in " ".join(ran.stdout.split())
 
 
 @pytest.mark.parametrize("command", ["repair", "trace"])

@@ -60,4 +60,4 @@ def test_what_is_no_time_is_said_with_what_may_be_given() -> None:
     for text in ("-1", "x"):
         command = [sys.executable, "-m", "checker", "check", "examples/acks-1.yaml", "--more", text]
         ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert (ran.returncode, f"'{text}' is not a number of seconds, nor 0" in ran.stderr) == (2, True)
+        assert (ran.returncode, f"'{text}' is neither a number of seconds nor 0" in ran.stderr) == (2, True)

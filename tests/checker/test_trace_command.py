@@ -76,13 +76,13 @@ def test_itf_and_figures_are_written_instead(result: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("9",), "has no trace 9; there are 4"),
+        (("9",), "has no trace 9; the result has 4"),
         (("1", "--step", "5"), "trace 1 has no step 5; it has 4"),
-        (("--step", "1"), "--step: of which trace?"),
-        (("--itf", "x.itf.json"), "--itf: which trace?"),
+        (("--step", "1"), "--step: needs the number N of a trace"),
+        (("--itf", "x.itf.json"), "--itf: needs the number N of a trace"),
         (("1", "--png", "x.jpg"), "ends in .png"),
         (("1", "--itf", "no/such/x.json"), "no such directory"),
-        (("1", "--faults", "2"), "options of a check change nothing"),
+        (("1", "--faults", "2"), "options of a check apply to configurations only"),
     ],
 )
 def test_what_cannot_be_is_one_line(result: Path, words: tuple[str, ...], said: str) -> None:
@@ -104,7 +104,7 @@ def test_nothing_is_violated(tmp_path: Path) -> None:
     file = tmp_path / "fine.json"
     file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.HARMLESS)), encoding="utf-8")
     assert "no trace" in run(file)[1]
-    assert "nothing was found to be violated" in run(file, 1)[2]
+    assert "no violation was found" in run(file, 1)[2]
 
 
 def test_a_configuration_is_checked_first(tmp_path: Path) -> None:

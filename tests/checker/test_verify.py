@@ -69,10 +69,10 @@ def test_as_written(document: Document) -> None:
     traces = [trace for v in violated for trace in v["traces"]]
     assert [len(steps) for _, steps in found.replayed] == [len(trace["steps"]) for trace in traces]
     assert all(" is allowed at " in step for _, steps in found.replayed for step in steps)
-    assert all(line.endswith("at the end it is violated") for line, _ in found.replayed)
+    assert all(line.endswith("the end violates the property") for line, _ in found.replayed)
     assert set(found.passes) == {v["property"] for v in document["verdicts"]} - {v["property"] for v in violated}
     kinds = {line.partition(":")[0]: line for line in found.lines}
-    as_told = "names, notes, the command, and the files that settings are said to come from"
+    as_told = "names, notes, the command, and the source files of settings"
     assert list(kinds) == ["settings", "ids", "traces", as_told]
     assert f"{len(traces)} traces of {len(violated)} properties replayed" in kinds["traces"]
 
@@ -251,7 +251,7 @@ def test_assumptions_left_out(document: Document) -> None:
 
 def test_other_sizes(document: Document) -> None:
     lost(document)["bounds"]["sizes"]["records"] = 9
-    with pytest.raises(TamperedDocument, match=r"no-acked-loss: sizes: said is .* and its deployment gives"):
+    with pytest.raises(TamperedDocument, match=r"no-acked-loss: sizes: the result says .* but its deployment gives"):
         verify(document)
 
 

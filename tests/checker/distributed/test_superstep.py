@@ -262,7 +262,7 @@ def test_an_attempt_that_comes_too_late(tmp_path: Path) -> None:
         assert "began after a later one was done" in failed(do, plan, task)
     again = distributed(tmp_path, counters(4), question, {}, 0, partitions=PARTITIONS)
     for do, plan, task in runner.tasks:
-        assert failed(do, plan, task) == f"{tmp_path}: another run goes on there"
+        assert failed(do, plan, task) == f"{tmp_path}: another run uses this folder"
     assert again.states == found.states
     changed = {path.name for path, content in before.items() if path.read_bytes() != content}
     assert changed == {"current-run"}
@@ -275,7 +275,7 @@ def test_what_is_lost_between_supersteps_is_named(tmp_path: Path) -> None:
     sender, _ = order.inbox[0]
     place = plan.place(order.combination, task.partition).relative_to(plan.folder)
     message = plan.messages(task.superstep - 1, order.combination, sender).relative_to(plan.folder)
-    for lost, said in ((place / COMMIT, "is gone"), (place / ROWS_FILE, "shorter than"), (message, "No such file")):
+    for lost, said in ((place / COMMIT, "is missing"), (place / ROWS_FILE, "shorter than"), (message, "No such file")):
         folder = tmp_path / "damaged"
         shutil.copytree(before, folder)
         (folder / lost).unlink()

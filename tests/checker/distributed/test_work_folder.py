@@ -161,7 +161,7 @@ def test_damaged_documents_are_named(tmp_path: Path, content: bytes) -> None:
     }
     for name, read in readers.items():
         (tmp_path / name).write_bytes(content)
-        refused(read, tmp_path / name, "is damaged; delete the folder to start anew")
+        refused(read, tmp_path / name, "is damaged; delete the folder to start again")
 
 
 def test_messages_of_the_last_superstep_are_kept(tmp_path: Path) -> None:

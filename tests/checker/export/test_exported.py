@@ -79,7 +79,7 @@ def test_only_what_chosen_properties_see() -> None:
 
 @pytest.mark.slow
 def test_an_unknown_property() -> None:
-    with pytest.raises(UnknownProperty, match="no property is called no-such"):
+    with pytest.raises(UnknownProperty, match="unknown property no-such"):
         export_deployment(example("acks-1"), properties=["no-such", "no-loss"])
 
 

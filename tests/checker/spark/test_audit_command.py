@@ -80,7 +80,7 @@ def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
     ("source", "out", "options", "words"),
     [
         ("nothing", "out", (), "nothing: does not exist"),
-        ("fleet.xls", "out", (), "is none of what an audit reads"),
+        ("fleet.xls", "out", (), "is no source of an audit"),
         ("broken.yaml", "out", (), "broken.yaml:1: has no section base"),
         ("misspelt.yaml", "out", (), "misspelt.yaml:3: ack: unknown producer setting; did you mean acks?"),
         ("empty.csv", "out", (), "empty.csv: is empty"),
@@ -202,7 +202,7 @@ def test_an_interrupt(one_session: None, matrix: Path, tmp_path: Path, monkeypat
     monkeypatch.setattr(auditing, "audit", interrupted)
     run = proofka("audit", matrix, "--out", tmp_path / "out")
     assert (run.exit_code, run.stdout) == (3, "")
-    assert run.stderr == "interrupted: 57 of 1,300 systems are explored; the same command goes on from there\n"
+    assert run.stderr == "interrupted: 57 of 1,300 systems are explored; the same command continues from there\n"
 
 
 @pytest.mark.slow
@@ -216,4 +216,4 @@ def test_spark_fails(one_session: None, matrix: Path, tmp_path: Path, monkeypatc
     run = proofka("audit", matrix, "--out", tmp_path / "out")
     assert (run.exit_code, run.stdout) == (3, "")
     (line,) = run.stderr.splitlines()
-    assert line.startswith("Spark failed: ZeroDivisionError: division by zero; the same command goes on from there")
+    assert line.startswith("Spark failed: ZeroDivisionError: division by zero; the same command continues from there")

@@ -127,7 +127,7 @@ def test_an_interrupt_and_a_kill(spark: Any, matrix: Path, undisturbed: Path, tm
     interrupted = explored(out)
     assert status == 3
     told = re.fullmatch(
-        rf"interrupted: (\d+) of {SYSTEMS} systems are explored; the same command goes on.*", said.splitlines()[-1]
+        rf"interrupted: (\d+) of {SYSTEMS} systems are explored; the same command continues.*", said.splitlines()[-1]
     )
     assert told is not None, said
     assert "stopping; what is explored is kept\n" in said

@@ -22,7 +22,7 @@ cli.main()
 
 @pytest.mark.parametrize("command", [SMALL, ("check", ROOT / "examples" / "acks-1.yaml")], ids=["published", "check"])
 def test_options_of_spark_alone(command: tuple[str | Path, ...]) -> None:
-    fails_in_one_line(proofka(*command, "--master", "local[1]"), "--master: only with --engine spark or auto")
+    fails_in_one_line(proofka(*command, "--master", "local[1]"), "--master: needs --engine spark or --engine auto")
     fails_in_one_line(proofka(*command, "--engine", "flink"), "'--engine': 'flink' is not one of")
 
 

@@ -109,7 +109,7 @@ def test_folders_that_are_no_one_source(folder: Path, tmp_path: Path) -> None:
         find_source(folder, {})
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(DeploymentError, match=r"holds none of what an audit reads: .* \(found: nothing\)"):
+    with pytest.raises(DeploymentError, match=r"holds no source of an audit: .* \(found: nothing\)"):
         find_source(empty, {})
 
 
@@ -117,7 +117,7 @@ def test_a_release_is_said_only_where_nothing_else_does(tmp_path: Path) -> None:
     (tmp_path / "one.yaml").write_text(DEPLOYMENT)
     (tmp_path / "fleet.csv").write_text("kafka\n4.0\n")
     for path in (tmp_path, tmp_path / "fleet.csv", tmp_path / "one.yaml"):
-        with pytest.raises(DeploymentError, match=r"--kafka 4\.0: says itself which release"):
+        with pytest.raises(DeploymentError, match=r"--kafka 4\.0: names the release of each deployment"):
             find_source(path, {}, kafka="4.0")
 
 
