@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from model.deployment.choices import Commit
+from model.deployment.choices import Commit, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from properties.known_defects.conditions import is_met, values_of
@@ -32,7 +32,7 @@ def _is_of(library: str, deployment: Deployment) -> bool:
 
 
 USES: Mapping[str, Callable[[Deployment], bool]] = {
-    "transactions": lambda deployment: deployment.transactional is not None,
+    "transactions": lambda deployment: deployment.transactional is not None or deployment.sink is Sink.KAFKA,
     "idempotence": lambda deployment: deployment.idempotence or deployment.transactional is not None,
     "groups": lambda deployment: deployment.commit is not Commit.NEVER,
     "new-group-protocol": lambda deployment: deployment.rebalancing.by_brokers,
