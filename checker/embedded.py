@@ -83,7 +83,9 @@ class EmbeddedExploration(Exploration[Shard]):
         largest_first = report.size <= ALWAYS_COVERED
         ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
         alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
-        beside = self._soon_first([combination for combination in ready if combination not in alone])
+        beside = [combination for combination in ready if combination not in alone]
+        if largest_first:
+            beside = self._soon_first(beside)
         with crew_of(self.threads) as pool:
             try:
                 for combination in alone:

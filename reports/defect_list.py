@@ -11,6 +11,12 @@ from properties.known_defects.defect import MEANING, Defect, release_in_words
 from properties.known_defects.register import NOTHING, defects_of, products
 from reports import lines, wording
 
+HOW_TO_ASK = (
+    "proofka defects 3.9.1: those of a release of Kafka; librdkafka=2.3.0: of a client; librdkafka: of all its "
+    "releases; KAFKA-18991: one of them; FILE: those that could violate what holds for a deployment"
+)
+"""The words that the command takes, under the summary."""
+
 
 def releases_in_words(defect: Defect) -> str:
     """Return which releases have a defect and which have the fix: ``2.8.0 to 4.0.0; fixed in 3.9.1, 4.0.1``."""
@@ -80,8 +86,4 @@ class RegisterSummary:
             said = f"{known.name}: {count}, releases {releases}, as known on {known.day}, from {known.sources}"
             yield from lines.wrapped(said, options.max_width, first="  ", rest="    ")
         yield Text()
-        for said in (
-            "proofka defects 3.9.1: those of a release of Kafka; librdkafka=2.3.0: of a client; librdkafka: of all its "
-            "releases; KAFKA-18991: one of them; FILE: those that could violate what holds for a deployment",
-        ):
-            yield from lines.wrapped(said, options.max_width, first="", rest="", style="dim")
+        yield from lines.wrapped(HOW_TO_ASK, options.max_width, first="", rest="", style="dim")

@@ -23,8 +23,6 @@ Asked = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the defects as JSON, one object each (default: off).")]
 
-BROKER, JAVA = "broker", "java"
-
 
 def defects(asked: Asked = None, as_json: AsJson = False) -> None:
     """List known defects of Kafka's brokers and of client libraries, and what Proofka does about each.
@@ -52,8 +50,9 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
     """Return the defects for a word, under a heading, or without a heading if the word names a single defect."""
     from difflib import get_close_matches
 
-    from model.deployment.release import ReleaseError, parse_release
+    from model.deployment.release import JAVA, ReleaseError, parse_release
     from properties.known_defects.affected import release_from
+    from properties.known_defects.beside import BROKER
     from properties.known_defects.register import defects_of, products, register
 
     named = [defect for defect in register() if defect.id.lower() == asked.lower()]
@@ -82,12 +81,12 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
 def _of_deployment(file: Path) -> Sequence[Defect]:
     from model.deployment import read_deployment
     from model.deployment.required_properties import ASKED_BY_DEFAULT
-    from properties.known_defects.beside import defects_beside
+    from properties.known_defects.beside import defects_here
 
     with one_line_errors():
         deployment = read_deployment(file)
-    asked = dict.fromkeys((*ASKED_BY_DEFAULT, *deployment.require))
-    return list(dict.fromkeys(defect for name in asked for defect in defects_beside(deployment, name)))
+    here, asked = defects_here(deployment), (*ASKED_BY_DEFAULT, *deployment.require)
+    return list(dict.fromkeys(defect for name in asked for defect in here if name in defect.breaks))
 
 
 def _json(found: Sequence[Defect]) -> str:

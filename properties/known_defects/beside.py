@@ -8,7 +8,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.release import JAVA
 from properties.known_defects.affected import Release, release_from
 from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.defect import Defect, Treatment
+from properties.known_defects.defect import Defect, Treatment, release_in_words
 from properties.known_defects.events import can_happen
 from properties.known_defects.features import USES
 from properties.known_defects.register import defects_of, products
@@ -68,6 +68,6 @@ def beyond_the_register(deployment: Deployment) -> Iterator[str]:
     for product, release in releases_of(deployment):
         known = products().get(product)
         if known is not None and release[:2] > known.newest[:2]:
-            newest = ".".join(map(str, known.newest))
+            newest = release_in_words(known.newest)
             name = "Kafka" if product in (BROKER, JAVA) else known.name
             yield f"known defects of {name} are listed up to release {newest}, as known on {known.day}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,25 +13,13 @@ from checker.embedded import EmbeddedExploration
 from checker.exploration import Question
 from checker.questions import prepare
 from model.faults import Fault
-from model.language import Action, TransitionSystem, Variable
+from model.language import TransitionSystem, Variable
 from model.pipeline import build
 from properties.catalogue import properties_of
 from tests.checker.asking import SMALL, ask, example
+from tests.checker.test_exploration import action
 
 A, B, C, D = (Variable(name, 0, 3, 0) for name in "abcd")
-
-
-def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef]) -> Action:
-    return Action(
-        name,
-        "somebody",
-        lane="brokers",
-        arguments={},
-        guard=guard,
-        updates=updates,
-        sentence=lambda before, after: name,
-        semantics="",
-    )
 
 
 def names(system: TransitionSystem) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,21 +15,9 @@ from model.deployment.choices import Acks
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
 from tests.checker.asking import SMALL, example
+from tests.checker.test_exploration import action
 
 X, Y = Variable("x", -1, 3, 0), Variable("y", 0, 1, 0)
-
-
-def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef]) -> Action:
-    return Action(
-        name,
-        "somebody",
-        lane="brokers",
-        arguments={},
-        guard=guard,
-        updates=updates,
-        sentence=lambda before, after: name,
-        semantics="",
-    )
 
 
 def system(*actions: Action) -> TransitionSystem:

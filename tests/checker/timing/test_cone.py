@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import z3
 
 from checker.cone import FreeVariables, slice_to
 from model.language import Action, Clock, Need, TransitionSystem, Variable
+from tests.checker.test_exploration import action
 from tests.checker.timing.random_systems import State, has_times, of
 
 SEEN, UNSEEN = Variable("seen", 0, 1, 0), Variable("unseen", 0, 1, 0)
@@ -13,19 +16,7 @@ WAITS, BETWEEN_POLLS = 10, 4
 
 
 def act(name: str, guard: z3.BoolRef, variable: Variable, value: int, *needs: Need) -> Action:
-    updates = {variable: z3.IntVal(value)}
-    return Action(
-        name,
-        "somebody",
-        lane="brokers",
-        arguments={},
-        guard=guard,
-        updates=updates,
-        sentence=lambda _, __: name,
-        semantics="none",
-        fault=None,
-        needs=needs,
-    )
+    return replace(action(name, guard, {variable: z3.IntVal(value)}), needs=needs)
 
 
 def system(counts: z3.BoolRef) -> TransitionSystem:
