@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.input_error import InputError
-from model.strict_json import read_json
+from model.input.input_error import InputError
+from model.input.strict_json import read_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1

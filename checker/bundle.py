@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.archive import Archive, DamagedBundle, read_archive, write_archive
-from model.strict_json import AmbiguousJson, read_json
+from model.input.strict_json import AmbiguousJson, read_json
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment

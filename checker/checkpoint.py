@@ -25,7 +25,7 @@ from checker.combinations import Combination
 from checker.kernel.components import Components
 from checker.kernel.visited import PARTITIONS
 from checker.shard import Segment, Shard
-from model.input_error import InputError
+from model.input.input_error import InputError
 
 MANIFEST, LOCK = "manifest.json", "lock"
 FORMAT = 2

@@ -13,7 +13,7 @@ from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
-from model.state import UNLIMITED_ATTEMPTS
+from model.state.pipeline import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
 """The properties of the records that a consumer reads and processes."""

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from model.deployment.choices import OnSendError
 from model.language import Display, State, Variable
-from model.request_words import ABANDONED, ON_ITS_WAY
-from model.state import Batch, Fate, Pipeline, Replica
-from model.transactions.state import Outcome, Status, Transactions
-from model.wording import broker_name, log_entries, log_words, members, reassignment_words, record_name
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.request_words import ABANDONED, ON_ITS_WAY
+from model.state.transactions import Outcome, Status, Transactions
+from model.state.wording import broker_name, log_entries, log_words, members, reassignment_words, record_name
 
 _FATES = {
     Fate.UNSENT: "not sent",

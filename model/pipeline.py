@@ -9,52 +9,34 @@ from itertools import product
 
 import z3
 
-from model import (
-    answering_late,
-    broker,
+from model import relabelling
+from model.compaction import aborted, cleaner
+from model.consuming import (
     consumer,
-    controller,
-    draining,
-    elsewhere,
     failing,
-    fetching,
-    forging,
-    id_expiry,
-    id_refusals,
-    idempotence,
-    isr,
-    late_errors,
-    log_starts,
     membership,
-    network,
-    numbering,
     offsets_topic,
     overlapping_offsets,
     overrun,
-    produce,
-    producer,
-    reassigning,
-    refusals,
-    relabelling,
-    replica,
+    reading,
     restarting,
     retention,
     saving,
-    splitting,
-    stopping,
-    taken_out,
 )
-from model.application import forget_numbers_when_done, resend_due
-from model.compaction import aborted, cleaner, reading
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.faults import Fault
-from model.history import remember_outages
 from model.language import TransitionSystem
-from model.producer import resolution_due
-from model.state import Pipeline, declare
+from model.log import early_expiry, id_expiry, log_starts, replica
+from model.producing import elsewhere, id_refusals, late_errors, produce, producer, refusals, splitting, stopping
+from model.producing.application import forget_numbers_when_done, resend_due
+from model.producing.producer import resolution_due
+from model.replication import answering_late, broker, controller, fetching, forging, isr, reassigning, taken_out
+from model.sequencing import draining, idempotence, network, numbering
+from model.state.history import remember_outages
+from model.state.pipeline import Pipeline, declare
 from model.timing import timed
-from model.transactions import apart, bumping, coordinator, early_expiry, ending, forgetting, keeping_epochs
+from model.transactions import apart, bumping, coordinator, ending, forgetting, keeping_epochs
 from model.transactions.coordinator import remember_disturbance
 
 VERSION = "12"

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import z3
 
-from model.application import resend_due
 from model.language import Permutation, Ranked, Symmetry, Variable
-from model.state import Fate, Pipeline
+from model.producing.application import resend_due
+from model.state.pipeline import Fate, Pipeline
 
 
 def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:

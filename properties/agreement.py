@@ -8,8 +8,8 @@ from itertools import combinations
 import z3
 
 from model.language import State
-from model.reassigning import was_removed
-from model.state import Pipeline, Replica
+from model.replication.reassigning import was_removed
+from model.state.pipeline import Pipeline, Replica
 from properties.property import Property
 from properties.situations import on_serving_leader, serving_leader
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consumer import agreed_prefix
+from model.consuming.consumer import agreed_prefix
 from model.deployment.choices import Acks
-from model.state import Pipeline, Replica
-from model.transactions.visibility import end_of_reading
+from model.log.visibility import end_of_reading
+from model.state.pipeline import Pipeline, Replica
 from properties.property import Property
 from properties.situations import on_serving_leader
 

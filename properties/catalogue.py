@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from model.deployment.required_properties import ASKED_BY_DEFAULT
-from model.shared_terms import shared
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
+from model.state.shared_terms import shared
 from properties import agreement, availability, duplication, loss, ordering, transactions
 from properties.property import Property
 

@@ -10,8 +10,8 @@ import z3
 from model.deployment.choices import Sink
 from model.faults import Fault
 from model.language import State
-from model.sink import Applied
-from model.state import Pipeline, Replica
+from model.state.pipeline import Pipeline, Replica
+from model.state.sink import Applied
 from properties.loss import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
 from properties.property import Property
 from properties.situations import (

@@ -7,17 +7,17 @@ from itertools import combinations
 
 import z3
 
-from model.compaction.holes import of_value
-from model.compaction.reading import is_no_loss, was_passed_rightly
-from model.compaction.state import DROPPED, REMOVED
-from model.consumer import unprocessed, validated
+from model.consuming.consumer import unprocessed, validated
+from model.consuming.reading import is_no_loss, was_passed_rightly
 from model.faults import Fault
 from model.language import State, Variable
-from model.resuming import may_be_committed
-from model.state import Fate, Pipeline, Replica
-from model.transactions.markers import is_aborted
-from model.transactions.state import Outcome, Transactions
-from model.transactions.visibility import keeps_record
+from model.log.holes import of_value
+from model.log.markers import is_aborted
+from model.log.visibility import keeps_record
+from model.producing.resuming import may_be_committed
+from model.state.compaction import DROPPED, REMOVED
+from model.state.pipeline import Fate, Pipeline, Replica
+from model.state.transactions import Outcome, Transactions
 from properties.property import Property
 from properties.situations import (
     accepted,

@@ -7,11 +7,11 @@ from itertools import combinations
 
 import z3
 
-from model.application import resend_due
-from model.consumer import unprocessed
+from model.consuming.consumer import unprocessed
 from model.language import State
-from model.state import Pipeline, Replica
-from model.transactions.visibility import can_be_read, keeps_record
+from model.log.visibility import can_be_read, keeps_record
+from model.producing.application import resend_due
+from model.state.pipeline import Pipeline, Replica
 from properties.property import Property
 from properties.situations import (
     accepted,

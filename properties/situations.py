@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 
 import z3
 
-from model.application import due_after_start, resend_due
 from model.deployment.choices import OnRestart, OnSendError
 from model.faults import Fault
 from model.language import State
-from model.resuming import may_be_committed
-from model.state import Batch, Fate, Pipeline, Replica
+from model.log.visibility import can_be_read, keeps_record
+from model.producing.application import due_after_start, resend_due
+from model.producing.resuming import may_be_committed
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.transactions import Outcome
 from model.transactions.sending import sent_again, transaction_of
-from model.transactions.state import Outcome
-from model.transactions.visibility import can_be_read, keeps_record
 
 
 def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.BoolRef]) -> z3.BoolRef:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 import z3
 
-from model.compaction.holes import kept_as, stands
 from model.language import State, Variable
-from model.state import Batch, Fate, Pipeline, Replica
+from model.log.holes import kept_as, stands
+from model.log.visibility import can_be_read, is_left_open
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.transactions import Outcome, Status, Transaction
 from model.transactions.coordinator import refuses_markers
 from model.transactions.sending import batches_of
-from model.transactions.state import Outcome, Status, Transaction
-from model.transactions.visibility import can_be_read, is_left_open
 from properties.property import Property
 from properties.situations import on_serving_leader, serving_leader, value
 

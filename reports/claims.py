@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from model.deployment.record_reader import path_of
-from model.whole_file import write_whole
+from model.input.whole_file import write_whole
 from properties.claims.claim import About, Answer, Decision, History, Outcome, SettingClaim
 from properties.verdict import Status
 from reports import wording

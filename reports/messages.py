@@ -14,7 +14,7 @@ loses       a request never arrives; or an answer is lost, from the broker that 
 fetches     as ``both``, from the leader if records are copied; otherwise the fetch itself informs the leader
 ==========  =====================================================================================
 
-The table does not list the requests in flight: the state contains them (:mod:`model.request_words`).
+The table does not list the requests in flight: the state contains them (:mod:`model.state.request_words`).
 """
 
 from __future__ import annotations

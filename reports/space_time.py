@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from model.request_words import abandoned_at, goes_to
+from model.state.request_words import abandoned_at, goes_to
 from properties.verdict import Change, Step, Trace, states_of
 from reports.messages import Message, message_of
 

@@ -39,7 +39,7 @@ _RULE = re.compile(r"\| rule (?P<id>\w+) \| (?P<releases>.*?) \| (?P<condition>.
 def properties() -> Iterator[Sequence[str]]:
     """name, family, statement, guarantee, witness"""
     from model.deployment.transactional import Transactional
-    from model.state import declare
+    from model.state.pipeline import declare
     from properties.catalogue import properties_of
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})

@@ -21,6 +21,18 @@ MAY_IMPORT = {
     "checker": {"model", "properties", "checker"},
 }
 SEES_ALL = ROOT / "checker" / "cli"
+LAYERS_OF_MODEL = (
+    {"durations", "faults", "input"},
+    {"deployment", "language"},
+    {"published", "state"},
+    {"log"},
+    {"sequencing"},
+    {"replication", "transactions"},
+    {"producing"},
+    {"compaction", "consuming", "timing"},
+    {"displays", "pipeline", "relabelling"},
+)
+"""The folders and files of ``model/``, lowest first: each imports only what stands in a lower layer, or in itself."""
 BANNED_NAMES = ("utils", "util", "common", "manager", "helpers")
 MAX_LINES = 500
 OF_ONE_MACHINE = re.compile(r"\.\./shared|(?<![\w.$/-])/(?:work|home|root|Users)/\w")
@@ -72,6 +84,30 @@ def is_named_for_anything(path: Path) -> bool:
 
 def test_imports_point_one_way() -> None:
     assert not {name: wrong for name, path in files(CODE).items() if (wrong := forbidden(path))}
+
+
+def layer_of_model(module: str) -> tuple[int, str]:
+    """The layer of a module of ``model/``, and the folder or file of ``model/`` that holds the module."""
+    part = module.split(".")[1]
+    return next(number for number, parts in enumerate(LAYERS_OF_MODEL) if part in parts), part
+
+
+def upward_imports(path: Path) -> list[str]:
+    """The modules of the same or a higher layer of ``model/`` that a file imports, outside its own folder."""
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    layer, part = layer_of_model(module)
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "model":
+            names = [node.module] if "." in node.module else [f"model.{alias.name}" for alias in node.names]
+            others = [(name, *layer_of_model(name)) for name in names]
+            found += [name for name, other, its_part in others if its_part != part and other >= layer]
+    return found
+
+
+def test_the_model_is_built_in_layers() -> None:
+    of_model = {name: path for name, path in files(CODE).items() if name.startswith("model/") and name.count("/") > 1}
+    assert not {name: wrong for name, path in of_model.items() if (wrong := upward_imports(path))}
 
 
 def test_files_are_named_for_what_they_hold_and_stay_small() -> None:

@@ -37,7 +37,7 @@ def one_line_usage_errors() -> Iterator[None]:
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """End the command with status 2 if the input is wrong, with one line on standard error for each problem."""
-    from model.input_error import InputError
+    from model.input.input_error import InputError
 
     try:
         yield

@@ -9,7 +9,7 @@ def properties() -> None:
 
     from model.deployment import KNOWN_PROPERTIES, read_properties
     from model.deployment.transactional import Transactional
-    from model.state import declare
+    from model.state.pipeline import declare
     from properties.catalogue import properties_of
     from reports.catalogue import print_properties
     from reports.console import console

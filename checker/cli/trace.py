@@ -26,7 +26,7 @@ from checker.cli.options import (
 )
 from checker.cli.rechecking import is_result
 from checker.cli.written import attempt, check_file
-from model.whole_file import write_whole
+from model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
     from checker.source import Source

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from checker.cli.errors import complain, fail, plain, reason_of
-from model.input_error import InputError
-from model.whole_file import write_whole
+from model.input.input_error import InputError
+from model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
     from checker.bundle import SourceFile

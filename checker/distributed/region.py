@@ -24,7 +24,7 @@ from checker.kernel import closing, table
 from checker.kernel.closing import KNOWN, REGION_COLUMNS, REPLACED, REPLACED_COUNT, REPLACED_ROOM
 from checker.kernel.layout import Words
 from checker.kernel.table import COUNT, ROOM, SLOTS, STATES, TABLE
-from model.input_error import InputError
+from model.input.input_error import InputError
 
 MOST_LOAD = 0.62
 """Largest fill of a table. Emptier tables are searched faster, and take more room."""

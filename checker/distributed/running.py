@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from checker.distributed.plan import Plan
-from model.input_error import InputError
+from model.input.input_error import InputError
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")

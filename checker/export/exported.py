@@ -16,7 +16,7 @@ from checker.questions import Prepared, prepare
 from checker.solver import prove_domain_safety
 from model.deployment.deployment import Deployment
 from model.faults import DESCRIPTION, Fault
-from model.input_error import InputError
+from model.input.input_error import InputError
 from model.language import Action, Display, State, TransitionSystem, Variable
 from model.pipeline import build
 from properties.catalogue import properties_of

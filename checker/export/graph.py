@@ -11,7 +11,7 @@ import numpy as np
 from checker.export.exported import Exported
 from checker.kernel.layout import Layout, lay_out
 from checker.kernel.native import compile_kernel
-from model.input_error import InputError
+from model.input.input_error import InputError
 from model.language import State, TransitionSystem, describe
 
 MOST_STATES = 2_000

@@ -11,10 +11,12 @@ from typing import Any
 import z3
 
 from checker.export.names import identifier
-from model import application, controller, fetching, idempotence, isr, produce, producer, refusals
-from model.consumer import agreed_prefix, unprocessed, validated
+from model.consuming.consumer import agreed_prefix, unprocessed, validated
 from model.language import Action
-from model.state import Batch, Fate, Pipeline, Replica
+from model.producing import application, produce, producer, refusals
+from model.replication import controller, fetching, isr
+from model.sequencing import idempotence
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from properties import loss, situations
 
 

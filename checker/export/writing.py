@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.whole_file import write_whole
+from model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
     from checker.export.exported import Exported

@@ -22,7 +22,7 @@ from checker.spark.outgrown import explore_outgrown
 from checker.spark.session import SparkFailed, spark_errors
 from checker.spark.sources import Source
 from checker.spark.watching import Violations, Watch
-from model.input_error import InputError
+from model.input.input_error import InputError
 from properties.audited import Stage
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.interruption import handling
 from checker.spark.class_archive import ClassArchive, class_archive
-from model.input_error import InputError
+from model.input.input_error import InputError
 
 if TYPE_CHECKING:
     from pyspark import SparkConf

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import z3
 
-from model.compaction.holes import is_removed, stands
-from model.compaction.state import MARKER, REMOVED, REPLACED, Marker
 from model.language import Action, Effect, State
-from model.state import Batch, Pipeline, Replica
-from model.transactions.markers import is_listed, is_marker, is_taken_for_aborted
-from model.transactions.state import Transaction
-from model.transactions.visibility import last_stable_offset
-from model.wording import entry_name
+from model.log.holes import is_removed, stands
+from model.log.markers import is_listed, is_marker, is_taken_for_aborted
+from model.log.visibility import last_stable_offset
+from model.state.compaction import MARKER, REMOVED, REPLACED, Marker
+from model.state.pipeline import Batch, Pipeline, Replica
+from model.state.transactions import Transaction
+from model.state.wording import entry_name
 
 
 def is_decided(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 import z3
 
 from model.compaction.aborted import is_decided, pass_markers
-from model.compaction.holes import is_removed, is_tombstone, stands
-from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted
 from model.deployment.compaction import Keys
 from model.language import Action, Effect, State
-from model.state import Batch, Pipeline, Replica
-from model.transactions.markers import is_marker, is_taken_for_aborted
-from model.wording import entry_name, record_name
+from model.log.holes import is_removed, is_tombstone, stands
+from model.log.markers import is_marker, is_taken_for_aborted
+from model.state.compaction import DROPPED, REMOVED, REPLACED, Compacted
+from model.state.pipeline import Batch, Pipeline, Replica
+from model.state.wording import entry_name, record_name
 
 
 def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:

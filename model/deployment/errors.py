@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.input_error import InputError
+from model.input.input_error import InputError
 
 
 class DeploymentError(InputError):

@@ -10,7 +10,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
 from model.deployment.errors import DeploymentError, DocumentError
 from model.deployment.source import read_bytes
-from model.strict_json import read_json
+from model.input.strict_json import read_json
 
 SUFFIX = ".json"
 _TOLD_BY = ("kafka", "sender", "durations", "faults", "bounds", "settings", "ignored")

@@ -13,7 +13,7 @@ import z3
 from z3.z3util import get_vars
 
 from model.language import Action, Clock, Need
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
 from model.timing.brokers import Brokers
 from model.timing.cleaning import Cleaning
 from model.timing.reading import Reading

@@ -10,9 +10,9 @@ import z3
 
 from model.deployment.truncation import Truncation
 from model.durations import STOPS_WITHIN, Quantity
-from model.fetching import fetches_from
 from model.language import Clock, Duration, Need
-from model.state import Replica
+from model.replication.fetching import fetches_from
+from model.state.pipeline import Replica
 from model.timing.part import Part, Requirement
 
 LAG_IS_CHECKED = Fraction(1, 2)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import z3
 
 from model.language import Action, Clock, Duration, Need
-from model.state import Batch, Fate, Pipeline, Replica
-from model.wording import record_name
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.wording import record_name
 
 Requirement = tuple[tuple[str, ...], dict[str, int], Need]
 """The names of actions, arguments that these must have, and what all of these actions need."""

@@ -17,7 +17,7 @@ from model.deployment.polling import (
     until_replaced,
 )
 from model.language import Clock, Duration, Need
-from model.state import EXPIRED
+from model.state.pipeline import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")

@@ -11,15 +11,15 @@ from model.deployment.choices import Acks, ProducerId
 from model.durations import ADDS_AGAIN, CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
-from model.numbering import was_tried
-from model.produce import queues_at
-from model.producer import counts_attempts, epoch_heard_of
-from model.state import Batch, Fate, Replica
+from model.log.visibility import is_left_open
+from model.producing.produce import queues_at
+from model.producing.producer import counts_attempts, epoch_heard_of
+from model.sequencing.numbering import was_tried
+from model.state.pipeline import Batch, Fate, Replica
+from model.state.transactions import Transactions
+from model.state.wording import record_name
 from model.timing.part import Part, Requirement, without_news
 from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.state import Transactions
-from model.transactions.visibility import is_left_open
-from model.wording import record_name
 
 REQUESTS_TO_FIND = 3
 """The number of messages until a producer knows the new leader: a refusal and a question who leads, both ways."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import z3
 
 from model.language import Action, Effect
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
+from model.state.transactions import Outcome, Status, Transaction
 from model.transactions.epochs import has_epoch, of
 from model.transactions.sending import batches_of
-from model.transactions.state import Outcome, Status, Transaction
 
 
 def _has_ended(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:

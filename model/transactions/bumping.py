@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import z3
 
-from model.draining import bump_due
-from model.idempotence import epoch_left
 from model.language import Action, Effect
-from model.state import Pipeline
+from model.sequencing.draining import bump_due
+from model.sequencing.idempotence import epoch_left
+from model.state.pipeline import Pipeline
+from model.state.transactions import Outcome, Status, Transaction
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch
 from model.transactions.sending import batches_of, words
-from model.transactions.state import Outcome, Status, Transaction
 
 
 def ask_within(pipeline: Pipeline, transaction: Transaction) -> Action:

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import z3
 
-from model.arrival import accepts
-from model.compaction.state import MARKER, REMOVED, Marker
 from model.faults import OF_BROKERS, Fault
-from model.idempotence import epoch_left
-from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect
-from model.replica import advance_high_watermark, append
-from model.state import Pipeline, Replica
+from model.log.replica import advance_high_watermark, append
+from model.log.visibility import is_left_open
+from model.sequencing.arrival import accepts
+from model.sequencing.idempotence import epoch_left
+from model.state.compaction import MARKER, REMOVED, Marker
+from model.state.kept_numbers import FORGOTTEN
+from model.state.pipeline import Pipeline, Replica
+from model.state.transactions import Keeping, Status, Transaction
 from model.transactions.epochs import of, raise_epoch, take_epoch
 from model.transactions.sending import begins_next, words
-from model.transactions.state import Keeping, Status, Transaction
-from model.transactions.visibility import is_left_open
 
 
 def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> z3.BoolRef:

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 
 import z3
 
-from model.draining import has_stopped
 from model.faults import Fault
-from model.idempotence import epoch_left
 from model.language import Action, Effect, State
-from model.network import complete
-from model.state import Fate, Pipeline
+from model.sequencing.draining import has_stopped
+from model.sequencing.idempotence import epoch_left
+from model.sequencing.network import complete
+from model.state.pipeline import Fate, Pipeline
+from model.state.transactions import Keeping, Outcome, Status, Transaction
 from model.transactions.bumping import refuse_unknown_end
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
 from model.transactions.keeping_epochs import is_in_doubt
 from model.transactions.purging import purge, purge_returned, replace_producer
 from model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
-from model.transactions.state import Keeping, Outcome, Status, Transaction
 
 COMMIT, ABORT = 1, 2
 """The values of ``late_end`` for what an abandoned EndTxn asks for."""

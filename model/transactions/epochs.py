@@ -6,8 +6,8 @@ import z3
 
 from model.deployment.transactional import Transactional
 from model.language import Effect
-from model.state import Pipeline
-from model.transactions.state import Transactions
+from model.state.pipeline import Pipeline
+from model.state.transactions import Transactions
 
 
 def of(pipeline: Pipeline) -> tuple[Transactions, Transactional]:

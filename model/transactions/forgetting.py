@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import z3
 
 from model.faults import Fault
-from model.idempotence import epoch_left
 from model.language import Action, Effect, State
-from model.state import Batch, Fate, Pipeline, Replica
+from model.sequencing.idempotence import epoch_left
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.transactions import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
 from model.transactions.ending import (
     all_acknowledged,
     fail_undrained,
@@ -25,7 +26,6 @@ from model.transactions.ending import (
 )
 from model.transactions.epochs import has_epoch, of, raise_epoch, was_raised
 from model.transactions.sending import begins_next, transaction_of, words
-from model.transactions.state import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
 from model.transactions.verification import can_be_added_again
 
 _KNOWS = {

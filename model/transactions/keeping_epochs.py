@@ -11,17 +11,17 @@ from itertools import product
 
 import z3
 
-from model.arrival import accepts, arrives, checked
 from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Unknown
-from model.idempotence import close_gap, is_renumbered, leaves_number_to_next, number_from_zero
 from model.language import Action, Effect, State
-from model.network import abandon, complete, end_send, fail_attempt
-from model.producer_ids import attempts_left
-from model.state import Batch, Fate, Pipeline, Replica
+from model.sequencing.arrival import accepts, arrives, checked
+from model.sequencing.idempotence import close_gap, is_renumbered, leaves_number_to_next, number_from_zero
+from model.sequencing.network import abandon, complete, end_send, fail_attempt
+from model.sequencing.producer_ids import attempts_left
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.transactions import Outcome
+from model.state.wording import record_name
 from model.transactions.epochs import of
-from model.transactions.state import Outcome
-from model.wording import record_name
 
 
 def _makes(pipeline: Pipeline, in_doubt: InDoubt) -> bool:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import z3
 
-from model.draining import has_stopped
 from model.language import Action, Effect, State
-from model.network import abandon, complete
-from model.state import Batch, Fate, Pipeline
+from model.sequencing.draining import has_stopped
+from model.sequencing.network import abandon, complete
+from model.state.pipeline import Batch, Fate, Pipeline
+from model.state.transactions import Outcome, Transaction
+from model.state.wording import record_name
 from model.transactions.epochs import of
 from model.transactions.sending import batches_of, transaction_of, words
-from model.transactions.state import Outcome, Transaction
-from model.wording import record_name
 
 
 def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:

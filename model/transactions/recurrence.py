@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import z3
 
-from model.arrival import accepts, arrives, checked
-from model.draining import acknowledge_what_came_before
-from model.idempotence import numbers_sent
 from model.language import Action, Effect, Variable
-from model.network import complete
-from model.state import Batch, Fate, Pipeline, Replica
-from model.wording import record_name
+from model.sequencing.arrival import accepts, arrives, checked
+from model.sequencing.draining import acknowledge_what_came_before
+from model.sequencing.idempotence import numbers_sent
+from model.sequencing.network import complete
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.wording import record_name
 
 
 def _has_numbers(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:

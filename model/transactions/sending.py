@@ -8,10 +8,10 @@ import z3
 
 from model.deployment.choices import OnRestart, OnSendError, Sends
 from model.language import Effect
-from model.state import Batch, Fate, Pipeline
+from model.log.visibility import is_left_open
+from model.state.pipeline import Batch, Fate, Pipeline
+from model.state.transactions import Keeping, Outcome, Status, Transaction
 from model.transactions.epochs import has_epoch, of
-from model.transactions.state import Keeping, Outcome, Status, Transaction
-from model.transactions.visibility import is_left_open
 
 
 def transaction_of(pipeline: Pipeline, batch: Batch) -> Transaction:

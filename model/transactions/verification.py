@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import z3
 
-from model.arrival import accepts, arrives, checked
-from model.idempotence import close_gap, numbers_sent
 from model.language import Action, Effect
-from model.network import complete
-from model.state import Batch, Fate, Pipeline, Replica
+from model.log.visibility import is_left_open
+from model.sequencing.arrival import accepts, arrives, checked
+from model.sequencing.idempotence import close_gap, numbers_sent
+from model.sequencing.network import complete
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.transactions import Keeping, Status
+from model.state.wording import record_name
 from model.transactions.keeping_epochs import is_free
 from model.transactions.purging import only_abort_is_left
-from model.transactions.state import Keeping, Status
-from model.transactions.visibility import is_left_open
-from model.wording import record_name
 
 
 def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from model.input_error import InputError
+from model.input.input_error import InputError
 from properties.claims.claim import About, Case, Claim, SettingClaim
 
 TABLES = Path(__file__).with_name("tables")

@@ -10,7 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model.whole_file import write_whole
+from model.input.whole_file import write_whole
 from reports import wording
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import z3
 
-from model.consumer import agreed_prefix, crash_while_processing, hand_off, parts_done, poll, reaches
+from model.consuming.consumer import agreed_prefix, crash_while_processing, hand_off, parts_done, poll, reaches
 from model.deployment.choices import Processing
 from model.language import Action, Variable
 from model.pipeline import Model
-from model.state import Replica
+from model.state.pipeline import Replica
 
 
 class FollowerReads:

@@ -15,8 +15,8 @@ import z3
 from model.compaction.aborted import is_decided
 from model.deployment import Deployment, read_deployment
 from model.faults import Fault
+from model.log.markers import is_aborted, is_marker
 from model.pipeline import build
-from model.transactions.markers import is_aborted, is_marker
 from properties.verdict import Status
 from tests.checker.asking import ask, cut
 from tests.model.mutate import assume, rewrite

@@ -13,10 +13,10 @@ import pytest
 import z3
 
 from model.deployment import NotModelledError
-from model.elsewhere import follow_due
 from model.language import Action
 from model.pipeline import build
-from model.state import Fate, Pipeline
+from model.producing.elsewhere import follow_due
+from model.state.pipeline import Fate, Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded

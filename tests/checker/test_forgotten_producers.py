@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from model.deployment import Deployment
-from model.kept_numbers import FORGOTTEN
+from model.state.kept_numbers import FORGOTTEN
 from properties.verdict import Status
 from tests.checker.records import decide, recorded
 from tests.model.scripted import Scenario

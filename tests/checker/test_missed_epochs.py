@@ -12,7 +12,7 @@ from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.language import Action
 from model.pipeline import Model, build
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask, cut, example
 from tests.model.mutate import all_of, follower_of, leader_of, rewrite

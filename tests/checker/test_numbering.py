@@ -8,7 +8,7 @@ import z3
 from model.deployment.assumptions import with_assumption
 from model.language import Action
 from model.pipeline import build
-from model.state import Fate, Pipeline
+from model.state.pipeline import Fate, Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded

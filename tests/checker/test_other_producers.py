@@ -13,10 +13,10 @@ from model.deployment.choices import Sink
 from model.deployment.explored import Bounds, FaultBudget
 from model.faults import Fault
 from model.language import Action, Effect
+from model.log.replica import advance_high_watermark, append
 from model.pipeline import Model, build
-from model.produce import has_room
-from model.replica import advance_high_watermark, append
-from model.state import Fate, Replica
+from model.producing.produce import has_room
+from model.state.pipeline import Fate, Replica
 from properties.verdict import CutSet
 from tests.checker.asking import ask, example
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import z3
 
-from model.draining import has_drained
 from model.language import Action
 from model.pipeline import build
-from model.state import Fate, Pipeline
+from model.sequencing.draining import has_drained
+from model.state.pipeline import Fate, Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded

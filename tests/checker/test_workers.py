@@ -16,7 +16,7 @@ import z3
 from model.deployment import DeploymentError, NotModelledError
 from model.language import Action
 from model.pipeline import build
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded

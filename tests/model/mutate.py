@@ -9,7 +9,7 @@ import z3
 
 from model.language import Action, Variable
 from model.pipeline import Model
-from model.state import Batch, Pipeline, Replica
+from model.state.pipeline import Batch, Pipeline, Replica
 
 Rewrite = Callable[[Pipeline, Action], Action]
 Mutation = Callable[[Model], Model]

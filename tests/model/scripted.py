@@ -10,7 +10,7 @@ from model.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.language import Action, Variable
 from model.pipeline import Model, build
-from model.state import Fate
+from model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds, successor
 

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 import z3
 
-from model.compaction.holes import keeps_record
-from model.compaction.state import Marker
 from model.deployment import Deployment
 from model.deployment.compaction import Compaction, Keys
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.transactional import Transactional
 from model.durations import Quantity
 from model.faults import Fault
-from model.idempotence import check_sequence
-from model.state import declare
-from model.transactions.visibility import can_be_read, end_of_reading
+from model.log.holes import keeps_record
+from model.log.visibility import can_be_read, end_of_reading
+from model.sequencing.idempotence import check_sequence
+from model.state.compaction import Marker
+from model.state.pipeline import declare
 from properties.catalogue import properties_of
 from properties.situations import value
 from tests.checker.plain_evaluator import holds

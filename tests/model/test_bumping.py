@@ -11,8 +11,8 @@ from model.deployment.librdkafka import LIBRARY
 from model.deployment.record_reader import read_record
 from model.deployment.sender import Sender
 from model.faults import Fault
-from model.state import Fate
-from model.transactions.state import Outcome, Status
+from model.state.pipeline import Fate
+from model.state.transactions import Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import ABORT, ANEW, VERSION_1, outcome, readable, status, violates
 

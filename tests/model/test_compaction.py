@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import z3
 
-from model.compaction.holes import keeps_record
 from model.deployment.choices import Commit, ProducerId
 from model.deployment.compaction import Compaction, Keys
 from model.durations import Quantity
-from model.idempotence import check_sequence
+from model.log.holes import keeps_record
+from model.sequencing.idempotence import check_sequence
 from properties import loss
 from properties.agreement import disagree
 from tests.checker.plain_evaluator import holds

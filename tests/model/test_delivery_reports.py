@@ -8,7 +8,7 @@ import pytest
 
 from model.deployment import read_deployment
 from model.faults import Fault
-from model.state import Fate
+from model.state.pipeline import Fate
 from properties.verdict import CutSet
 from tests.checker.asking import ask, assuming, cut
 from tests.model.scripted import Scenario

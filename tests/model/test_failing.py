@@ -10,7 +10,7 @@ import pytest
 from model.deployment.choices import Commit, Group, OnProcessingError, OnSendError, Processing, Sink
 from model.deployment.explored import Bounds
 from model.faults import Fault
-from model.state import Fate
+from model.state.pipeline import Fate
 from properties.loss import skipped
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds

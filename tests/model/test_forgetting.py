@@ -12,8 +12,8 @@ from model.deployment.choices import ProducerId
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.transactional import Transactional
 from model.faults import Fault
-from model.state import Fate, declare
-from model.transactions.state import EARLIER, Keeping, Outcome, Status
+from model.state.pipeline import Fate, declare
+from model.state.transactions import EARLIER, Keeping, Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import (
     ABORT,

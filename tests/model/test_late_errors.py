@@ -9,7 +9,7 @@ import pytest
 from model.deployment import Deployment
 from model.deployment.choices import OnSendError
 from model.faults import Fault
-from model.state import Fate
+from model.state.pipeline import Fate
 from properties.verdict import CutSet
 from tests.checker.asking import ask, cut, example
 from tests.model.scripted import BOUNDS, Scenario

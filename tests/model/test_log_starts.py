@@ -12,8 +12,8 @@ import pytest
 
 from model.deployment import Deployment
 from model.deployment.record_reader import read_record
-from model.kept_numbers import FORGOTTEN
-from model.state import Fate
+from model.state.kept_numbers import FORGOTTEN
+from model.state.pipeline import Fate
 from tests.model.scripted import Scenario
 
 PIPELINE = {

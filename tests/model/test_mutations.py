@@ -23,14 +23,14 @@ from model.deployment.sequencing import sequencing_of
 from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
 from model.faults import Fault
-from model.fetching import common_prefix
-from model.idempotence import check_sequence, numbers_sent
 from model.language import Action, Effect, Variable
-from model.network import is_dead
+from model.log.replica import keep_prefix
 from model.pipeline import build
-from model.replica import keep_prefix
-from model.state import Fate, Pipeline
-from model.transactions.state import Outcome
+from model.replication.fetching import common_prefix
+from model.sequencing.idempotence import check_sequence, numbers_sent
+from model.sequencing.network import is_dead
+from model.state.pipeline import Fate, Pipeline
+from model.state.transactions import Outcome
 from model.transactions.verification import is_verified
 from properties.verdict import CutSet, Status, Verdict
 from tests.checker.asking import SMALL, ask, cut, example

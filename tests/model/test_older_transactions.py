@@ -16,8 +16,8 @@ from model.deployment.release import parse_release
 from model.deployment.sequencing import Unknown
 from model.deployment.transactional import Transactional
 from model.faults import Fault
-from model.state import Fate
-from model.transactions.state import Outcome, Status
+from model.state.pipeline import Fate
+from model.state.transactions import Outcome, Status
 from tests.model.scripted import Scenario
 from tests.model.test_transactions import (
     ANEW,

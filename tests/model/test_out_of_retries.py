@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment.choices import OnSendError
-from model.state import Fate
+from model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.model.scripted import BOUNDS, Scenario
 

@@ -10,7 +10,7 @@ import pytest
 from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.release import parse_release
 from model.deployment.sequencing import Sequencing, sequencing_of
-from model.state import Fate
+from model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.model.scripted import BOUNDS, Scenario
 

@@ -16,8 +16,8 @@ from model.deployment.librdkafka import LIBRARY
 from model.deployment.record_reader import read_record
 from model.deployment.sender import OF_JAVA
 from model.deployment.transactional import Transactional
-from model.state import Fate
-from model.transactions.state import Outcome, Status
+from model.state.pipeline import Fate
+from model.state.transactions import Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import (
     ANEW,

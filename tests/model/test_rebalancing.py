@@ -9,7 +9,7 @@ import z3
 
 from model.language import Action, Variable
 from model.pipeline import build
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded

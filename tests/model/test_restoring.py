@@ -15,7 +15,7 @@ from model.deployment.choices import Sends
 from model.deployment.release import parse_release
 from model.deployment.sequencing import sequencing_of
 from model.faults import Fault
-from model.idempotence import check_sequence
+from model.sequencing.idempotence import check_sequence
 from tests.checker.asking import example
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import BOUNDS, Scenario

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model.deployment.choices import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
-from model.state import Fate
+from model.state.pipeline import Fate
 from tests.model.scripted import BOUNDS, Scenario, scenario
 
 # --- replication: sections 6.1, 3.2 -------------------------------------------------------------------------------

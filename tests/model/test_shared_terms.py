@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from model.pipeline import build
-from model.shared_terms import shared
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
+from model.state.shared_terms import shared
 from tests.checker.asking import assuming, example
 
 DEPLOYMENT = assuming(example("acks-1"), (), 0)

@@ -10,7 +10,7 @@ import pytest
 from model.deployment.choices import OnRestart, OnSendError, OnStop
 from model.deployment.sender import OF_JAVA
 from model.faults import Fault
-from model.state import Fate
+from model.state.pipeline import Fate
 from properties.situations import lost_silently, told, value
 from tests.checker.asking import assuming, example
 from tests.model.scripted import BOUNDS, Scenario, scenario

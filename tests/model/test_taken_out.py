@@ -9,7 +9,7 @@ import pytest
 
 from model.deployment.truncation import Truncation
 from model.faults import Fault
-from model.state import Fate
+from model.state.pipeline import Fate
 from properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.model.scripted import BOUNDS, Scenario

@@ -9,9 +9,9 @@ import pytest
 from model.deployment.choices import OnRestart, OnSendError
 from model.deployment.explored import Bounds
 from model.deployment.transactional import Transactional
-from model.state import Fate
-from model.transactions.state import Outcome, Status
-from model.transactions.visibility import can_be_read, end_of_reading, last_stable_offset
+from model.log.visibility import can_be_read, end_of_reading, last_stable_offset
+from model.state.pipeline import Fate
+from model.state.transactions import Outcome, Status
 from properties.catalogue import properties_of
 from properties.situations import value
 from tests.checker.plain_evaluator import holds

@@ -11,7 +11,7 @@ import pytest
 
 from checker.traces import shown_of, steps_of
 from model.language import Action, State
-from model.state import Fate, Pipeline
+from model.state.pipeline import Fate, Pipeline
 from properties.verdict import Trace
 from reports.space_time import ABANDONED, REQUEST, Arrow, End, space_time
 from tests.checker.plain_evaluator import holds, successor

@@ -22,7 +22,7 @@ from checker.timing.refinement import Timing
 from model.faults import Fault
 from model.language import Action
 from model.pipeline import Model
-from model.state import Pipeline
+from model.state.pipeline import Pipeline
 from tests.checker.timing.random_systems import LONGEST, Timed, conditions, evaluated, has_times, runs, timed_systems
 
 MOST_FAULTS = 2

@@ -8,7 +8,7 @@ from model.deployment.choices import Acks, Commit, OffsetReset
 from model.deployment.deployment import Deployment
 from model.deployment.sarama import MOST_RETRIES
 from model.deployment.setting import Setting
-from model.state import UNLIMITED_ATTEMPTS
+from model.state.pipeline import UNLIMITED_ATTEMPTS
 
 IDEMPOTENT = "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"
 

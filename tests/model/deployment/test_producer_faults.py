@@ -10,7 +10,7 @@ from checker.spark.normalising import meaning
 from model.deployment import with_assumption
 from model.deployment.choices import OnRestart, OnStop
 from model.deployment.errors import DeploymentError
-from model.state import declare
+from model.state.pipeline import declare
 from reports.summary import clients
 
 STOPPED = "assume: {faults: {producer-stop: 1}}"

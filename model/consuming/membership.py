@@ -1,0 +1,260 @@
+"""Handovers in the group: another member gets the partition, in order or while the one before is at work (12).
+
+The former member finishes its records all the same. Its commits are refused (C9), or make no difference (part B of
+docs/semantics.md). The next member starts from the committed offset, as after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.consuming.consumer import (
+    commit_position,
+    commit_processed,
+    parts_done,
+    pollable,
+    process,
+    process_next,
+    record_at,
+    records_in_words,
+    stop,
+)
+from model.consuming.restarting import keep_for_late
+from model.deployment.choices import Commit, Processing
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.state.pipeline import Pipeline, Replica
+
+
+def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:
+    """Let the process live on without its partition; its workers keep their records."""
+    stop(effect, pipeline, ends=False)
+    if pipeline.consumer.replaced is not None:
+        effect[pipeline.consumer.replaced] = True
+
+
+def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
+    goes_on_without_it(pipeline, effect)
+    if pipeline.history.thrown_out is not None:
+        effect[pipeline.history.thrown_out] = True
+
+
+def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Effect:
+    """Return the effect of a member that loses the partition with ``done`` of ``count`` records processed.
+
+    The member keeps the other records.
+    """
+    position = pipeline.consumer.position.term
+    effect = Effect()
+    process_next(pipeline, effect, leader, done)
+    for index in range(done, count):
+        keep_for_late(pipeline, effect, position + index, record_at(pipeline, leader, position + index))
+    commit_processed(pipeline, effect, leader, count, done)
+    return effect
+
+
+def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """Evict a member, with ``done`` of ``count`` records processed, for no poll or heartbeat in time (12, C10)."""
+    effect = _while_processing(pipeline, leader, count, done)
+    _is_thrown_out(pipeline, effect)
+    committed = ", commits" if pipeline.deployment.commits_first else ""
+    return Action(
+        "throw_out_while_processing",
+        "consumer",
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
+            f" and has processed {done} of {count} when its group evicts it, as it was silent for too long"
+        ),
+        semantics="12 C10",
+        fault=Fault.EVICTION,
+    )
+
+
+def throw_out(pipeline: Pipeline) -> Action:
+    """Evict a member that is silent for longer than its session; its workers go on (semantics 12, C10)."""
+    effect = Effect()
+    _is_thrown_out(pipeline, effect)
+    return Action(
+        "throw_out",
+        "consumer",
+        lane="consumer",
+        arguments={},
+        guard=pipeline.consumer.running.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: "the group evicts the consumer, which was silent for too long and still runs",
+        semantics="12 C10",
+        fault=Fault.EVICTION,
+    )
+
+
+def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
+    goes_on_without_it(pipeline, effect)
+    if pipeline.history.handed_over is not None:
+        effect[pipeline.history.handed_over] = True
+
+
+def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """Let the client give up the partition when ``done`` of ``count`` records are processed (semantics 12, C12)."""
+    effect = _while_processing(pipeline, leader, count, done)
+    _hands_over(pipeline, effect)
+    committed = ", commits" if pipeline.deployment.commits_first else ""
+    return Action(
+        "hand_over_while_processing",
+        "consumer",
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
+            f" and has processed {done} of {count} when the group rebalances, and its client hands the partition over"
+        ),
+        semantics="12 C12",
+        fault=Fault.REBALANCE,
+    )
+
+
+def hand_over(pipeline: Pipeline) -> Action:
+    """Rebalance in order: the client commits what it commits by itself, and another member goes on (12, C3 C11).
+
+    Between two polls an application that commits after processing has committed already. Where the records returned
+    last can be uncommitted (``behind``), the next member's start decides.
+    """
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    effect = Effect()
+    in_poll_thread = deployment.processing is Processing.POLL_THREAD
+    commits = (in_poll_thread or deployment.commit.is_by_client) and not deployment.rebalancing.behind
+    if not deployment.commits_at_once and commits:
+        commit_position(pipeline, effect)
+        if consumer.commit_lost is not None:
+            for committed in (consumer.committed, consumer.committed_epoch):
+                effect[committed] = z3.If(consumer.commit_lost.is_set, committed.term, effect[committed])
+    _hands_over(pipeline, effect)
+
+    def sentence(before: State, after: State) -> str:
+        position = before[consumer.position.name]
+        words = f"the group rebalances: the consumer hands the partition over at offset {position}"
+        lost = consumer.commit_lost is not None and before[consumer.commit_lost.name]
+        return words + (", which is not committed" if lost else "")
+
+    return Action(
+        "hand_over",
+        "consumer",
+        lane="consumer",
+        arguments={},
+        guard=consumer.running.is_set,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C3 C11",
+        fault=Fault.REBALANCE,
+    )
+
+
+def _the_one_before(pipeline: Pipeline) -> str:
+    thrown_out = Fault.EVICTION in pipeline.deployment.possible_faults
+    return "the evicted member" if thrown_out else "the member that had the partition before"
+
+
+def finish_late(pipeline: Pipeline, offset: int) -> Action:
+    """Let a member that another one replaced process a record that it still has (semantics 12, C9 C10 C12).
+
+    A poll thread takes its records one after the other, workers in any order.
+    """
+    consumer = pipeline.consumer
+    late = consumer.late[offset]
+    effect = Effect()
+    process(pipeline, effect, late.term - 1, offset, moves_on=False)
+    effect[late] = 0
+    if pipeline.deployment.late_results_count:
+        # The last commit wins: the group's committed offset goes back (semantics 12, C8).
+        effect.set_when(consumer.committed.term > offset + 1, consumer.committed, offset + 1)
+    in_turn = z3.BoolVal(True)
+    if pipeline.deployment.processing is Processing.POLL_THREAD:
+        in_turn = z3.Not(z3.Or(*(earlier.term > 0 for earlier in consumer.late[:offset])))
+    return Action(
+        "finish_late",
+        "consumer",
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=z3.And(late.term > 0, in_turn),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had"
+        ),
+        semantics="12 C9 C10",
+    )
+
+
+def crash_late(pipeline: Pipeline) -> Action:
+    """Crash a member that another one replaced and that still has records (semantics 12.1)."""
+    effect = Effect()
+    for late in pipeline.consumer.late:
+        effect[late] = 0
+    return Action(
+        "crash_late",
+        "consumer",
+        lane="consumer",
+        arguments={},
+        guard=z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
+    )
+
+
+def lose_commit(pipeline: Pipeline) -> Action:
+    """Let a commit fail and not be sent again, or be overtaken by the retry of an older one (12, C3 C7 C8)."""
+    consumer = pipeline.consumer
+    assert consumer.commit_lost is not None
+    effect = Effect()
+    effect[consumer.commit_lost] = True
+    behind = z3.And(consumer.position.term != consumer.committed.term, z3.Not(consumer.commit_lost.is_set))
+    by_client = pipeline.deployment.commit.is_by_client
+
+    def sentence(before: State, after: State) -> str:
+        words = f"the consumer's commit of offset {before[consumer.position.name]} fails"
+        if by_client:
+            return f"{words}, and its client does not send it again"
+        return f"{words}, or the retry of an older one overtakes it; nobody waits for the answer"
+
+    return Action(
+        "lose_commit",
+        "consumer",
+        lane="consumer",
+        arguments={},
+        guard=z3.And(consumer.running.is_set, behind),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C7 C8",
+        fault=Fault.LOST_COMMIT,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions that make another member take over, and those that the former member still does."""
+    deployment = pipeline.deployment
+    if deployment.commit is Commit.NEVER:
+        return
+    most = min(deployment.max_poll_records, deployment.bounds.log)
+    if deployment.processing is Processing.POLL_THREAD:
+        for leader in pipeline.replicas:
+            for count in range(1, most + 1):
+                for done in parts_done(deployment, count):
+                    yield throw_out_while_processing(pipeline, leader, count, done)
+                    if deployment.rebalancing.at_any_time:
+                        yield hand_over_while_processing(pipeline, leader, count, done)
+    yield throw_out(pipeline)
+    yield hand_over(pipeline)
+    for offset in range(len(pipeline.consumer.late)):
+        yield finish_late(pipeline, offset)
+    if pipeline.consumer.commit_lost is not None:
+        yield lose_commit(pipeline)
+    if pipeline.consumer.late:
+        yield crash_late(pipeline)

@@ -1,0 +1,46 @@
+"""The group's committed offsets when the brokers' offsets topic loses something (semantics 11.4, 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.choices import Group
+from model.faults import Fault
+from model.language import Action
+from model.state.pipeline import EXPIRED, Pipeline
+
+
+def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
+    """Let the group's partition of ``__consumer_offsets`` lose its end, or everything (semantics 11.4, 12 C8).
+
+    Only a consumer that starts asks for committed offsets, so the loss is shown right before a start. ``kept``: what
+    the group had committed before the first record is still there. If a later commit survived, the group would repeat
+    less, and skip no more.
+    """
+    consumer = pipeline.consumer
+    least, left = (0, 0) if kept else (-1, EXPIRED)
+    lost = "the latest commits" if kept else "every commit"
+    return Action(
+        "lose_offsets",
+        "brokers",
+        lane="brokers",
+        arguments={"kept": int(kept)},
+        guard=z3.And(z3.Not(consumer.running.is_set), consumer.committed.term > least),
+        updates={consumer.committed: z3.IntVal(left), consumer.committed_epoch: z3.IntVal(0)},
+        sentence=lambda before, after: (
+            f"the brokers lose {lost} of the group: its committed offset is "
+            + (f"{after[consumer.committed.name]} again" if kept else "gone")
+        ),
+        semantics="11.4",
+        fault=Fault.LOST_OFFSETS,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the losses of committed offsets, where the deployment names that fault."""
+    if pipeline.deployment.offsets_may_be_lost:
+        if pipeline.deployment.group is Group.ESTABLISHED:
+            yield lose_offsets(pipeline, kept=True)
+        yield lose_offsets(pipeline, kept=False)

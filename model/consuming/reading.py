@@ -1,0 +1,132 @@
+"""A consumer and holes: it goes on behind them, and can miss permanently what stood there (10, D3 D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import z3
+
+from model.consuming.consumer import advance, commit_position, is_fetched, unprocessed
+from model.language import Action, Effect, State
+from model.log.holes import has_done_its_work, is_dropped, is_removed, is_replaced
+from model.log.visibility import end_of_reading, is_left_open
+from model.state.pipeline import Pipeline, Replica
+from model.state.wording import entry_name
+
+
+def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """Tell whether a group misses nothing by the hole: a replacement is there, or what a tombstone deletes was unread.
+
+    That the key had a value before the followed records is not assumed, unless there are none before. A group that
+    always has enough time to read does not miss a dropped tombstone either (docs/semantics.md).
+    """
+    had_it = [z3.Not(unprocessed(pipeline, record)) for record in range(pipeline.deployment.bounds.records - 1)]
+    nobody_had_it = z3.Not(z3.Or(*had_it)) if had_it else z3.BoolVal(False)
+    replaced = z3.And(is_removed(leader, offset), is_replaced(pipeline, leader, offset))
+    needless = z3.And(has_done_its_work(pipeline, leader, offset), nobody_had_it)
+    return z3.Or(replaced, needless, z3.And(is_dropped(leader, offset), _was_served(pipeline)))
+
+
+def was_passed_rightly(pipeline: Pipeline, leader: Replica, offset: int, record: int) -> z3.BoolRef:
+    """Tell whether the group went past the record where a cleaner had rightly removed it, and this log confirms that.
+
+    What replaced the record there can be lost: then this is the last value of its key again. A tombstone replaces
+    nothing.
+    """
+    assert pipeline.compacted is not None
+    passed = pipeline.compacted.passed
+    if record >= len(passed):
+        return z3.BoolVal(False)
+    if record == pipeline.deployment.bounds.records - 1:
+        return passed[record].is_set
+    return z3.And(passed[record].is_set, is_replaced(pipeline, leader, offset))
+
+
+def _was_served(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether no outage of brokers kept the consumer from a tombstone for the time that it is kept at least."""
+    assert pipeline.compacted is not None
+    unserved = pipeline.compacted.unserved
+    return z3.BoolVal(False) if unserved is None else z3.Not(unserved.is_set)
+
+
+def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether the consumer waits for an outage of brokers, whose end nothing limits.
+
+    The outage is one of these: there is no leader; some broker is cut off, and can mislead whoever asks it; a leader
+    waits for its ISR before it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
+    """
+    reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
+    if pipeline.deployment.high_watermark_needs_min_isr:
+        for leader in pipeline.replicas:
+            reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
+    if pipeline.transactions is not None:
+        for leader in pipeline.replicas:
+            reasons.append(z3.And(leader.presumes_leadership, is_left_open(pipeline, leader)))
+    return z3.Or(*reasons)
+
+
+def remember_outage(pipeline: Pipeline, action: Action) -> Action:
+    """Make an action note that the consumer can have waited for brokers while a tombstone aged; return the action."""
+    compacted = pipeline.compacted
+    if compacted is None or compacted.unserved is None:
+        return action
+    waits = is_unserved(pipeline)
+    if compacted.marked is not None:
+        waits = z3.And(compacted.marked.is_set, waits)
+    after = z3.simplify(z3.substitute(waits, *((variable.term, value) for variable, value in action.updates.items())))
+    if after.eq(z3.simplify(waits)):
+        return action
+    remembered = z3.If(after, z3.IntVal(1), compacted.unserved.term)
+    return replace(action, updates={**action.updates, compacted.unserved: remembered})
+
+
+def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
+    """Move the position over an offset from which the cleaner removed a record (semantics 10, D3 D4).
+
+    The consumer is given a record of another key, which is not shown. So what it commits covers the hole too.
+    """
+    consumer, compacted = pipeline.consumer, pipeline.compacted
+    assert compacted is not None
+    position = consumer.position.term
+    effect = Effect()
+    advance(pipeline, effect, leader, 1)
+    if pipeline.deployment.commits_at_once:
+        commit_position(pipeline, effect)
+    for record, passed in enumerate(compacted.passed):
+        rightly = [
+            z3.And(
+                position == offset,
+                pipeline.record_of(slot["batch"].term) == record,
+                is_no_loss(pipeline, leader, offset),
+            )
+            for offset, slot in enumerate(leader.log.slots)
+        ]
+        effect.set_when(z3.And(unprocessed(pipeline, record), z3.Or(*rightly)), passed, 1)
+    at_hole = [z3.And(position == offset, is_removed(leader, offset)) for offset in range(leader.log.capacity)]
+    readable = z3.And(position < end_of_reading(pipeline, leader), z3.Or(*at_hole))
+
+    def sentence(before: State, after: State) -> str:
+        offset = before[consumer.position.name]
+        return (
+            f"the consumer reads on behind offset {offset} of {leader.name}, where the cleaner left nothing of "
+            f"{entry_name(pipeline, before, leader, offset)}"
+        )
+
+    return Action(
+        "pass_hole",
+        "consumer",
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=is_fetched(pipeline, leader, readable),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D3 D4",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions by which a consumer gets past what was removed."""
+    if pipeline.compacted is not None:
+        for leader in pipeline.replicas:
+            yield pass_hole(pipeline, leader)

@@ -1,0 +1,100 @@
+"""Retention: old records and committed offsets are deleted, needed or not (semantics 10 D1 D5, 12 C14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.consuming.consumer import reaches
+from model.deployment.choices import OffsetReset
+from model.language import Action, Effect, State, Variable
+from model.log.log_starts import delete_up_to, forgets_in_words, start_for_readers
+from model.state.pipeline import EXPIRED, Batch, Pipeline, Replica
+from model.state.wording import record_name
+
+
+def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int, batch: Batch) -> Action:
+    """Delete the leader's first record, which must be below the high watermark (semantics 10, D1)."""
+
+    def sentence(before: State, after: State) -> str:
+        read = before[pipeline.consumer.processed[batch.record].name] > 0
+        return (
+            f"{leader.name} deletes {record_name(batch)} at offset {offset}, which is older than retention.ms"
+            f"{'' if read else ' and which nobody has processed'}{forgets_in_words(leader, before, after)}"
+        )
+
+    first = z3.And(log_start.term == offset, leader.high_watermark.term > offset)
+    it_is_this = leader.log.slots[offset]["batch"].term == batch.number
+    effect = Effect()
+    effect[log_start] = offset + 1
+    delete_up_to(pipeline, effect, leader, z3.IntVal(offset + 1))
+    return Action(
+        "expire",
+        leader.name,
+        lane="brokers",
+        arguments={"leader": leader.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(pipeline.serves(leader), first, it_is_this),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D1",
+    )
+
+
+def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
+    """Reset a position below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
+    consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
+    start = start_for_readers(pipeline, leader)
+    to = start if policy is OffsetReset.EARLIEST else leader.high_watermark.term
+    effect = Effect()
+    effect[consumer.leader_epoch] = leader.epoch.term
+    effect[consumer.position] = to
+    effect[consumer.position_epoch] = leader.log.at(to - 1, "epoch")
+    return Action(
+        "reset_position",
+        "consumer",
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), consumer.position.term < start),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, which is deleted, and goes "
+            f"on at the {policy.value} offset {after[consumer.position.name]}"
+        ),
+        semantics="10 D5",
+    )
+
+
+def expire_offsets(pipeline: Pipeline) -> Action:
+    """Delete the committed offsets of a group without members (semantics 12, C14)."""
+    why = "was committed long ago" if pipeline.deployment.offsets_age_in_use else "has long had no member"
+    if pipeline.deployment.loaded_offsets_expire:
+        why = "its coordinator has loaded as expired"
+    consumer = pipeline.consumer
+    known = [consumer.committed.term != EXPIRED]
+    if consumer.undiscovered is not None:
+        known.append(z3.Not(consumer.undiscovered.is_set))
+    return Action(
+        "expire_offsets",
+        "brokers",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(z3.Not(consumer.running.is_set), *known),
+        updates={consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
+        sentence=lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
+        semantics="12 C14",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the deletions of records and offsets that are not used in time, where these can happen."""
+    if pipeline.deployment.offsets_expire:
+        yield expire_offsets(pipeline)
+    if pipeline.log_start is None:
+        return
+    for leader in pipeline.replicas:
+        for offset in range(leader.log.capacity):
+            for batch in pipeline.producer.batches:
+                yield expire(pipeline, pipeline.log_start, leader, offset, batch)
+        if pipeline.deployment.offset_reset is not OffsetReset.NONE:
+            yield reset_position(pipeline, leader)

@@ -1,0 +1,1 @@
+"""Reading of files, and errors about what a user wrote."""

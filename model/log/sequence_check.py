@@ -1,0 +1,79 @@
+"""The leader's check of a batch's numbers where the client or the brokers are older than 2.5 (semantics 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+from model.deployment.sequencing import Sequencing, Unknown
+from model.log.restoring import is_remembered
+from model.state.kept_numbers import FORGOTTEN
+from model.state.pipeline import Batch, Pipeline, Replica
+
+
+@dataclass(frozen=True)
+class SequenceCheck:
+    """The result of a leader's check of an idempotent batch; one and only one of these holds (semantics 3.5).
+
+    ``unknown``: the leader does not know the producer, and says so; None where no broker says so.
+    """
+
+    duplicate: z3.BoolRef
+    in_sequence: z3.BoolRef
+    out_of_order: z3.BoolRef
+    fenced: z3.BoolRef
+    unknown: z3.BoolRef | None = None
+
+
+def check_by_release(
+    pipeline: Pipeline,
+    sequencing: Sequencing,
+    leader: Replica,
+    batch: Batch,
+    epoch: z3.ArithRef,
+    sequence: z3.ArithRef,
+) -> SequenceCheck:
+    """Check a batch's producer id, epoch and sequence number against what the leader's log says of the producer id.
+
+    The numbers of a producer that the partition knows continue those from before the run, so they are not the first
+    ones.
+    """
+
+    def same_producer(slot_batch: z3.ArithRef, slot_epoch: z3.ArithRef) -> z3.BoolRef:
+        sent = pipeline.producer.shares_id(slot_batch, batch)
+        return z3.And(sent, slot_epoch == epoch) if sequencing.takes_new_ids else sent
+
+    goes_on = z3.BoolVal(False)
+    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    if leader.knows_producer is not None:
+        goes_on = z3.And(batch.session.term == 0, epoch == 0)
+        of_this = goes_on if sequencing.takes_new_ids else batch.session.term == 0
+        last_epoch = z3.If(z3.And(leader.knows_producer.is_set, of_this), z3.IntVal(0), last_epoch)
+    ours_here, same_here = [], []
+    for offset, slot in enumerate(leader.log.slots):
+        ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
+        if pipeline.compacted is not None:
+            # The broker does not know a record that the cleaner had removed before the broker copied the log.
+            ours = z3.And(ours, slot["sequence"].term >= 0)
+        if pipeline.deployment.brokers_forget_deleted:
+            ours = z3.And(ours, slot[FORGOTTEN].term == 0)
+        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
+        last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
+        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+        ours_here.append(ours)
+        same_here.append(z3.And(ours, same))
+    seen = is_remembered(leader, same_here, ours_here, remembers_one=sequencing.remembers_one)
+    known = last_epoch >= 0
+    starts = z3.And(sequence == 0, z3.Not(goes_on))
+    if sequencing.unknown is Unknown.APPENDED:
+        starts = z3.Or(starts, z3.Not(known))
+    fenced = epoch < last_epoch
+    duplicate = z3.And(epoch == last_epoch, seen)
+    follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
+    in_sequence = z3.And(z3.Not(duplicate), z3.Or(follows, z3.And(epoch > last_epoch, starts)))
+    unknown = z3.And(z3.Not(known), z3.Not(in_sequence))
+    if sequencing.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
+        return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(fenced, duplicate, in_sequence)), fenced)
+    out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence, unknown))
+    return SequenceCheck(duplicate, in_sequence, out_of_order, fenced, unknown)

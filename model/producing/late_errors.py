@@ -1,0 +1,270 @@
+"""Answers that reach a client from 2.1 to 3.5 after delivery.timeout.ms (semantics 3.4, KAFKA-14397).
+
+The send has failed by then, and its number is in doubt. An error counts nevertheless, as if the record were not
+written. Up to 2.4 the numbers after it move up, and the next record can get a number that is used. From 2.5 on the
+producer bumps its epoch at once, and a record that is written and waits to be sent again gets a number that no broker
+knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import z3
+
+from model.language import Action, Effect, State, Variable
+from model.producing.produce import held_up, queues_at
+from model.sequencing.arrival import accepts, is_at, offset_of, replicated, waits_at
+from model.sequencing.idempotence import bump_epoch, check_sequence, close_gap, epoch_left
+from model.sequencing.network import abandon, complete, drop_delayed
+from model.sequencing.producer_ids import attempts_left, is_of_current_id, note_offset, shift_numbers, take_new_id
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.wording import record_name
+from model.transactions.keeping_epochs import is_free
+
+
+def _late(batch: Batch) -> Variable:
+    assert batch.late is not None
+    return batch.late
+
+
+def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the answer will be an error.
+
+    The connection is gone, or the broker will not get the record to the ISR within the request's timeout.
+    """
+    late = _late(batch)
+    due = [late.term == late.high]
+    for broker in pipeline.replicas:
+        silent = [
+            z3.And(broker.isr[follower.number].is_set, follower.does_not_fetch_from(broker))
+            for follower in pipeline.followers_of(broker)
+        ]
+        not_followed = z3.And(z3.Not(replicated(pipeline, batch, broker)), z3.Or(*silent))
+        fails = z3.Or(z3.Not(broker.presumes_leadership), z3.Not(pipeline.enough_in_sync(broker)), not_followed)
+        due.append(z3.And(late.term == broker.number, fails))
+    return z3.Or(*due)
+
+
+def _give_up(
+    pipeline: Pipeline, batch: Batch, name: str, arguments: Mapping[str, int], error: str, when: z3.BoolRef
+) -> Action:
+    """Fail a send by an error that comes when delivery.timeout.ms is over, before the client looks (3.4).
+
+    The client does not retry, and counts the number as unused without doubt, though the record can be written
+    (KAFKA-14397).
+    """
+    effect = Effect()
+    within = pipeline.transactions is not None
+    if within:
+        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
+    else:
+        shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
+    abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True), out_of_retries=within)
+
+    def sentence(before: State, after: State) -> str:
+        freed = after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
+        words = f"{error} for {record_name(batch)} comes when delivery.timeout.ms is over: the send fails"
+        return words + (", and the producer counts the sequence number as unused" if freed else "")
+
+    return Action(
+        name,
+        "producer",
+        lane="producer",
+        arguments=arguments,
+        guard=when,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P8, 3.4",
+    )
+
+
+def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
+    """Let the connection break, or the leader refuse the record, when delivery.timeout.ms is over (semantics 3.4)."""
+    fails = [batch.is_(Fate.UNANSWERED)]
+    for leader in pipeline.replicas:
+        refused = z3.And(is_at(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader)))
+        shrunk = z3.And(
+            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
+        )
+        elsewhere = z3.And(is_at(pipeline, batch, leader), z3.Not(leader.presumes_leadership))
+        fails += [refused, shrunk, elsewhere]
+    return _give_up(pipeline, batch, "give_up_on_error", {"batch": batch.number}, "an error", z3.Or(*fails))
+
+
+def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Let the request time out at the leader or client, which waits for the ISR (semantics 3.2, 3.4)."""
+    waits = z3.Or(held_up(pipeline, batch, leader), queues_at(pipeline, batch, leader))
+    arguments = {"batch": batch.number, "leader": leader.number}
+    return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits)
+
+
+def _kept(batch: Batch) -> Iterator[Variable]:
+    """Yield the variables that keep the numbers of the request until it is answered."""
+    numbered_by = None if batch.numbering is None else batch.numbering.producer_id
+    yield from (one for one in (numbered_by, batch.sent_epoch, batch.sent_sequence) if one is not None)
+
+
+def _over(effect: Effect, batch: Batch) -> None:
+    """Reset the batch's numbers, which do not matter any more once the late answer has come, whatever it is."""
+    assert batch.sequence is not None
+    effect[_late(batch)] = 0
+    effect[batch.sequence] = -1
+    for variable in _kept(batch):
+        effect[variable] = variable.initial
+
+
+def _said_of_numbers(pipeline: Pipeline, before: State, after: State) -> str:
+    producer = pipeline.producer
+    if after[producer.epoch.name] > before[producer.epoch.name]:
+        return "; the producer takes a new producer id" if pipeline.deployment.takes_new_ids else "; it bumps its epoch"
+    freed = after[producer.next_sequence.name] < before[producer.next_sequence.name]
+    return ": it counts the sequence number as unused" if freed else ""
+
+
+def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
+    """Let an error, or the end of the connection, after the failed send change the numbers of later records (3.4)."""
+    effect = Effect()
+    due = _error_is_due(pipeline, batch)
+    if pipeline.deployment.takes_new_ids:
+        shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
+    else:
+        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
+        due = z3.And(due, epoch_left(pipeline))
+    _over(effect, batch)
+    for broker in pipeline.replicas:
+        refuses = z3.Not(z3.And(broker.presumes_leadership, pipeline.enough_in_sync(broker)))
+        drop_delayed(effect, batch, z3.And(_late(batch).term == broker.number, refuses))
+    return Action(
+        "hear_late_error",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=due,
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"an error comes late for {record_name(batch)}, which the producer has given up on"
+            + _said_of_numbers(pipeline, before, after)
+        ),
+        semantics="3.4",
+    )
+
+
+def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Let an acknowledgement after the failed send tell the client that the number is used (3.4)."""
+    producer = pipeline.producer
+    assert batch.sequence is not None
+    effect = Effect()
+    current = is_of_current_id(pipeline, batch)
+    later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
+    effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+    if producer.heard is not None:
+        effect.set_when(current, producer.heard, 1)
+    note_offset(pipeline, effect, batch, offset_of(pipeline, batch, leader))
+    _over(effect, batch)
+    drop_delayed(effect, batch, batch.delayed.term == leader.number)
+    here = z3.And(_late(batch).term == leader.number, leader.presumes_leadership)
+    return Action(
+        "hear_late_success",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on"
+        ),
+        semantics="3.4",
+    )
+
+
+def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the request reaches its leader, which finds a gap before it or does not know the producer."""
+    assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
+    check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
+    refused = z3.Or(check.out_of_order, check.fenced) if not pipeline.deployment.takes_new_ids else check.out_of_order
+    if check.unknown is not None:
+        refused = z3.Or(refused, check.unknown)
+    here = z3.And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
+    return z3.And(here, accepts(pipeline, leader), refused)
+
+
+def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Refuse a sequence number after its send has failed, which the client treats as lost data all the same (3.4)."""
+    effect = Effect()
+    current = is_of_current_id(pipeline, batch)
+    if pipeline.deployment.takes_new_ids:
+        take_new_id(pipeline, effect, current)
+    else:
+        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
+    _over(effect, batch)
+    drop_delayed(effect, batch, z3.BoolVal(True))
+    due = late_refusal_due(pipeline, batch, leader)
+    return Action(
+        "hear_late_refusal",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
+            + _said_of_numbers(pipeline, before, after)
+        ),
+        semantics="3.4, 3.5",
+    )
+
+
+def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """Keep the number of a batch whose send fails in flight until its request is answered.
+
+    After the last retry the answer has no effect.
+    """
+    if batch.late is None:
+        return
+    assert batch.sequence is not None
+    in_flight = z3.And(batch.in_flight, attempts_left(pipeline, batch))
+    lost = z3.If(batch.is_(Fate.UNANSWERED), z3.IntVal(batch.late.high), batch.target.term)
+    effect.set_when(in_flight, batch.late, lost)
+    effect.set_when(in_flight, batch.sequence, batch.sequence.term)
+    for variable in _kept(batch):
+        effect.set_when(in_flight, variable, variable.term)
+
+
+def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
+    """Reset what a former producer waited for: the new producer hears no answer to it."""
+    for batch in pipeline.producer.batches:
+        if batch.late is not None:
+            _over(effect, batch)
+
+
+def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether an answer to a failed send is still to come: with one request in flight the partition is muted."""
+    return z3.Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
+
+
+def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+    """Yield the conditions under which a late answer would make the client bump its epoch, or take another id."""
+    waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
+    for batch, leader in product(waiting, pipeline.replicas):
+        yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
+    if not pipeline.deployment.takes_new_ids:
+        yield from (_error_is_due(pipeline, batch) for batch in waiting)
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions of late answers that can change something."""
+    older = pipeline.deployment.older_transactions
+    frees = older is not None and older.errors_free_numbers
+    for batch in pipeline.producer.batches:
+        if frees or (batch.late is not None and pipeline.deployment.takes_new_ids):
+            yield give_up_on_error(pipeline, batch)
+            for leader in pipeline.replicas:
+                yield give_up_on_timeout(pipeline, batch, leader)
+        if batch.late is not None:
+            yield hear_late_error(pipeline, batch)
+            for leader in pipeline.replicas:
+                yield hear_late_success(pipeline, batch, leader)
+                yield hear_late_refusal(pipeline, batch, leader)

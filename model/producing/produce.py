@@ -1,0 +1,342 @@
+"""The leader's handling of produce requests, by ``acks`` (semantics 3.2, 3.3, 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import z3
+
+from model.deployment.choices import Acks
+from model.language import Action, Effect, State
+from model.log.replica import advance_high_watermark, append
+from model.producing.elsewhere import note_success
+from model.producing.refusals import (
+    refuse_first_due,
+    refuse_for_good,
+    refuse_in_transaction,
+    refuse_later,
+    reject_not_enough_replicas,
+    reject_not_leader,
+    reject_old_epoch,
+    reject_out_of_order,
+)
+from model.sequencing.arrival import accepts, arrives, checked, offset_of, replicated, waits_at
+from model.sequencing.draining import acknowledge_what_came_before
+from model.sequencing.idempotence import check_sequence, forget_numbers, numbers_sent
+from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection
+from model.sequencing.numbering import refuse_gap
+from model.sequencing.producer_ids import acknowledge_number, keep_what_was_sent, lose_late_answers
+from model.sequencing.rewinding import heed_answer, is_next_answer, refuse_and_reset
+from model.state.compaction import MARKER, REMOVED, Marker
+from model.state.kept_numbers import FORGOTTEN
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.shared_terms import shared
+from model.state.wording import record_name
+from model.transactions.recurrence import is_itself, take_for_another
+from model.transactions.verification import is_verified, reject_unverified
+
+
+def has_room(leader: Replica) -> z3.BoolRef:
+    """Tell whether the bound on the log leaves room for another record."""
+    return leader.log.end.term < leader.log.capacity
+
+
+def _entry(
+    pipeline: Pipeline, batch: Batch, leader: Replica, epoch: z3.ArithRef | int, sequence: z3.ArithRef | int
+) -> Mapping[str, z3.ArithRef | int]:
+    entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
+    if batch.sequence is not None:
+        entry |= {"producer_epoch": epoch, "sequence": sequence}
+    if pipeline.deployment.brokers_forget_producers:
+        entry[FORGOTTEN] = 0
+    if pipeline.compacted is not None:
+        entry[REMOVED] = 0
+    if pipeline.deployment.drops_markers:
+        entry[MARKER] = int(Marker.STANDS)
+    return entry
+
+
+def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the leader would append the batch if its log had room."""
+    check = checked(pipeline, batch, leader)
+    conditions = [arrives(pipeline, batch, leader), accepts(pipeline, leader)]
+    conditions.append(z3.BoolVal(True) if check is None else check.in_sequence)
+    if pipeline.transactions is not None:
+        conditions.append(is_verified(pipeline, leader, numbers_sent(pipeline, batch)[0]))
+    return z3.And(*conditions)
+
+
+def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Append the record to the leader's log (semantics 3.2, 5 L1)."""
+    effect = Effect()
+    numbers = (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *numbers))
+    advance_high_watermark(pipeline, effect, leader)
+    done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
+    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    keep_what_was_sent(pipeline, effect, batch)
+    effect[batch.fate] = int(done)
+    if done is Fate.ACKNOWLEDGED:
+        effect[batch.target] = 0
+    return Action(
+        "append",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(appendable(pipeline, batch, leader), has_room(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} appends {record_name(batch)} at offset {before[leader.log.end.name]}"
+            f" in epoch {before[leader.epoch.name]}"
+        ),
+        semantics="3.2, 5 L1",
+    )
+
+
+def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Recognise a batch that the leader remembers of this producer: success, and nothing is appended (3.5)."""
+    check = checked(pipeline, batch, leader)
+    assert check is not None
+    found = check.duplicate
+    if pipeline.transactions is not None:
+        found = z3.And(found, is_itself(pipeline, batch, leader))
+    effect = Effect()
+    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    keep_what_was_sent(pipeline, effect, batch)
+    effect[batch.fate] = int(Fate.APPENDED)
+
+    def sentence(before: State, after: State) -> str:
+        is_there = any(entry["batch"] == batch.number for entry in leader.log.entries(before))
+        if is_there:
+            return f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing"
+        words = f"{leader.name} treats {record_name(batch)} as the retry of a record with the same sequence number"
+        return f"{words}, and appends nothing"
+
+    return Action(
+        "recognise_duplicate",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.5",
+    )
+
+
+def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+    """Return the producer epoch and the sequence number that an abandoned request was sent with."""
+    if batch.delayed_epoch is None or batch.delayed_sequence is None:
+        return 0, 0
+    return batch.delayed_epoch.term, batch.delayed_sequence.term
+
+
+def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the leader would append an abandoned request, next on its connection, if its log had room."""
+    earlier = z3.Or(
+        *(
+            other.delayed.term == leader.number
+            for other in pipeline.producer.batches
+            if other.attempt == batch.attempt and other.record < batch.record
+        )
+    )
+    in_order = z3.BoolVal(True)
+    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
+        epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
+        in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
+        if pipeline.transactions is not None:
+            in_order = z3.And(in_order, is_verified(pipeline, leader, epoch))
+    at_leader = z3.And(batch.delayed.term == leader.number, leader.presumes_leadership)
+    return z3.And(at_leader, accepts(pipeline, leader), z3.Not(earlier), in_order)
+
+
+def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Execute a request whose client gave up on it, in the order of sending (semantics 1.1)."""
+    effect = Effect()
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_delayed_numbers(batch)))
+    advance_high_watermark(pipeline, effect, leader)
+    drop_delayed(effect, batch, z3.BoolVal(True))
+    return Action(
+        "execute_delayed",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} executes the abandoned request: {record_name(batch)}"
+            f" at offset {before[leader.log.end.name]}"
+        ),
+        semantics="1.1",
+    )
+
+
+def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Let the leader's success response reach the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
+    producer = pipeline.producer
+    condition = waits_at(batch, leader)
+    if pipeline.deployment.acks is Acks.ALL:
+        condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
+    if pipeline.deployment.rewinds:
+        condition = z3.And(condition, is_next_answer(pipeline, batch))
+    effect = Effect()
+    effect[batch.fate] = int(Fate.ACKNOWLEDGED)
+    effect[batch.target] = 0
+    effect[batch.retries] = 0
+    if batch.numbering is not None:
+        acknowledge_number(pipeline, effect, batch, offset_of(pipeline, batch, leader))
+    elif batch.sequence is not None:
+        if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
+            later = batch.sequence.term > producer.last_acknowledged.term
+            effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+            note_success(pipeline, effect, batch)
+            if producer.heard is not None:
+                effect[producer.heard] = True
+        if pipeline.deployment.drains and not pipeline.deployment.rewinds:
+            acknowledge_what_came_before(pipeline, effect, batch)
+        effect[batch.sequence] = -1
+    if pipeline.deployment.rewinds:
+        heed_answer(pipeline, effect, batch)
+    if batch.numbered_in is not None:
+        forget_numbers(effect, batch, z3.BoolVal(True))
+
+    def sentence(before: State, after: State) -> str:
+        others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
+        implied = " and ".join(record_name(other) for other in others)
+        words = f"{leader.name} acknowledges {record_name(batch)}"
+        if after[batch.fate.name] == Fate.BUFFERED:
+            return f"{words}: the producer begins again before it, and will send it again"
+        return words + (f", and the producer treats {implied}, sent before it, as delivered as well" if implied else "")
+
+    return Action(
+        "acknowledge",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=condition,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P3, 3.2",
+    )
+
+
+def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Answer NOT_ENOUGH_REPLICAS_AFTER_APPEND to a written and replicated batch, as the ISR shrank (3.2)."""
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    return Action(
+        "fail_not_enough_after_append",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(
+            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+        semantics="3.2",
+    )
+
+
+@shared
+def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the appended batch waits for an ISR member that does not fetch, or for a large enough ISR."""
+    silent = z3.Or(
+        *(
+            z3.And(
+                leader.isr[follower.number].is_set,
+                follower.does_not_fetch_from(leader),
+            )
+            for follower in pipeline.followers_of(leader)
+        )
+    )
+    stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
+    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
+
+
+def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the request waits behind one that is held up at the leader, which reads no further (1.1)."""
+    others = [held_up(pipeline, other, leader) for other in pipeline.producer.batches if other is not batch]
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, z3.Or(*others))
+
+
+def time_out(pipeline: Pipeline, leader: Replica) -> Action:
+    """Drop the client's connection, as request.timeout.ms is over: all that is in flight on it fails (3.1 P5).
+
+    The broker can still execute what it had not read, or not.
+    """
+    effect = Effect()
+    for batch in pipeline.producer.batches:
+        here = batch.target.term == leader.number
+        abandon(pipeline, effect, batch, z3.And(batch.is_(Fate.SENT), here))
+        fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, here))
+    lose_late_answers(pipeline, effect, leader.number, z3.BoolVal(True))
+    return Action(
+        "time_out",
+        "producer",
+        lane="producer",
+        arguments={"leader": leader.number},
+        guard=z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"request.timeout.ms is over, and the producer drops its connection to {leader.name}, which has read "
+            "nothing behind what waits for the ISR"
+        ),
+        semantics="3.1 P5",
+    )
+
+
+def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Answer REQUEST_TIMED_OUT to a written batch that the ISR does not replicate within request.timeout.ms (3.2)."""
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    return Action(
+        "time_out_at_broker",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=held_up(pipeline, batch, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} answers {record_name(batch)}: REQUEST_TIMED_OUT, the ISR did not follow"
+        ),
+        semantics="3.2, 3.3",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the leader's actions on produce requests."""
+    if pipeline.deployment.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
+        for leader in pipeline.replicas:
+            yield time_out(pipeline, leader)
+    for batch in pipeline.producer.batches:
+        for leader in pipeline.replicas:
+            yield append_batch(pipeline, batch, leader)
+            yield reject_not_leader(pipeline, batch, leader)
+            yield execute_delayed(pipeline, batch, leader)
+            if pipeline.deployment.acks is not Acks.NONE:
+                yield refuse_for_good(pipeline, batch, leader)
+                yield acknowledge(pipeline, batch, leader)
+            if pipeline.deployment.acks is Acks.ALL:
+                yield reject_not_enough_replicas(pipeline, batch, leader)
+                yield fail_not_enough_after_append(pipeline, batch, leader)
+                yield time_out_at_broker(pipeline, batch, leader)
+            if pipeline.deployment.idempotence:
+                yield recognise_duplicate(pipeline, batch, leader)
+                if pipeline.deployment.rewinds:
+                    yield refuse_and_reset(pipeline, batch, leader)
+                    continue
+                if pipeline.deployment.drains:
+                    yield refuse_later(pipeline, batch, leader)
+                    yield refuse_first_due(pipeline, batch, leader)
+                elif pipeline.deployment.numbers_ahead:
+                    yield refuse_gap(pipeline, batch, leader)
+                elif pipeline.transactions is not None:
+                    yield refuse_in_transaction(pipeline, batch, leader)
+                elif not pipeline.deployment.takes_new_ids:
+                    yield reject_out_of_order(pipeline, batch, leader)
+                if not pipeline.deployment.takes_new_ids:
+                    yield reject_old_epoch(pipeline, batch, leader)
+            if pipeline.transactions is not None:
+                yield reject_unverified(pipeline, batch, leader)
+                yield take_for_another(pipeline, batch, leader)

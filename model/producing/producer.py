@@ -1,0 +1,495 @@
+"""The producer application and its client: send, transmit, give up (semantics 3.1, 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import z3
+
+from model.deployment.choices import Acks, OnSendError, Sends
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.producing.application import due_after_start, failed_now, halts, resend_due
+from model.producing.late_errors import expect_late_answer, waits_for_late_answer
+from model.producing.produce import held_up, queues_at
+from model.sequencing.draining import bump_when_drained, forget_topic, has_drained, has_stopped
+from model.sequencing.idempotence import (
+    assign_sequence,
+    bump_epoch,
+    can_be_numbered,
+    epoch_left,
+    is_first_in_flight,
+    keep_numbers,
+    will_be_retried,
+)
+from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection
+from model.sequencing.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
+from model.sequencing.producer_ids import doubt_number, ends_id_when_given_up
+from model.sequencing.rewinding import begin_again, leads_row, starts_at_new_leader
+from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
+from model.state.wording import record_name
+from model.transactions.coordinator import coordinator_is_at_hand
+from model.transactions.keeping_epochs import stop_producer, stops_when_given_up
+from model.transactions.purging import only_abort_is_left
+from model.transactions.sending import (
+    add_partition,
+    begin,
+    may_send,
+    may_transmit,
+    transaction_of,
+)
+
+
+def _previous(pipeline: Pipeline, batch: Batch) -> Batch:
+    return pipeline.producer.of_record(batch.record)[batch.attempt - 1]
+
+
+def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Tell whether the application, which reads its source in order, has this record still to send."""
+    batches = pipeline.producer.of_record(record)
+    first = batches[0].is_(Fate.UNSENT)
+    again = [
+        z3.And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
+        for previous, batch in pairwise(batches)
+        if pipeline.deployment.on_restart.sends_again
+    ]
+    return z3.Or(first, *again)
+
+
+def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the application calls send() for this record next (semantics 3.1, P1 P13)."""
+    deployment, producer = pipeline.deployment, pipeline.producer
+    if pipeline.transactions is not None:
+        return may_send(pipeline, batch)
+    conditions = [batch.is_(Fate.UNSENT)]
+    if batch.attempt > 0:
+        conditions.append(resend_due(pipeline, _previous(pipeline, batch)))
+    in_order = z3.Not(z3.Or(*(_still_to_come(pipeline, record) for record in range(batch.record))))
+    if batch.attempt == 0:
+        conditions.append(in_order)
+    else:
+        conditions.append(z3.Or(failed_now(pipeline, _previous(pipeline, batch)), in_order))
+    if deployment.sends is Sends.SYNC:
+        conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
+    if deployment.on_send_error is OnSendError.HALT:
+        conditions.append(z3.Not(z3.Or(*(halts(pipeline, other) for other in producer.batches))))
+    return z3.And(*conditions)
+
+
+def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
+    """Return the effect of a send() that returns: the batch has ``fate``, and belongs to the current session."""
+    effect = Effect()
+    effect[batch.fate] = int(fate)
+    effect[batch.session] = pipeline.producer.session.term
+    if pipeline.transactions is not None:
+        begin(pipeline, effect, batch)
+    return effect
+
+
+def send(pipeline: Pipeline, batch: Batch) -> Action:
+    """Let the application call send(): the record is in the accumulator (semantics 3.1, P1)."""
+    effect = _called(pipeline, batch, Fate.BUFFERED)
+    return Action(
+        "send",
+        "application",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application sends {record_name(batch)}",
+        semantics="3.1 P1",
+    )
+
+
+def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
+    """Fail a send() at a buffer that stays full for max.block.ms: nothing is ever transmitted (semantics 3.1, P1)."""
+    effect = _called(pipeline, batch, Fate.FAILED)
+    return Action(
+        "refuse_send",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=_may_send(pipeline, batch),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer has no room for {record_name(batch)}: send() fails when max.block.ms is over"
+        ),
+        semantics="3.1 P1",
+        fault=Fault.FULL_BUFFER,
+    )
+
+
+def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
+    """Fail a send() after a fatal error at once (semantics 4.1)."""
+    effect = _called(pipeline, batch, Fate.FAILED)
+    return Action(
+        "refuse_after_stop",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer, which has stopped permanently, refuses {record_name(batch)}: the send fails"
+        ),
+        semantics="4.1",
+    )
+
+
+def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the accumulator hands this batch out next: retries first, then the order of sending (3.1, P2 P4).
+
+    An idempotent producer sends a retry only when nothing before it is in flight. It sends no new batch while a
+    sequence is unresolved or the partition has still to follow a new epoch (semantics 3.4). Some clients keep the order
+    of sending with retries as well, and some keep none (semantics 4).
+    """
+    if pipeline.deployment.sender.in_any_order:
+        return z3.BoolVal(True)
+    if pipeline.deployment.numbers_ahead:
+        return is_due(pipeline, batch)
+    if pipeline.deployment.rewinds:
+        return leads_row(pipeline, batch)
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    retried = _goes_before(pipeline, batch)
+    retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), _goes_before(pipeline, other)) for other in others))
+    sent_before = [
+        z3.And(other.is_(Fate.BUFFERED), other.retries.term == 0)
+        for other in others
+        if other.attempt == batch.attempt and other.record < batch.record
+    ]
+    fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
+    if pipeline.deployment.sender.retries_keep_their_place:
+        ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
+        return z3.If(retried, z3.Not(z3.Or(*ahead)), fresh_may_go)
+    if batch.sequence is None:
+        return z3.Or(retried, fresh_may_go)
+    fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
+    if pipeline.producer.moved_on is not None:
+        fresh_may_go = z3.And(fresh_may_go, pipeline.producer.moved_on.term == 0)
+    return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
+
+
+def _goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the batch goes before new ones: it is a retry, or a numbered part of a split batch (3.1, P4 P9)."""
+    retried = batch.retries.term > 0
+    if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
+        return retried
+    return z3.Or(retried, batch.sequence.term >= 0)
+
+
+def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """Tell whether the producer heard from another broker that this one leads, before this one knows (semantics 1)."""
+    newest = leader.epoch.term
+    told = [
+        z3.And(
+            other.up.is_set,
+            other.leader.term == leader.number,
+            other.epoch.term > newest,
+            other.epoch.term >= pipeline.producer.leader_epoch.term,
+        )
+        for other in pipeline.followers_of(leader)
+    ]
+    return z3.And(leader.up.is_set, z3.Not(leader.presumes_leadership), z3.Or(*told))
+
+
+def counts_attempts(pipeline: Pipeline) -> bool:
+    """Tell whether the client has few enough attempts that those which no leader accepts matter as well."""
+    return counts_retries(pipeline.deployment) and pipeline.deployment.sender.refusals_count
+
+
+def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """Return the leader epoch in which the producer considers this broker the leader: its own, or what others say."""
+    newest = leader.epoch.term
+    if counts_attempts(pipeline):
+        for other in pipeline.followers_of(leader):
+            told = z3.And(other.up.is_set, other.leader.term == leader.number, other.epoch.term > newest)
+            newest = z3.If(z3.And(z3.Not(leader.presumes_leadership), told), other.epoch.term, newest)
+    return newest
+
+
+def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the client can send the batch to this broker now (semantics 3.1, P2)."""
+    deployment = pipeline.deployment
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    leads = leader.presumes_leadership
+    if deployment.sender.knows_epochs:
+        leads = z3.And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
+    if counts_attempts(pipeline):
+        leads = z3.Or(leads, _said_to_lead(pipeline, leader))
+    conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
+    conditions.append(can_be_numbered(pipeline, batch))
+    if deployment.drains:
+        conditions.append(has_drained(pipeline, batch, leader))
+    if pipeline.transactions is not None:
+        conditions.append(may_transmit(pipeline, batch))
+    if deployment.max_in_flight == 1 and deployment.takes_new_ids:
+        conditions.append(z3.Not(waits_for_late_answer(pipeline)))
+    if deployment.max_in_flight <= len(others):
+        muted = deployment.max_in_flight == 1 and deployment.sender.one_at_a_time_everywhere
+        counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
+        in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
+        conditions.append(in_flight < deployment.max_in_flight)
+    return z3.And(*conditions)
+
+
+def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Let the sender thread send the batch to the broker that it considers the leader (semantics 3.1, P2).
+
+    The client's metadata never goes back to an older leader epoch, where brokers tell epochs (KIP-320). Where attempts
+    are counted, those that reach a broker before it knows that it leads count as well; elsewhere they change nothing.
+    ``max.in.flight.requests.per.connection`` counts per broker, except that with Java 1 mutes the partition whatever
+    the broker (semantics 3.7). A request over a dead connection is left out: it could have been sent right before the
+    connection died.
+    """
+    deployment = pipeline.deployment
+    effect = Effect()
+    effect[batch.fate] = int(Fate.SENT)
+    effect[batch.target] = leader.number
+    effect[pipeline.producer.leader_epoch] = epoch_heard_of(pipeline, leader)
+    join_connection(pipeline, effect, batch, leader)
+    assign_sequence(pipeline, effect, batch)
+    if pipeline.transactions is not None:
+        add_partition(pipeline, effect, transaction_of(pipeline, batch))
+    if deployment.rewinds:
+        starts_at_new_leader(pipeline, effect, epoch_heard_of(pipeline, leader))
+        begin_again(pipeline, effect, batch)
+    elif pipeline.producer.draining is not None:
+        effect[pipeline.producer.draining] = False
+
+    def sentence(before: State, after: State) -> str:
+        again = batch.retries if batch.numbered_in is None or batch.sent_sequence is None else batch.sent_sequence
+        verb = "retries" if before[again.name] > again.initial else "transmits"
+        silent = " and treats it as done (acks=0)" if deployment.acks is Acks.NONE else ""
+        added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
+        first = ", having the partition added to its transaction" if added else ""
+        return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}{first}"
+
+    return Action(
+        "transmit",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P2",
+    )
+
+
+def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
+    """Fail to connect to a leader, which is an attempt for some clients; without a leader the send fails (4.2)."""
+    effect = Effect()
+    leaderless = pipeline.controller.leader.term == 0
+    fail_attempt(pipeline, effect, batch, z3.Not(leaderless))
+    complete(pipeline, effect, batch, Fate.FAILED, leaderless)
+    due, guards = _is_next(pipeline, batch), []
+    if pipeline.deployment.numbers_ahead:
+        keep_numbers(pipeline, effect, batch, z3.Not(leaderless))
+        due = z3.If(leaderless, finds_no_leader(pipeline, batch), due)
+        guards = [z3.If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
+    down = [
+        z3.And(z3.Not(broker.up.is_set), pipeline.controller.leader.term == broker.number)
+        for broker in pipeline.replicas
+    ]
+    return Action(
+        "fail_to_connect",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer reaches no leader for {record_name(batch)}"
+            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
+            + (", which will be retried" if will_be_retried(pipeline, batch, after) else "")
+        ),
+        semantics="4.2",
+    )
+
+
+def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether a sequence is unresolved, or another batch is retried, unanswered or waits for the ISR (3.4)."""
+    causes = [pipeline.producer.unresolved.is_set]
+    for other in pipeline.producer.batches:
+        if other is not batch:
+            causes += [z3.And(other.incomplete, other.retries.term > 0), other.is_(Fate.UNANSWERED)]
+            if pipeline.deployment.acks is Acks.ALL:
+                causes += [held_up(pipeline, other, leader) for leader in pipeline.replicas]
+    return z3.Or(*causes)
+
+
+def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether a request in flight can have waited before: it is a retry, or the first leader was replaced.
+
+    A request of a transaction can have waited for its coordinator, which can have been on a broker that had a fault.
+    """
+    if pipeline.deployment.acks is Acks.NONE:
+        return z3.BoolVal(False)
+    if pipeline.deployment.leader_may_return_unnoticed:
+        return z3.BoolVal(True)
+    waited = z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
+    return waited if pipeline.transactions is None else z3.Or(waited, z3.Not(coordinator_is_at_hand(pipeline)))
+
+
+def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
+    """Yield the conditions that no earlier record waits in the accumulator: deliveries end in the order of send()."""
+    deployment = pipeline.deployment
+    if not (deployment.expires_in_accumulator or deployment.sender.in_any_order):
+        for other in pipeline.producer.batches:
+            if other.record < batch.record and other.attempt == 0:
+                yield z3.Not(other.is_(Fate.BUFFERED))
+
+
+def _said_of_stop(pipeline: Pipeline, before: State, after: State) -> str:
+    """Return the words for a client before 2.5 that stops permanently in a transaction; empty if it does not."""
+    if pipeline.transactions is None:
+        return ""
+    initialised = pipeline.transactions.initialised.name
+    stops = "; it may be stored, so the producer stops permanently: the application starts a new one"
+    return stops if before[initialised] > after[initialised] else ""
+
+
+def _were_away(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether some broker cannot be reached, or that the first leader was replaced, which clients hear of late."""
+    away = [z3.Or(z3.Not(broker.up.is_set), broker.cut_off.is_set) for broker in pipeline.replicas]
+    return z3.Or(pipeline.controller.epoch.term > 1, *away)
+
+
+def give_up(pipeline: Pipeline, batch: Batch) -> Action:
+    """Give up on a batch, as delivery.timeout.ms or the retries run out: the future fails, stored or not (P7, P8).
+
+    Only a batch that something holds up can run out of time. That is a retry, a batch that no leader would take, a
+    request on a dead connection, or an appended batch that the ISR does not follow. A batch that waits for one of these
+    can run out of time too. So can a request that is under way at last after one of them, which its broker handles all
+    the same. Without sequence numbers that request can as well be handled first, as later ones come behind it.
+
+    Before 2.1 a batch in flight does not run out of time: request.timeout.ms ends the request, and a time of the same
+    length ends the wait in the accumulator. Some clients have no time for a delivery: their attempts run out, as they
+    do without a leader (semantics 4.6).
+    """
+    deployment, leaders = pipeline.deployment, pipeline.replicas
+    takers = [
+        z3.And(
+            pipeline.serves(leader),
+            pipeline.enough_in_sync(leader) if deployment.acks is Acks.ALL else z3.BoolVal(True),
+        )
+        for leader in leaders
+    ]
+    goes = z3.Or(*(can_take(pipeline, batch, leader) for leader in leaders))
+    behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
+    retried = batch.retries.term > 0
+    if counts_retries(deployment) and not deployment.sender.refusals_count:
+        retried = z3.Or(retried, pipeline.controller.epoch.term > 1)
+    causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
+    if deployment.sender.only_attempts_end:
+        causes = z3.Or(z3.Not(z3.Or(*takers)), _were_away(pipeline))
+    if pipeline.transactions is not None:
+        causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
+    waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
+    answerable = batch.can_be_answered if deployment.idempotence else batch.is_(Fate.APPENDED)
+    in_flight = [batch.is_(Fate.UNANSWERED), z3.And(answerable, _was_held_up(pipeline, batch))]
+    if deployment.acks is Acks.ALL:
+        in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
+    effect = Effect()
+    abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+    doubt(effect, batch, batch.in_flight)
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    if pipeline.transactions is not None and deployment.drains:
+        only_abort_is_left(pipeline, effect, batch, bumps=True)
+    if deployment.older_transactions is not None:
+        stop_producer(pipeline, effect, stops_when_given_up(pipeline, batch), spared=batch)
+    only_waiting = deployment.expires_in_accumulator or deployment.sender.only_attempts_end
+    possible = waiting if only_waiting else z3.Or(waiting, *in_flight)
+    expect_late_answer(pipeline, effect, batch)
+    if deployment.takes_new_ids:
+        doubt_number(pipeline, effect, batch)
+        possible = z3.And(possible, z3.Or(z3.Not(ends_id_when_given_up(pipeline, batch)), epoch_left(pipeline)))
+    return Action(
+        "give_up",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=possible,
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException"
+            + _said_of_stop(pipeline, before, after)
+        ),
+        semantics="3.1 P7 P8",
+    )
+
+
+def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether a sequence was given up on, nothing numbered is in flight any more, and one is missing (3.4)."""
+    return z3.And(_drained(pipeline), z3.Not(_continues(pipeline)))
+
+
+def _drained(pipeline: Pipeline) -> z3.BoolRef:
+    numbered = [
+        z3.And(batch.incomplete, batch.sequence.term >= 0)
+        for batch in pipeline.producer.batches
+        if batch.sequence is not None
+    ]
+    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(z3.Or(*numbered)))
+
+
+def _continues(pipeline: Pipeline) -> z3.BoolRef:
+    producer = pipeline.producer
+    return producer.next_sequence.term == producer.last_acknowledged.term + 1
+
+
+def resolve_sequences(pipeline: Pipeline) -> Action:
+    """Resolve the sequence once nothing numbered is in flight: go on if the last was acknowledged, else bump (3.4)."""
+    producer = pipeline.producer
+    continues = _continues(pipeline)
+    effect = Effect()
+    bump_epoch(pipeline, effect, z3.Not(continues))
+    effect[producer.unresolved] = False
+    return Action(
+        "resolve_sequences",
+        "producer",
+        lane="producer",
+        arguments={},
+        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            "the producer bumps its epoch to get past the sequence it gave up on"
+            if after[producer.epoch.name] > before[producer.epoch.name]
+            else "the producer finds that no sequence is missing"
+        ),
+        semantics="3.4",
+    )
+
+
+def _resolves_sequences(pipeline: Pipeline) -> bool:
+    """Tell whether an idempotent producer without transactions bumps its epoch by itself (semantics 3.4)."""
+    deployment = pipeline.deployment
+    by_itself = deployment.idempotence and pipeline.transactions is None
+    return by_itself and not (deployment.numbers_ahead or deployment.takes_new_ids)
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions of the producer and its application."""
+    for batch in pipeline.producer.batches:
+        yield send(pipeline, batch)
+        yield refuse_send(pipeline, batch)
+        if pipeline.deployment.drains and pipeline.transactions is None:
+            yield refuse_after_stop(pipeline, batch)
+        for leader in pipeline.replicas:
+            yield transmit(pipeline, batch, leader)
+        if pipeline.deployment.sender.connecting_counts and pipeline.deployment.acks is not Acks.NONE:
+            yield fail_to_connect(pipeline, batch)
+        if pipeline.deployment.numbers_ahead:
+            yield number_ahead(pipeline, batch)
+            yield put_into_later_epoch(pipeline, batch)
+            yield run_out(pipeline, batch)
+        elif not pipeline.deployment.rewinds:
+            yield give_up(pipeline, batch)
+    if pipeline.deployment.sender.forgets_numbers:
+        yield forget_topic(pipeline)
+    if pipeline.deployment.drains:
+        if pipeline.transactions is None:
+            yield bump_when_drained(pipeline)
+    elif _resolves_sequences(pipeline):
+        yield resolve_sequences(pipeline)

@@ -1,0 +1,61 @@
+"""A batch of several records that a leader refuses as too large: the client splits it (semantics 3.1, P9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.choices import Acks
+from model.faults import Fault
+from model.language import Action, Effect
+from model.sequencing.arrival import accepts, arrives
+from model.sequencing.network import leave_connection
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.wording import record_name
+
+
+def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica) -> Action:
+    """Refuse two records that were one batch: MESSAGE_TOO_LARGE, and nothing is written.
+
+    The two were sent one behind the other. Both are sent again as if they had never been sent, with the numbers that
+    they have. A ``flush()`` that waited for them returns at once with clients before the fix of KAFKA-19479; with later
+    ones it waits on.
+    """
+    effect = Effect()
+    for part in (batch, other):
+        leave_connection(pipeline, effect, part, z3.BoolVal(True))
+        effect[part.fate] = int(Fate.BUFFERED)
+        effect[part.target] = 0
+        effect[part.retries] = 0
+        if pipeline.upstream is not None and pipeline.upstream.released:
+            effect[pipeline.upstream.released[part.record]] = 1
+    together = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
+    between = [ahead.is_set for number, ahead in other.ahead.items() if number != batch.number]
+    released = pipeline.upstream is not None and pipeline.upstream.released
+    returns = "; a flush() that waited for it returns" if released else ""
+    return Action(
+        "split_batch",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, z3.Not(z3.Or(*between))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} refuses the batch of {record_name(batch)} and {record_name(other)}: MESSAGE_TOO_LARGE; the "
+            f"producer splits it, and will send both by themselves{returns}"
+        ),
+        semantics="3.1 P9",
+        fault=Fault.SPLIT_BATCH,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield every batch of two records that can be split; with acks=0 the client never hears of it (semantics 3.2)."""
+    if pipeline.deployment.acks is Acks.NONE or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
+        return
+    for batch in pipeline.producer.batches:
+        for other in pipeline.producer.batches:
+            if other.attempt == batch.attempt and other.record == batch.record + 1:
+                for leader in pipeline.replicas:
+                    yield split_batch(pipeline, batch, other, leader)

@@ -1,0 +1,124 @@
+"""Answers to followers' fetches that a leader sends late (semantics 6.1, KAFKA-18723).
+
+A leader determines how many records it has when it handles the fetch, but reads its file only as it sends the answer.
+In between it can stop leading, truncate its log and fetch other records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import z3
+
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.log.replica import advance_high_watermark, flush_if_due
+from model.replication.fetching import copied, fetches_from, has_reconciled
+from model.state.late_answers import LateAnswers
+from model.state.pipeline import Pipeline, Replica
+from model.state.wording import entry_name
+
+
+def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:
+    """Let the leader learn the follower's log end, while its answer with records stays on its way (6.1 R1, R2)."""
+    end, until = follower.log.end.term, late.until[follower.number]
+    effect = Effect()
+    effect[leader.fetched[follower.number]] = end + 1
+    advance_high_watermark(pipeline, effect, leader)
+    effect[until] = leader.log.end.term
+    reconciled = has_reconciled(pipeline, follower, leader)
+    return Action(
+        "hold_back",
+        follower.name,
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{follower.name} fetches at offset {before[follower.log.end.name]} from {leader.name}, which has records "
+            f"up to offset {after[until.name] - 1} for it, and is slow to send them"
+        ),
+        semantics="6.1 R1 R2",
+        fault=Fault.LATE_ANSWER,
+    )
+
+
+def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:
+    """Let the follower append what stands at that offset of the leader's file now, of any epoch (6.1, KAFKA-18723)."""
+    end, until = follower.log.end.term, late.until[follower.number]
+    effect = Effect()
+    follower.log.append(effect, copied(pipeline, leader, end))
+    flush_if_due(pipeline, effect, follower)
+    effect[until] = z3.If(end + 1 < until.term, until.term, 0)
+
+    def sentence(before: State, after: State) -> str:
+        offset = before[follower.log.end.name]
+        name = entry_name(pipeline, after, follower, offset)
+        words = f"the answer of {leader.name} comes: {follower.name} appends {name}"
+        epoch, own = after[follower.log.slots[offset]["epoch"].name], before[follower.epoch.name]
+        return f"{words} of epoch {epoch}, which is new to it" if epoch > own else words
+
+    return Action(
+        "receive_late",
+        follower.name,
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(
+            follower.up.is_set,
+            leader.up.is_set,
+            follower.leader.term == leader.number,
+            until.term > end,
+            leader.log.end.term > end,
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1",
+    )
+
+
+def lose(late: LateAnswers, follower: Replica) -> Action:
+    """Let the connection break or time out; the follower will fetch again."""
+    until = late.until[follower.number]
+    return Action(
+        "lose_late_answer",
+        follower.name,
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=until.term > 0,
+        updates={until: z3.IntVal(0)},
+        sentence=lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
+        semantics="6.1",
+    )
+
+
+def broken_off(pipeline: Pipeline, action: Action) -> Action:
+    """Make an action drop late answers that can no longer arrive; return the action.
+
+    An answer is dropped when its follower stops, or gets another leader or leader epoch, and when its leader starts or
+    stops.
+    """
+    if pipeline.late_answers is None:
+        return action
+    updates = dict(action.updates)
+    for follower in pipeline.replicas:
+        until = pipeline.late_answers.until[follower.number]
+        if not action.updates.keys().isdisjoint((follower.up, follower.leader, follower.epoch)):
+            updates[until] = z3.IntVal(0)
+            continue
+        for leader in pipeline.followers_of(follower):
+            if leader.up in action.updates:
+                updates[until] = z3.If(follower.leader.term == leader.number, 0, updates.get(until, until.term))
+    return replace(action, updates=updates)
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions of late answers, where the deployment can have such answers and they can change something."""
+    late = pipeline.late_answers
+    if late is None:
+        return
+    for follower in pipeline.replicas:
+        yield lose(late, follower)
+        for leader in pipeline.followers_of(follower):
+            yield hold_back(pipeline, late, follower, leader)
+            yield receive(pipeline, late, follower, leader)

@@ -1,0 +1,407 @@
+"""The life of a broker: it dies, restarts, loses the controller, and applies the controller's decisions (1.1, 5, 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import z3
+
+from model.deployment.truncation import Truncation
+from model.faults import Fault
+from model.language import Action, Effect, Sentence, State
+from model.log.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
+from model.log.restoring import numbers_in_words, restore_numbers
+from model.replication.controller import welcome, welcome_has_room
+from model.replication.elections import after_stop, current
+from model.replication.fetching import halts_when_ahead, is_ahead
+from model.replication.reassigning import leave_if_removed, was_removed
+from model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
+from model.state.pipeline import Pipeline, Replica
+from model.state.wording import broker_name, records_dropped
+
+
+def die(replica: Replica) -> Effect:
+    """Return the effect that every end of a broker has: its process memory is gone."""
+    effect = Effect()
+    effect[replica.up] = False
+    effect[replica.slow] = False
+    effect[replica.cut_off] = False
+    effect[replica.leader] = 0
+    effect[replica.epoch] = 0
+    if replica.restored is not None:
+        effect[replica.restored] = 0
+    stop_leading(effect, replica)
+    return effect
+
+
+def kill(pipeline: Pipeline, replica: Replica) -> Action:
+    """Kill the process: its connections close; the page cache, and so the log, survives (semantics 5, L7)."""
+    effect = die(replica)
+    disconnect(pipeline, effect, replica)
+    return Action(
+        "kill",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=replica.up.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
+        semantics="1.1, 5 L7",
+        fault=Fault.KILL,
+    )
+
+
+def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
+    """Halt the whole broker of a follower that is ahead of its leader (semantics 6.6, KAFKA-7414)."""
+    return replace(
+        kill(pipeline, replica),
+        name="halt",
+        arguments={"broker": replica.number, "leader": leader.number},
+        guard=is_ahead(pipeline, replica, leader),
+        sentence=lambda before, after: (
+            f"{replica.name} is ahead of {leader.name}, and halts, as unclean leader election is off"
+        ),
+        semantics="6.6",
+        fault=None,
+    )
+
+
+def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
+    """Let the machine lose power; ``kept`` entries of the log survive, at least what was forced to disk (5 L8)."""
+    effect = die(replica)
+    fall_silent(pipeline, effect, replica)
+    keep_prefix(effect, replica, kept)
+
+    def sentence(before: State, after: State) -> str:
+        lost = records_dropped(pipeline, before, after, replica)
+        return f"{replica.name} loses power" + (f" and, unflushed, {lost}" if lost else "; its log survives")
+
+    return Action(
+        "lose_power",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number, "kept": kept},
+        guard=z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="1.1, 5 L8 L9",
+        fault=Fault.POWER_LOSS,
+    )
+
+
+def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let the broker die and come back with an empty disk (semantics 1.1, 6.7)."""
+    effect = die(replica)
+    fall_silent(pipeline, effect, replica)
+    keep_prefix(effect, replica, 0)
+    if replica.knows_producer is not None:
+        effect[replica.knows_producer] = False
+    return Action(
+        "lose_disk",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=replica.up.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
+        semantics="1.1, 6.7",
+        fault=Fault.DISK_LOSS,
+    )
+
+
+def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Reset what leaders know of the replica's fetches before its restart, as from 3.5 on (KIP-903, semantics 6.2)."""
+    if not pipeline.deployment.old_fetches_count:
+        for leader in pipeline.followers_of(replica):
+            effect[leader.fetched[replica.number]] = 0
+
+
+def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.ArithRef) -> None:
+    """Prepare a replica to follow: it has to ask where the logs diverge, or truncates to its high watermark (8)."""
+    if replica.reconciled is not None:
+        effect[replica.reconciled] = False
+    if pipeline.deployment.truncation is Truncation.HIGH_WATERMARK:
+        follows = z3.And(leader != 0, leader != replica.number)
+        known = effect[replica.high_watermark]
+        keep_prefix(effect, replica, z3.If(follows, known, replica.log.end.term))
+
+
+def with_checkpoint(pipeline: Pipeline, replica: Replica, end: Action) -> Iterator[Action]:
+    """Yield the action ``end`` once for each high watermark that the broker can have written down last (5, L5 L7).
+
+    The checkpointed value can be any that the broker has known, where the value decides something. Elsewhere ``end``
+    keeps the known high watermark.
+    """
+    if not pipeline.deployment.truncation.high_watermark_decides:
+        yield end
+        return
+    known = end.updates.get(replica.high_watermark, replica.high_watermark.term)
+    for checkpointed in range(replica.log.capacity + 1):
+        yield replace(
+            end,
+            arguments={**end.arguments, "checkpointed": checkpointed},
+            guard=z3.And(end.guard, known >= checkpointed),
+            updates={**end.updates, replica.high_watermark: z3.IntVal(checkpointed)},
+            sentence=_with_checkpoint_in_words(replica, end.sentence),
+        )
+
+
+def _with_checkpoint_in_words(replica: Replica, ends: Sentence) -> Sentence:
+    def sentence(before: State, after: State) -> str:
+        left = after[replica.high_watermark.name]
+        known = min(before[replica.high_watermark.name], after[replica.log.end.name])
+        older = f", with the high watermark {left} written down" if left < known else ""
+        return ends(before, after) + older
+
+    return sentence
+
+
+def restart(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a fenced broker start, replay the metadata and be unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
+    controller = pipeline.controller
+    effect = Effect()
+    effect[replica.up] = True
+    _follow(pipeline, effect, replica, controller.leader.term)
+    effect[replica.leader] = controller.leader.term
+    effect[replica.epoch] = controller.epoch.term
+    _forget_fetches_of(pipeline, effect, replica)
+    among = after_stop(pipeline, replica)
+    restore_numbers(pipeline, effect, replica)
+    if replica.stopped_in_order is not None:
+        effect[replica.stopped_in_order] = False
+    welcome(pipeline, effect, replica, among)
+
+    def sentence(before: State, after: State) -> str:
+        return (
+            f"{replica.name} restarts"
+            + numbers_in_words(replica, before, after)
+            + _dropped(pipeline, replica, before, after)
+            + _elected_now(pipeline, replica, before, after, was_away=True)
+        )
+
+    return Action(
+        "restart",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            z3.Not(replica.up.is_set),
+            z3.Not(controller.unfenced[replica.number].is_set),
+            welcome_has_room(pipeline, replica, among),
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="5 L9, 6.3 E3 E7, 6.4",
+    )
+
+
+def _dropped(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
+    """Return the words for the records that a replica drops because it starts to follow; empty if it drops none."""
+    dropped = records_dropped(pipeline, before, after, replica)
+    return f", truncates to its high watermark and drops {dropped}" if dropped else ""
+
+
+def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:
+    """Return the words for the leader that is elected because a broker is back; empty if there is no election.
+
+    ``was_away``: the broker was down, and so is no eligible leader replica any more (semantics 6.3).
+    """
+    controller = pipeline.controller
+    leader = after[controller.leader.name]
+    if leader == before[controller.leader.name]:
+        return ""
+    if before[controller.isr[leader].name]:
+        return "; being in the ISR it is elected leader"
+    name = "it" if leader == replica.number else broker_name(leader)
+    if before[controller.elr[leader].name] and not (was_away and leader == replica.number):
+        return f"; {name}, an eligible leader replica, is elected leader"
+    return f"; {name}, the last known leader, is elected, as nobody is eligible"
+
+
+def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a new incarnation register before the old one is fenced, and keep ISR seat and leadership (6.4, 3.3-3.9)."""
+    effect = Effect()
+    effect[replica.up] = True
+    restore_numbers(pipeline, effect, replica)
+    _forget_fetches_of(pipeline, effect, replica)
+    return Action(
+        "restart_before_fenced",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
+            + numbers_in_words(replica, before, after)
+        ),
+        semantics="6.4",
+    )
+
+
+def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Lead or follow as the controller decided last; requests that wait at a former leader fail (semantics 6.5)."""
+    controller = pipeline.controller
+    leads = controller.leader.term == replica.number
+    fail_requests_of_former_leader(pipeline, effect, replica, z3.Not(leads))
+    effect[replica.leader] = controller.leader.term
+    effect[replica.epoch] = controller.epoch.term
+    _follow(pipeline, effect, replica, controller.leader.term)
+    if pipeline.deployment.truncation is not Truncation.FENCED:
+        _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
+    stop_leading(effect, replica)
+    for number, member in controller.isr.items():
+        effect[replica.isr[number]] = z3.If(leads, member.term, 0)
+
+
+def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
+    """Tell whether a follower's role stays unchanged by the decision (semantics 8).
+
+    The decision names no leader, or, before 2.0.1, the leader that the follower already has.
+    """
+    follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
+    same = z3.BoolVal(False) if pipeline.deployment.mends_of_2_0_1 else leader == replica.leader.term
+    return z3.And(follows, z3.Or(same, leader == 0))
+
+
+def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
+    """Undo the changes to a follower that keeps its leader and fetches on, whatever epochs it missed (KAFKA-7164)."""
+    cut = (replica.flushed, replica.high_watermark, replica.restored, replica.log_start, *replica.log.variables)
+    dropping = (replica.reconciled, *cut)
+    for variable in (replica.leader, *dropping):
+        if variable is not None and variable in effect.updates:
+            effect.set_when(when, variable, variable.term)
+
+
+def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a broker apply the controller's newest decision, and lead or follow from then on (semantics 6.5, 7)."""
+    controller = pipeline.controller
+    effect = Effect()
+    _apply_newest_decision(pipeline, effect, replica)
+    as_leader = Effect()
+    for variable, value in effect.updates.items():
+        as_leader[variable] = value
+    advance_high_watermark(pipeline, as_leader, replica)
+    for variable in (replica.high_watermark, *pipeline.exposed):
+        leads = controller.leader.term == replica.number
+        effect[variable] = z3.If(leads, as_leader[variable], variable.term)
+    leave_if_removed(pipeline, effect, replica)
+
+    def sentence(before: State, after: State) -> str:
+        leader = after[controller.leader.name]
+        if leader == replica.number:
+            return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
+        if was_removed(pipeline, after, replica):
+            return f"{replica.name} learns that it has no replica any more, and deletes its log"
+        role = f"follows {broker_name(leader)}" if leader else "there is no leader"
+        followed = before[replica.leader.name]
+        if followed and followed != replica.number and after[replica.leader.name] == followed:
+            if not leader:
+                role += f", and stays with {broker_name(followed)}"
+            elif not pipeline.deployment.mends_of_2_0_1:
+                role += ", as before, and drops nothing"
+        return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}" + _dropped(
+            pipeline, replica, before, after
+        )
+
+    return Action(
+        "apply_metadata",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            replica.up.is_set,
+            z3.Not(replica.cut_off.is_set),
+            replica.epoch.term != controller.epoch.term,
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.5, 7",
+    )
+
+
+def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a broker lose the controller and go on with what it knows (semantics 9)."""
+    effect = Effect()
+    effect[replica.cut_off] = True
+    return Action(
+        "cut_off",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} is cut off from the controller",
+        semantics="9",
+        fault=Fault.CUT_OFF,
+    )
+
+
+def reconnect(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a broker that was cut off reach the controller again before the controller fenced it."""
+    effect = Effect()
+    effect[replica.cut_off] = False
+    return Action(
+        "reconnect",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} reaches the controller again",
+        semantics="9",
+    )
+
+
+def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a broker that was cut off and fenced catch up with the metadata and be unfenced (semantics 6.3, E7).
+
+    Until the broker has caught up, its behaviour is that of a broker which is still cut off.
+    """
+    controller, among = pipeline.controller, current(pipeline)
+    effect = Effect()
+    effect[replica.cut_off] = False
+    _apply_newest_decision(pipeline, effect, replica)
+    leave_if_removed(pipeline, effect, replica)
+    welcome(pipeline, effect, replica, among)
+
+    def sentence(before: State, after: State) -> str:
+        return f"{replica.name} rejoins the cluster" + _elected_now(pipeline, replica, before, after, was_away=False)
+
+    return Action(
+        "rejoin",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            replica.up.is_set,
+            replica.cut_off.is_set,
+            z3.Not(controller.unfenced[replica.number].is_set),
+            welcome_has_room(pipeline, replica, among),
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.3 E2 E7, 9",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions of every broker."""
+    for replica in pipeline.replicas:
+        yield from with_checkpoint(pipeline, replica, kill(pipeline, replica))
+        for kept in range(replica.log.capacity + 1):
+            yield from with_checkpoint(pipeline, replica, lose_power(pipeline, replica, kept))
+        yield lose_disk(pipeline, replica)
+        if halts_when_ahead(pipeline):
+            for leader in pipeline.followers_of(replica):
+                yield halt(pipeline, replica, leader)
+        yield restart(pipeline, replica)
+        if pipeline.deployment.restart_before_fenced:
+            yield restart_before_fenced(pipeline, replica)
+        yield apply_metadata(pipeline, replica)
+        yield cut_off(pipeline, replica)
+        yield reconnect(pipeline, replica)
+        yield rejoin(pipeline, replica)

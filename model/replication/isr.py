@@ -1,0 +1,138 @@
+"""In-sync replicas: a leader shrinks and expands the ISR, and learns the controller's changes (semantics 6.2).
+
+The leader's proposal, the controller's approval and the leader's learning of it are one step. Until the leader learns
+the answer it waits for the larger of the two sets. So nothing is acknowledged in between that could not be acknowledged
+before (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action, Effect
+from model.log.replica import advance_high_watermark
+from model.replication.elections import current, with_isr
+from model.state.pipeline import Pipeline, Replica
+from model.state.wording import members
+
+
+def may_change_isr(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """Tell whether the controller accepts an ISR change of this leader: it is current in every respect (6.2, I3)."""
+    same_isr = z3.And(*(leader.isr[number].term == flag.term for number, flag in pipeline.controller.isr.items()))
+    return z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), same_isr)
+
+
+def _change_isr(pipeline: Pipeline, effect: Effect, follower: Replica, *, stays: bool) -> None:
+    """Record a follower in the ISR, or out of it, and the resulting eligible leader replicas (6.2 I3, 6.3)."""
+    isr = dict(current(pipeline).isr)
+    isr[follower.number] = z3.BoolVal(stays)
+    after = with_isr(pipeline, isr)
+    effect[pipeline.controller.isr[follower.number]] = stays
+    for number, eligible in after.elr.items():
+        effect[pipeline.controller.elr[number]] = eligible
+
+
+def _forget_fetches(pipeline: Pipeline, effect: Effect, leader: Replica, number: int, when: z3.BoolRef) -> None:
+    """Reset what a leader knows of a replica that left the ISR: only later fetches count for its return.
+
+    A leader proposes a replica when that fetches.
+
+    Where fetches before a restart do not count (KIP-903), the restart resets this knowledge instead.
+    """
+    if pipeline.deployment.old_fetches_count and number != leader.number:
+        effect.set_when(when, leader.fetched[number], 0)
+
+
+def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
+    """Let a leader drop a follower that does not fetch and is not known to have the whole log (semantics 6.2, I1)."""
+    controller = pipeline.controller
+    effect = Effect()
+    _change_isr(pipeline, effect, follower, stays=False)
+    effect[leader.isr[follower.number]] = False
+    _forget_fetches(pipeline, effect, leader, follower.number, z3.BoolVal(True))
+    advance_high_watermark(pipeline, effect, leader)
+    return Action(
+        "shrink_isr",
+        leader.name,
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(
+            may_change_isr(pipeline, leader),
+            controller.isr[follower.number].is_set,
+            follower.does_not_fetch_from(leader),
+            leader.fetched[follower.number].term - 1 < leader.log.end.term,
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} removes {follower.name} from the ISR, now {members(after, controller.isr)}"
+        ),
+        semantics="6.2 I1 I3",
+    )
+
+
+def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
+    """Let a leader add a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
+
+    Before 2.0.1 the high watermark suffices, of which a new leader can know an old value only (KAFKA-7128). Before 3.3
+    a follower that died meanwhile can join as well: the controller does not check that it is alive (KIP-841). The high
+    watermark can move now that more replicas are in sync; the leader checks that whenever its ISR changes.
+    """
+    controller, fenced_may_join = pipeline.controller, pipeline.deployment.fenced_may_join
+    effect = Effect()
+    _change_isr(pipeline, effect, follower, stays=True)
+    effect[leader.isr[follower.number]] = True
+    advance_high_watermark(pipeline, effect, leader)
+    known_end = leader.fetched[follower.number].term - 1
+    again = "" if controller.reassignment is not None and controller.reassignment.to == follower.number else "back "
+    epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
+    return Action(
+        "expand_isr",
+        leader.name,
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(
+            may_change_isr(pipeline, leader),
+            z3.Not(controller.isr[follower.number].is_set),
+            z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
+            known_end >= leader.high_watermark.term,
+            known_end >= epoch_start if pipeline.deployment.mends_of_2_0_1 else z3.BoolVal(True),
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} takes {follower.name} {again}into the ISR, now {members(after, controller.isr)}"
+        ),
+        semantics="6.2 I2 I3",
+    )
+
+
+def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
+    """Let a leader learn that the controller took a fenced broker out of the ISR (semantics 6.2, I5)."""
+    controller = pipeline.controller
+    effect = Effect()
+    for number, member in controller.isr.items():
+        effect[leader.isr[number]] = member.term
+        left = z3.And(leader.isr[number].is_set, z3.Not(member.is_set))
+        _forget_fetches(pipeline, effect, leader, number, left)
+    advance_high_watermark(pipeline, effect, leader)
+    differs = z3.Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
+    return Action(
+        "learn_isr",
+        leader.name,
+        lane="brokers",
+        arguments={"broker": leader.number},
+        guard=z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} learns the ISR {members(after, leader.isr)}",
+        semantics="6.2 I5",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield every change of the ISR that a leader proposes or learns."""
+    for leader in pipeline.replicas:
+        yield learn_isr(pipeline, leader)
+        for follower in pipeline.followers_of(leader):
+            yield shrink_isr(pipeline, leader, follower)
+            yield expand_isr(pipeline, leader, follower)

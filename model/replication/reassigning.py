@@ -1,0 +1,138 @@
+"""A replica that moves to another broker: added there, in sync after a while, and then removed here (semantics 6.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import z3
+
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.log.replica import keep_prefix
+from model.replication.controller import epoch_left, unfenced
+from model.replication.elections import chosen, current, record, with_isr
+from model.state.pipeline import Pipeline, Replica
+from model.state.reassignment import Reassignment
+from model.state.wording import broker_name, membership
+
+
+def takes_part(reassignment: Reassignment, replica: Replica) -> z3.BoolRef:
+    """Tell whether the broker has a replica, or does not know yet that it has none and leads or follows as before."""
+    return z3.Or(reassignment.assigned(replica.number), z3.And(replica.up.is_set, replica.leader.term != 0))
+
+
+def with_part(pipeline: Pipeline, action: Action) -> Action:
+    """Restrict an action to brokers with a replica; return the action.
+
+    A leader that knows of the removal answers no fetch of a broker without a replica.
+    """
+    reassignment = pipeline.controller.reassignment
+    arguments = action.arguments
+    if reassignment is None or action.lane != "brokers" or "batch" in arguments:
+        return action
+    conditions = [action.guard]
+    if "broker" in arguments:
+        conditions.append(takes_part(reassignment, pipeline.replica(arguments["broker"])))
+    if "follower" in arguments:
+        leader = pipeline.replica(arguments["leader"])
+        unaware = leader.epoch.term != pipeline.controller.epoch.term
+        conditions.append(z3.Or(reassignment.assigned(arguments["follower"]), unaware))
+    return replace(action, guard=z3.And(*conditions))
+
+
+def leave_if_removed(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Delete the log of a broker that hears that it has no replica any more (semantics 6.8)."""
+    reassignment = pipeline.controller.reassignment
+    if reassignment is None or replica.number == reassignment.to:
+        return
+    removed = reassignment.removed(replica.number)
+    effect.set_when(removed, replica.leader, 0)
+    effect.set_when(removed, replica.slow, 0)
+    keep_prefix(effect, replica, z3.If(removed, 0, replica.log.end.term))
+
+
+def was_removed(pipeline: Pipeline, state: State, replica: Replica) -> bool:
+    """Tell whether, in a concrete state, the broker's replica was moved to another broker."""
+    reassignment = pipeline.controller.reassignment
+    if reassignment is None:
+        return False
+    return bool(state[reassignment.is_complete.name]) and state[reassignment.moved.name] == replica.number
+
+
+def begin_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> Action:
+    """Ask for a reassignment: the new broker starts to fetch, in the old one's place in the assignment (6.8, M1)."""
+    to = broker_name(reassignment.to)
+    return Action(
+        "begin_reassignment",
+        "controller",
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=reassignment.moved.term == 0,
+        updates={reassignment.moved: z3.IntVal(replica.number)},
+        sentence=lambda before, after: f"the replica of {replica.name} is to be moved to {to}, which has an empty log",
+        semantics="6.8 M1",
+        fault=Fault.REASSIGNMENT,
+    )
+
+
+def _all_in_sync(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> z3.BoolRef:
+    """Tell whether enough replicas are in the ISR to remove the old one: all that stay, or the new one (M2).
+
+    KRaft controllers before 3.8 look at the new replica only (KAFKA-15665).
+    """
+    isr = pipeline.controller.isr
+    if pipeline.deployment.new_replica_suffices:
+        return isr[reassignment.to].is_set
+    return z3.And(*(member.is_set for number, member in isr.items() if number != replica.number))
+
+
+def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> Action:
+    """Remove the old replica from the ISR and delete it; another one leads if it led (semantics 6.8, M2 M3)."""
+    controller = pipeline.controller
+    isr = {**current(pipeline).isr, replica.number: z3.BoolVal(False)}
+    among = with_isr(pipeline, isr)
+    led = controller.leader.term == replica.number
+    leader = z3.If(led, chosen(pipeline, among, unfenced(pipeline)), controller.leader.term)
+    effect = Effect()
+    record(pipeline, effect, among, leader, z3.BoolVal(True))
+    effect[reassignment.is_complete] = True
+    hears = z3.And(replica.up.is_set, replica.leader.term != 0)
+    keep_prefix(effect, replica, z3.If(hears, replica.log.end.term, 0))
+
+    def sentence(before: State, after: State) -> str:
+        now = after[controller.leader.name]
+        leads = ""
+        if before[controller.leader.name] == replica.number:
+            leads = f" and elects {broker_name(now)}" if now else " and finds no replica to lead"
+        return (
+            f"{broker_name(reassignment.to)} is in sync: the controller removes the replica of {replica.name}{leads}; "
+            f"{membership(pipeline, after)}"
+        )
+
+    return Action(
+        "complete_reassignment",
+        "controller",
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            reassignment.takes_from(replica.number),
+            z3.Not(reassignment.is_complete.is_set),
+            controller.leader.term != 0,
+            _all_in_sync(pipeline, reassignment, replica),
+            epoch_left(pipeline),
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.8 M2 M3",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the reassignment of each replica, where the deployment names that fault."""
+    reassignment = pipeline.controller.reassignment
+    if reassignment is None:
+        return
+    for replica in pipeline.replicas[:-1]:
+        yield begin_reassignment(pipeline, reassignment, replica)
+        yield complete_reassignment(pipeline, reassignment, replica)

@@ -1,0 +1,95 @@
+"""Brokers that announce their own shutdown or log-directory failure (semantics 5 L6 L10, 6.2 I5, 6.3 E6).
+
+A broker that is stopped on purpose, as in a rolling restart, hands over what it leads and writes everything down. Until
+then it runs and fetches on, but cannot be elected. A broker whose log directory fails has no replica any more, whatever
+else it serves: for the partition it is down until it is restarted, with what it had on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.replication.broker import die, with_checkpoint
+from model.replication.controller import sentence_on_leader, take_out, take_out_has_room
+from model.sequencing.network import disconnect
+from model.state.pipeline import Pipeline, Replica
+from model.state.wording import membership
+
+
+def _taken_out(
+    pipeline: Pipeline, replica: Replica, name: str, why: str, effect: Effect, semantics: str, fault: Fault
+) -> Action:
+    """Build an action in which a broker announces that it goes, and the controller takes it out of the ISR (6.2 I5)."""
+    for variable, value in take_out(pipeline, replica).updates.items():
+        effect[variable] = value
+    is_counted_on = pipeline.controller.unfenced[replica.number].is_set
+    heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), is_counted_on)
+
+    def sentence(before: State, after: State) -> str:
+        leader = sentence_on_leader(pipeline, replica, before, after)
+        return f"{why}: the controller takes it out of the ISR{leader}; {membership(pipeline, after)}"
+
+    return Action(
+        name,
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(heard, take_out_has_room(pipeline, replica)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics=semantics,
+        fault=fault,
+    )
+
+
+def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
+    """Let a broker ask to stop: it leaves the ISR where others are in it, and another one leads (6.2 I5, 6.3 E6)."""
+    why = f"{replica.name} is to be stopped"
+    return _taken_out(pipeline, replica, "begin_shutdown", why, Effect(), "6.2 I5, 6.3 E6", Fault.SHUTDOWN)
+
+
+def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
+    """Stop a broker that has heard that it leads no more: it forces its log to disk and closes connections (5 L6)."""
+    controller = pipeline.controller
+    effect = die(replica)
+    disconnect(pipeline, effect, replica)
+    if replica.flushed is not None:
+        effect[replica.flushed] = replica.log.end.term
+    if replica.stopped_in_order is not None:
+        effect[replica.stopped_in_order] = True
+    return Action(
+        "finish_shutdown",
+        replica.name,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            replica.up.is_set,
+            z3.Not(replica.cut_off.is_set),
+            z3.Not(controller.unfenced[replica.number].is_set),
+            replica.epoch.term == controller.epoch.term,
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} forces its log to disk and stops",
+        semantics="5 L6",
+    )
+
+
+def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
+    """Take the replica offline, which the broker announces: requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
+    why = f"the log directory of {replica.name} fails"
+    effect = die(replica)
+    disconnect(pipeline, effect, replica)
+    return _taken_out(pipeline, replica, "fail_log_dir", why, effect, "3.3, 6.2 I5", Fault.LOG_DIR_FAILURE)
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the actions that take brokers out."""
+    for replica in pipeline.replicas:
+        yield begin_shutdown(pipeline, replica)
+        if Fault.SHUTDOWN in pipeline.deployment.possible_faults:
+            yield finish_shutdown(pipeline, replica)
+        yield from with_checkpoint(pipeline, replica, fail_log_dir(pipeline, replica))

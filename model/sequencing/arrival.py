@@ -1,0 +1,105 @@
+"""Conditions for a produce request at a broker: its turn on the connection, a leader, an ISR (1.1, 3.2, 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import z3
+
+from model.deployment.choices import Acks
+from model.language import Variable
+from model.log.sequence_check import SequenceCheck
+from model.sequencing.idempotence import check_sequence, numbers_sent
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.shared_terms import shared
+
+
+@shared
+def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
+    """Tell whether the request is the next that a running broker handles: all before it are answered (1.1)."""
+    before = [ahead.is_set for ahead in batch.ahead.values()]
+    if pipeline.deployment.acks is Acks.ALL:
+        before += [
+            z3.And(waits_at(other, broker), z3.Not(replicated(pipeline, other, broker)))
+            for other in pipeline.producer.batches
+            if other is not batch
+        ]
+    before += [is_ahead for other in pipeline.producer.batches for is_ahead in _answered_late(pipeline, other, broker)]
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
+
+
+def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterator[z3.BoolRef]:
+    """Yield the condition that ``other``, whose send has failed, still blocks the connection (clients 2.1 to 3.5).
+
+    Its request is unread, or waits for the ISR.
+    """
+    if other.late is not None:
+        unread = other.delayed.term == broker.number
+        waits = z3.Or(unread, z3.Not(replicated(pipeline, other, broker)))
+        yield z3.And(other.late.term == broker.number, waits)
+
+
+@shared
+def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the request is at a broker that considers itself the leader."""
+    return z3.And(is_at(pipeline, batch, leader), leader.presumes_leadership)
+
+
+@shared
+def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
+    """Return the leader's check of the producer epoch and sequence number in the request; None without idempotence."""
+    if batch.sequence is None:
+        return None
+    return check_sequence(pipeline, leader, batch, *numbers_sent(pipeline, batch))
+
+
+def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """Tell whether the leader accepts writes: with acks=all its ISR must reach ``min.insync.replicas`` first (3.2)."""
+    if pipeline.deployment.acks is Acks.ALL:
+        return pipeline.enough_in_sync(leader)
+    return z3.BoolVal(True)
+
+
+def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
+    """Tell whether the leader treats the entry of ``slot`` as a copy of the batch.
+
+    The entry can be another record with the same producer epoch and sequence number (semantics 3.4, 4.1 to 4.3).
+    """
+    itself = slot["batch"].term == batch.number
+    if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
+        return itself
+    epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
+    epoch_changes = pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere
+    if batch.numbering is not None or pipeline.deployment.numbers_ahead or epoch_changes:
+        epoch, sequence = numbers_sent(pipeline, batch)
+    same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+    taken_for = z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
+    return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
+
+
+@shared
+def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the leader's log has the batch, and its high watermark is past every copy of it."""
+    below = leader.log.every(
+        lambda offset, slot: z3.Implies(_is_copy(pipeline, batch, slot), leader.high_watermark.term > offset)
+    )
+    return z3.And(leader.log.some(lambda _, slot: _is_copy(pipeline, batch, slot)), below)
+
+
+def offset_of(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.ArithRef:
+    """Return the offset that the leader answers with: the last one of the batch, or of what it treats as the batch."""
+    offset = z3.IntVal(0)
+    for place, slot in enumerate(leader.log.slots):
+        offset = z3.If(z3.And(leader.log.has(place), _is_copy(pipeline, batch, slot)), place, offset)
+    return offset
+
+
+def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the record is appended at this broker and its request is not answered yet."""
+    return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
+
+
+def answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether no other appended batch waits at the leader for its answer: answers keep the order of requests."""
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    return z3.Not(z3.Or(*(waits_at(other, leader) for other in others)))

@@ -1,0 +1,343 @@
+"""Network faults of a produce request: request lost, response lost, or executed after its client gave up (1.1).
+
+A timeout or a disconnect at the client never cancels the request at the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import z3
+
+from model.deployment.choices import Acks
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.sequencing.idempotence import (
+    forget_numbers,
+    leave_gap,
+    numbers_sent,
+    use_up_attempts,
+    wait_until_drained,
+    will_be_retried,
+)
+from model.sequencing.producer_ids import forget_number, is_answered_late, is_of_current_id, lose_late_answers
+from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
+from model.state.wording import record_name
+
+
+def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
+    """Queue the request behind those on their way to the same broker: a connection keeps its order (1.1)."""
+    for other in pipeline.producer.batches:
+        if other is not batch:
+            ahead = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
+            effect[batch.ahead[other.number]] = ahead
+
+
+def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Take the request off its connection; the requests behind it move up."""
+    for numbers in (batch.sent_epoch, batch.sent_sequence):
+        if numbers is not None and batch.numbered_in is None:
+            effect.set_when(when, numbers, numbers.initial)
+    for other in pipeline.producer.batches:
+        if other is not batch:
+            effect.set_when(when, other.ahead[batch.number], 0)
+            effect.set_when(when, batch.ahead[other.number], 0)
+
+
+def complete(
+    pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef, *, out_of_retries: bool = False
+) -> None:
+    """Complete the batch's future with ``fate``, and reset its state in flight (semantics 3.1, P3 P6-P8).
+
+    A failed batch can leave a gap among the sequence numbers (semantics 3.4, 4.1), which depends on ``out_of_retries``.
+    """
+    if fate is Fate.FAILED:
+        leave_gap(pipeline, effect, batch, when, out_of_retries)
+    end_send(pipeline, effect, batch, fate, when)
+
+
+def end_send(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
+    """Complete the batch for a client that sends nothing after it, or has closed the gap that the batch leaves."""
+    leave_connection(pipeline, effect, batch, when)
+    effect.set_when(when, batch.fate, int(fate))
+    effect.set_when(when, batch.target, 0)
+    effect.set_when(when, batch.retries, 0)
+    forget_numbers(effect, batch, when)
+    forget_number(effect, batch, when)
+
+
+def fail_attempt(
+    pipeline: Pipeline,
+    effect: Effect,
+    batch: Batch,
+    when: z3.BoolRef,
+    *,
+    by_no_leader: bool = False,
+    up_front: bool = False,
+) -> None:
+    """Fail an attempt with a retriable error: back to the accumulator, or failed when no retry is left (3.1, P4 P5).
+
+    With acks=0 the future was completed when the request was written, whatever becomes of the request (semantics 3.2).
+    ``by_no_leader``: a broker that does not lead refused the request, which is no attempt for some clients (semantics
+    4.1). ``up_front``: nothing of the request was written. A batch whose number is of an earlier producer id is not
+    retried (3.4).
+    """
+    deployment = pipeline.deployment
+    if not (by_no_leader or up_front):
+        doubt(effect, batch, when)
+    if batch.numbering is not None:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(is_of_current_id(pipeline, batch))))
+        when = z3.And(when, is_of_current_id(pipeline, batch))
+        if batch.numbering.renumbered is not None:
+            effect.set_when(when, batch.numbering.renumbered, 0)
+    counts = deployment.sender.refusals_count or not by_no_leader
+    if deployment.acks is Acks.NONE:
+        complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
+        return
+    if deployment.retries == 0 and counts:
+        complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
+        return
+    if deployment.numbers_ahead:
+        left = batch.retries.term < batch.retries.high
+        again, used = when, z3.If(left, batch.retries.term + 1, batch.retries.term)
+    elif not counts:
+        again, used = when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
+    elif counts_retries(deployment):
+        left = batch.retries.term < deployment.retries
+        again, used = z3.And(when, left), batch.retries.term + 1
+        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
+    else:
+        again, used = when, z3.IntVal(1)
+    wait_until_drained(pipeline, effect, again)
+    use_up_attempts(pipeline, effect, batch, again)
+    leave_connection(pipeline, effect, batch, again)
+    effect.set_when(again, batch.fate, int(Fate.BUFFERED))
+    effect.set_when(again, batch.target, 0)
+    effect.set_when(again, batch.retries, used)
+
+
+def doubt(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Note that the client does not know whether the ended attempt was stored, and never will (semantics 4.1).
+
+    Callers leave out a refusal by a broker that does not lead: the client counts the record as not stored then,
+    although that broker can be the leader that stored it (3.3).
+    """
+    if batch.doubtful is not None:
+        effect.set_when(when, batch.doubtful, 1)
+
+
+def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Note that the request's connection is dead and the client does not know yet (semantics 3.1, P5).
+
+    With acks=0 the client never finds out: it waits for no answer.
+    """
+    if pipeline.deployment.acks is Acks.NONE:
+        fail_attempt(pipeline, effect, batch, when)
+        return
+    leave_connection(pipeline, effect, batch, when)
+    effect.set_when(when, batch.fate, int(Fate.UNANSWERED))
+
+
+def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Close the connections of a broker that is gone: its requests fail, and it executes none (3.1, P5)."""
+    _end_connections(pipeline, effect, replica, fail_attempt)
+
+
+def fall_silent(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Leave the connections of a broker that is gone open: requests in flight to it get no answer (3.1, P5)."""
+    _end_connections(pipeline, effect, replica, leave_unanswered)
+    for remembered in (pipeline.history.fell_silent, pipeline.history.unnoticed):
+        if replica.number in remembered:
+            effect[remembered[replica.number]] = True
+
+
+def _end_connections(
+    pipeline: Pipeline,
+    effect: Effect,
+    replica: Replica,
+    ends: Callable[[Pipeline, Effect, Batch, z3.BoolRef], None],
+) -> None:
+    for batch in pipeline.producer.batches:
+        ends(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
+        drop_delayed(effect, batch, batch.delayed.term == replica.number)
+    lose_late_answers(pipeline, effect, replica.number, z3.BoolVal(True))
+
+
+def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
+    """Tell whether the producer's connection to this broker is dead and the producer does not know."""
+    return z3.Or(*(_is_unanswered_by(batch, broker) for batch in pipeline.producer.batches))
+
+
+def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
+    return z3.And(batch.is_(Fate.UNANSWERED), batch.target.term == broker.number)
+
+
+def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
+    """Answer NOT_LEADER to the requests that wait for the ISR at a broker that stops leading (semantics 6.5)."""
+    if pipeline.deployment.acks is Acks.ALL:
+        for batch in pipeline.producer.batches:
+            waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
+            fail_attempt(pipeline, effect, batch, z3.And(when, waits), by_no_leader=True)
+        lose_late_answers(pipeline, effect, replica.number, when)
+
+
+def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Forget the abandoned copy of a request."""
+    for variable in (batch.delayed, batch.delayed_epoch, batch.delayed_sequence):
+        if variable is not None:
+            effect.set_when(when, variable, 0)
+
+
+def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Abandon a request that stays on its way to the broker, with the numbers it was sent with."""
+    effect.set_when(when, batch.delayed, batch.target.term)
+    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
+        epoch, sequence = numbers_sent(pipeline, batch)
+        effect.set_when(when, batch.delayed_epoch, epoch)
+        effect.set_when(when, batch.delayed_sequence, sequence)
+
+
+def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_executed: bool) -> None:
+    """Break the connection that carries ``batch``'s request: nothing in flight on it is answered (semantics 3.1, P5).
+
+    Requests ahead can still be executed. So can the request itself and those behind it, if ``batch_is_executed``;
+    otherwise they are lost. With acks=0 nobody waits for what is executed.
+    """
+    expects_answers = pipeline.deployment.acks is not Acks.NONE
+    if pipeline.history.lost_requests is not None:
+        effect[pipeline.history.lost_requests] = True
+    for other in pipeline.producer.batches:
+        same = z3.BoolVal(True)
+        may_arrive = z3.BoolVal(batch_is_executed)
+        if other is not batch:
+            same = z3.And(other.can_be_answered, other.target.term == batch.target.term)
+            may_arrive = z3.Or(may_arrive, batch.ahead[other.number].is_set)
+        still_coming = z3.And(same, may_arrive, other.is_(Fate.SENT))
+        if expects_answers:
+            lose_late_answers(pipeline, effect, batch.target.term, z3.BoolVal(True))
+            abandon(pipeline, effect, other, still_coming)
+            leave_unanswered(pipeline, effect, other, same)
+        else:
+            leave_unanswered(pipeline, effect, other, z3.And(same, z3.Not(may_arrive)))
+
+
+def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
+    """Break the connection before the request reaches the broker (semantics 3.1, P5)."""
+    effect = Effect()
+    break_connection(pipeline, effect, batch, batch_is_executed=False)
+    return Action(
+        "lose_request",
+        "network",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.SENT),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the request with {record_name(batch)} is lost, and its connection is dead",
+        semantics="1.1, 3.1 P5",
+        fault=Fault.LOST_REQUEST,
+    )
+
+
+def lose_response(pipeline: Pipeline, batch: Batch) -> Action:
+    """Break the connection after the record is appended, before the producer has the answer (semantics 1.1)."""
+    effect = Effect()
+    break_connection(pipeline, effect, batch, batch_is_executed=True)
+    return Action(
+        "lose_response",
+        "network",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.APPENDED),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the response for {record_name(batch)} is lost, and its connection is dead;"
+            " the producer cannot know that it is appended"
+        ),
+        semantics="1.1, 3.1 P5",
+        fault=Fault.LOST_RESPONSE,
+    )
+
+
+def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
+    """Delay the request at the broker for longer than its client waits for the answer (semantics 1.1)."""
+    effect = Effect()
+    break_connection(pipeline, effect, batch, batch_is_executed=True)
+    return Action(
+        "delay_request",
+        "network",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.SENT),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the request with {record_name(batch)} is held up, for longer than the producer waits for an answer"
+        ),
+        semantics="1.1",
+        fault=Fault.DELAYED_REQUEST,
+    )
+
+
+def notice(pipeline: Pipeline, broker: Replica) -> Action:
+    """Let the client find that a connection is dead: everything in flight on it fails (semantics 3.1, P5)."""
+    effect = Effect()
+    for batch in pipeline.producer.batches:
+        fail_attempt(pipeline, effect, batch, _is_unanswered_by(batch, broker))
+    if broker.number in pipeline.history.unnoticed:
+        effect[pipeline.history.unnoticed[broker.number]] = False
+
+    def sentence(before: State, after: State) -> str:
+        failed = [b for b in pipeline.producer.batches if before[b.fate.name] != after[b.fate.name]]
+        given_up = [record_name(b) for b in failed if after[b.fate.name] == Fate.FAILED]
+        retried = [record_name(b) for b in failed if will_be_retried(pipeline, b, after)]
+        words = [f"the producer finds that its connection to {broker.name} is dead"]
+        words += [f"{' and '.join(retried)} will be retried"] if retried else []
+        words += [f"{' and '.join(given_up)}: the send fails"] if given_up else []
+        return "; ".join(words)
+
+    return Action(
+        "notice",
+        "producer",
+        lane="producer",
+        arguments={"broker": broker.number},
+        guard=is_dead(pipeline, broker),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P5",
+    )
+
+
+def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
+    """Discard an abandoned request and those behind it: the broker closed the connection before it executed them."""
+    effect = Effect()
+    dropped = batch.delayed.term != 0
+    if batch.late is not None:
+        dropped = z3.And(dropped, z3.Not(is_answered_late(batch)))
+    for other in pipeline.producer.batches:
+        if other is batch or (other.attempt == batch.attempt and other.record > batch.record):
+            behind = other.delayed.term == batch.delayed.term
+            if other.late is not None:
+                behind = z3.And(behind, z3.Not(is_answered_late(other)))
+            drop_delayed(effect, other, behind)
+    return Action(
+        "discard_delayed",
+        "network",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=dropped,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
+        semantics="1.1",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Yield the network's actions on produce requests."""
+    for batch in pipeline.producer.batches:
+        yield lose_request(pipeline, batch)
+        yield discard_delayed(pipeline, batch)
+        if pipeline.deployment.acks is not Acks.NONE:
+            yield lose_response(pipeline, batch)
+            yield delay_request(pipeline, batch)
+    if pipeline.deployment.acks is not Acks.NONE:
+        for broker in pipeline.replicas:
+            yield notice(pipeline, broker)

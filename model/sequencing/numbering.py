@@ -1,0 +1,191 @@
+"""The numbers of sarama's idempotent producer: given before a record is sent, and kept permanently (semantics 4.2).
+
+A record gets its number on its way to the connection, and then waits there until the record before it is over. A record
+that fails takes the producer to a new epoch, in which the numbers begin again at 0. A waiting record keeps its number,
+and is put into a batch of the epoch in which it was numbered, or of a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.faults import Fault
+from model.language import Action, Effect
+from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
+from model.sequencing.idempotence import can_be_numbered, epoch_left, give_number
+from model.sequencing.network import complete
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.wording import record_name
+
+
+def was_tried(batch: Batch) -> z3.BoolRef:
+    """Tell whether the producer has tried to send the record: its batch is made, and keeps its epoch and number."""
+    assert batch.sent_sequence is not None
+    return batch.sent_sequence.term >= 0
+
+
+def ran_out(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the record has failed once more often than there are retries."""
+    return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.retries)
+
+
+def _is_numbered(batch: Batch) -> z3.BoolRef:
+    assert batch.sequence is not None
+    return batch.sequence.term >= 0
+
+
+def _comes_before(other: Batch, batch: Batch) -> z3.BoolRef:
+    """Tell whether ``other`` stands before ``batch`` in the queue: numbers and epochs are given out in its order."""
+    assert other.sequence is not None and other.numbered_in is not None
+    assert batch.sequence is not None and batch.numbered_in is not None
+    same_epoch = other.numbered_in.term == batch.numbered_in.term
+    earlier = z3.And(same_epoch, other.sequence.term < batch.sequence.term)
+    numbered_before = z3.Or(other.numbered_in.term < batch.numbered_in.term, earlier)
+    numbers = z3.And(_is_numbered(other), z3.Or(z3.Not(_is_numbered(batch)), numbered_before))
+    if other.attempt != batch.attempt or other.record > batch.record:
+        return numbers
+    return z3.Or(numbers, z3.Not(z3.Or(_is_numbered(other), _is_numbered(batch))))
+
+
+def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
+    return [other for other in pipeline.producer.batches if other is not batch]
+
+
+def _leads_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether no record that was not tried yet stands before this one."""
+    ahead = [
+        z3.And(other.is_(Fate.BUFFERED), z3.Not(was_tried(other)), _comes_before(other, batch))
+        for other in _others(pipeline, batch)
+    ]
+    return z3.Not(z3.Or(*ahead))
+
+
+def is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the record is tried next.
+
+    A partition keeps to one record until that is over, and then goes on in the order of the queue. A record that ran
+    out of retries is not tried any more.
+    """
+    retried = [z3.And(other.is_(Fate.BUFFERED), was_tried(other)) for other in _others(pipeline, batch)]
+    in_turn = z3.Or(was_tried(batch), z3.And(z3.Not(z3.Or(*retried)), _leads_queue(pipeline, batch)))
+    return z3.And(in_turn, z3.Not(ran_out(pipeline, batch)))
+
+
+def finds_no_leader(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the client next looks for a leader for this record; after a failure that is not only the retry."""
+    again = z3.And(_leads_queue(pipeline, batch), batch.retries.term > 0, z3.Not(ran_out(pipeline, batch)))
+    return z3.Or(is_due(pipeline, batch), again)
+
+
+def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
+    """Give the record its number on its way to the connection, whatever stands before it there (4.2).
+
+    Where nothing else is under way the time of numbering makes no difference.
+    """
+    unnumbered = [
+        z3.And(other.is_(Fate.BUFFERED), z3.Not(_is_numbered(other)))
+        for other in _others(pipeline, batch)
+        if other.attempt == batch.attempt and other.record < batch.record
+    ]
+    others = z3.Or(*(other.incomplete for other in _others(pipeline, batch)))
+    waits = z3.And(batch.is_(Fate.BUFFERED), z3.Not(_is_numbered(batch)), can_be_numbered(pipeline, batch))
+    effect = Effect()
+    give_number(pipeline, effect, batch, z3.BoolVal(True))
+    return Action(
+        "number_ahead",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(waits, others, z3.Not(z3.Or(*unnumbered))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer gives {record_name(batch)}, which has to wait, the number"
+            f" {before[pipeline.producer.next_sequence.name]} of its epoch {before[pipeline.producer.epoch.name]}"
+        ),
+        semantics="4.2",
+    )
+
+
+def put_into_later_epoch(pipeline: Pipeline, batch: Batch) -> Action:
+    """Put a numbered record into a batch of the new epoch under its old number, as the epoch has gone on (4.2)."""
+    assert batch.sent_epoch is not None and batch.sequence is not None
+    epoch = pipeline.producer.epoch
+    effect = Effect()
+    effect[batch.sent_epoch] = epoch.term
+    waits = z3.And(batch.is_(Fate.BUFFERED), _is_numbered(batch), z3.Not(was_tried(batch)))
+    return Action(
+        "put_into_later_epoch",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(waits, batch.sent_epoch.term < epoch.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer puts {record_name(batch)} into a batch of its epoch {before[epoch.name]}, with the number"
+            f" {before[batch.sequence.name] if batch.sequence is not None else 0} of an earlier one"
+        ),
+        semantics="4.2",
+    )
+
+
+def run_out(pipeline: Pipeline, batch: Batch) -> Action:
+    """Fail the send of a record with no retry left; the producer goes on to a new epoch (4.2)."""
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    return Action(
+        "run_out",
+        "producer",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(ran_out(pipeline, batch), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer has no retry left for {record_name(batch)}: the send fails, and it bumps its epoch"
+        ),
+        semantics="4.2",
+    )
+
+
+def _refused_for_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    check = checked(pipeline, batch, leader)
+    assert check is not None
+    arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.out_of_order)
+    return z3.And(arrived, answered_in_order(pipeline, batch, leader))
+
+
+def refuse_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """Refuse a record after a missing number, or whose number is not the first of its epoch: the send fails (4.2)."""
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    return Action(
+        "refuse_gap",
+        leader.name,
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; the send fails, and the "
+            "producer bumps its epoch"
+        ),
+        semantics="3.5, 4.2",
+    )
+
+
+def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+    """Yield the conditions under which a numbered record is about to fail."""
+    leaderless = pipeline.controller.leader.term == 0
+    for batch in pipeline.producer.batches:
+        waits = z3.And(batch.is_(Fate.BUFFERED), _is_numbered(batch))
+        yield ran_out(pipeline, batch)
+        yield z3.And(waits, leaderless, finds_no_leader(pipeline, batch))
+        for leader in pipeline.replicas:
+            check = checked(pipeline, batch, leader)
+            assert check is not None
+            arrived = z3.And(arrives(pipeline, batch, leader), answered_in_order(pipeline, batch, leader))
+            yield _refused_for_gap(pipeline, batch, leader)
+            yield z3.And(arrived, accepts(pipeline, leader), check.fenced)
+            if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+                yield arrived

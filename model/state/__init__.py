@@ -1,0 +1,1 @@
+"""The variables of a model: each mechanism's own, and :class:`~model.state.pipeline.Pipeline`, which declares them."""

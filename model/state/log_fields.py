@@ -1,0 +1,23 @@
+"""The fields of a slot of a replica's log: the batch, its leader epoch, and what else a broker reads of the entry."""
+
+from __future__ import annotations
+
+from model.deployment.deployment import Deployment
+from model.state.compaction import DROPPED, MARKER, REMOVED, REPLACED, Marker
+from model.state.kept_numbers import FORGOTTEN
+
+
+def fields_of_log(deployment: Deployment, entries: int) -> dict[str, tuple[int, int]]:
+    """Return a slot's fields, each with its lowest and highest value; ``entries`` counts the batches and markers."""
+    fields = {"batch": (0, entries - 1), "epoch": (0, deployment.bounds.epochs)}
+    if deployment.idempotence:
+        batches = deployment.bounds.records * deployment.bounds.sends
+        fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
+        fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
+    if deployment.brokers_forget_producers:
+        fields[FORGOTTEN] = (0, 1)
+    if deployment.cleans:
+        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
+    if deployment.drops_markers:
+        fields[MARKER] = (0, max(Marker))
+    return fields

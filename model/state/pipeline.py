@@ -1,0 +1,499 @@
+"""The state of every broker, the controller, the producer and the consumer group.
+
+There is one partition on ``replicas`` brokers, numbered from 1, and one broker more where a replica can be moved; 0
+means none. The application sends ``records`` records, each with its own identity. A *batch* is one call of ``send()``
+for one record, so an application that sends a record again makes another batch of the same record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import chain
+from typing import Any
+
+import z3
+
+from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
+from model.deployment.deployment import Deployment
+from model.deployment.truncation import Truncation
+from model.faults import REPLACES_MEMBER, Fault
+from model.language import Log, Variable, flag, log
+from model.state.compaction import Compacted, declare_compacted
+from model.state.decisions import Controller
+from model.state.history import History, declare_history
+from model.state.kept_numbers import Numbering, declare_acknowledged_to, declare_heard, declare_late, declare_numbering
+from model.state.late_answers import LateAnswers, declare_late_answers
+from model.state.log_fields import fields_of_log
+from model.state.pending_offsets import Unapplied, declare_unapplied
+from model.state.reassignment import declare_reassignment
+from model.state.sink import Applied, declare_applied
+from model.state.transactions import Transactions, declare_transactions, number_of_transactions
+from model.state.upstream import Upstream, declare_upstream
+
+UNLIMITED_ATTEMPTS = 10
+"""The number of retries above which a producer counts as retrying without limit (docs/semantics.md)."""
+
+
+MOST_ENDS = 3
+"""The maximum number of producer terminations in a run."""
+
+
+def counts_retries(deployment: Deployment) -> bool:
+    """Tell whether the client gives up after few enough retries that the model counts them."""
+    return 0 < deployment.retries <= UNLIMITED_ATTEMPTS
+
+
+EXPIRED = -2
+"""The value for a committed offset that the brokers have deleted."""
+
+
+class Fate(IntEnum):
+    """The state of a batch on its way (semantics 1.2).
+
+    ``UNANSWERED``: its connection is dead, and the client, which does not know, still waits for an answer.
+    """
+
+    UNSENT = 0
+    BUFFERED = 1
+    SENT = 2
+    APPENDED = 3
+    UNANSWERED = 4
+    ACKNOWLEDGED = 5
+    FAILED = 6
+    FORGOTTEN = 7
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One broker and its replica of the partition (semantics 1.1).
+
+    ``leader`` and ``epoch`` are what the broker has applied of the controller's decisions, 0 right after a start.
+    ``isr`` (by broker number) is a leader's own view of the ISR. ``fetched`` is what a leader believes of each
+    follower: 0 before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both
+    are 0 on a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
+    always the whole log. ``reconciled``: a follower has asked the leader where their logs diverge; None where it does
+    not ask once in each epoch. ``stopped_in_order``: the broker wrote everything down before it ended; None where that
+    has no effect. ``log_start``: the first offset that the broker itself has not deleted; None where that has no effect
+    (:mod:`model.log.log_starts`). ``knows_producer``: older records of the idempotent producer's first session stand
+    before the modelled log; None where there are none. ``restored``: the length of the log at the last start, where the
+    broker has forgotten numbers of that log; None where that has no effect (:mod:`model.log.restoring`).
+    """
+
+    number: int
+    up: Variable
+    cut_off: Variable
+    slow: Variable
+    leader: Variable
+    epoch: Variable
+    log: Log
+    high_watermark: Variable
+    flushed: Variable | None
+    reconciled: Variable | None
+    stopped_in_order: Variable | None
+    knows_producer: Variable | None
+    restored: Variable | None
+    log_start: Variable | None
+    isr: dict[int, Variable]
+    fetched: dict[int, Variable]
+
+    @property
+    def name(self) -> str:
+        return f"broker {self.number}"
+
+    @property
+    def presumes_leadership(self) -> z3.BoolRef:
+        """The condition that the broker runs and considers itself the leader, rightly or not."""
+        return z3.And(self.up.is_set, self.leader.term == self.number)
+
+    def follows(self, other: Replica) -> z3.BoolRef:
+        """Tell whether the broker runs and fetches from ``other`` in the same leader epoch (semantics 6.1, R1)."""
+        return z3.And(self.up.is_set, self.leader.term == other.number, self.epoch.term == other.epoch.term)
+
+    def does_not_fetch_from(self, leader: Replica) -> z3.BoolRef:
+        """Tell whether a fault keeps the broker from fetching: it is down or slow, or one of the two lacks an epoch."""
+        uninformed = z3.And(self.cut_off.is_set, z3.Not(self.follows(leader)))
+        moved_on = z3.And(leader.cut_off.is_set, self.epoch.term > leader.epoch.term)
+        return z3.Or(z3.Not(self.up.is_set), self.slow.is_set, uninformed, moved_on)
+
+    @property
+    def isr_size(self) -> z3.ArithRef:
+        """The size of the ISR in this leader's view."""
+        return z3.Sum(*(member.term for member in self.isr.values()))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        kept = (self.flushed, self.reconciled, self.stopped_in_order)
+        known = (*kept, self.knows_producer, self.restored, self.log_start)
+        optional = tuple(variable for variable in known if variable is not None)
+        own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
+        return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One call of ``send()``: the ``attempt``-th (from 0) for ``record`` (from 0).
+
+    ``target`` is the broker that the request in flight was sent to. ``retries`` counts its failures so far.
+    ``sequence`` is its sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is
+    the broker at which an abandoned copy of the request can still be executed, with the numbers it was sent with.
+    ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
+    ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, since when the batch can have been
+    renumbered; a client that numbers ahead keeps them permanently, and ``numbered_in`` is the epoch of its sequence.
+    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`. ``doubtful``: an ended
+    attempt can have been stored, says the client (semantics 4.1); None where nobody asks.
+    """
+
+    number: int
+    record: int
+    attempt: int
+    fate: Variable
+    target: Variable
+    retries: Variable
+    session: Variable
+    delayed: Variable
+    sequence: Variable | None
+    delayed_epoch: Variable | None
+    delayed_sequence: Variable | None
+    sent_epoch: Variable | None
+    sent_sequence: Variable | None
+    numbered_in: Variable | None
+    numbering: Numbering | None
+    late: Variable | None
+    doubtful: Variable | None
+    ahead: dict[int, Variable]
+
+    def is_(self, *fates: Fate) -> z3.BoolRef:
+        """Tell whether the batch's fate is one of these."""
+        return z3.Or(*(self.fate.term == int(fate) for fate in fates))
+
+    @property
+    def in_flight(self) -> z3.BoolRef:
+        """The condition that the client waits for an answer."""
+        return self.is_(Fate.SENT, Fate.APPENDED, Fate.UNANSWERED)
+
+    @property
+    def can_be_answered(self) -> z3.BoolRef:
+        """The condition that the client waits for an answer over a connection that works."""
+        return self.is_(Fate.SENT, Fate.APPENDED)
+
+    @property
+    def incomplete(self) -> z3.BoolRef:
+        """The condition that ``send()`` accepted the batch and its future is not completed yet."""
+        return z3.Or(self.is_(Fate.BUFFERED), self.in_flight)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
+        kept = () if self.numbering is None else self.numbering.variables
+        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late, self.doubtful)
+        own = (self.fate, self.target, self.retries, self.session, self.delayed)
+        return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
+
+
+@dataclass(frozen=True)
+class Producer:
+    """The producer application and its client (semantics 3).
+
+    ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` counts the producer
+    epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or a
+    client that drains will bump its epoch once nothing is in flight (semantics 4.1). ``draining``: such a client sends
+    nothing before that. ``fatal``: such a client has stopped permanently. Both are None with other clients.
+    ``leader_epoch`` is the newest leader epoch that the client's metadata has seen. ``heard``: see
+    :func:`declare_heard`; ``acknowledged_to``: see :func:`declare_acknowledged_to`. ``moved_on``: the epoch has gone on
+    for another partition, and this one has yet to follow (semantics 3.4; None where that takes no time).
+    """
+
+    batches: tuple[Batch, ...]
+    session: Variable
+    epoch: Variable
+    next_sequence: Variable
+    last_acknowledged: Variable
+    unresolved: Variable
+    draining: Variable | None
+    fatal: Variable | None
+    leader_epoch: Variable
+    heard: Variable | None
+    acknowledged_to: Variable | None
+    moved_on: Variable | None
+
+    def shares_id(self, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
+        """Tell whether the batch of this number was sent under the same producer id as ``batch``, by the same start."""
+        return z3.Or(*(z3.And(number == one.number, one.session.term == batch.session.term) for one in self.batches))
+
+    def of_record(self, record: int) -> list[Batch]:
+        """Return the batches of one record, first send first."""
+        return [batch for batch in self.batches if batch.record == record]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
+        known = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
+        drains = tuple(variable for variable in known if variable is not None)
+        of_batches = (variable for batch in self.batches for variable in batch.variables)
+        return (*own, *drains, self.leader_epoch, *of_batches)
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """The member of the consumer group that has the partition, and the remains of the one before (semantics 12).
+
+    ``position`` is the next offset to fetch, with the leader epoch of the record before it. ``committed`` is the
+    group's committed offset as of the last start (-1 = none yet, -2 = expired), likewise. ``processed`` counts (up to
+    2) per record. ``queued`` holds, per offset, one more than the record handed off since the last start. ``late``
+    holds likewise the records that an evicted member is still processing. ``replaced``: the last member was not ended
+    but evicted (None where there are no workers). ``commit_lost``: the last commit had no effect. ``undiscovered``: the
+    partition is new, and the group does not know of it (None where it does from the start). ``failed`` is one more than
+    the offset of the record that failed last, where the consumer goes back to that alone. ``forwarded`` holds, per
+    offset, one more than the record written to another topic that has not acknowledged it. ``leader_epoch`` is the
+    newest leader epoch that the running consumer has fetched in. ``latest`` is one more than the latest record
+    processed since the last start. ``disorder``: processing left the order of sending. ``restarted``: the group lost
+    work half done.
+    """
+
+    running: Variable
+    position: Variable
+    position_epoch: Variable
+    committed: Variable
+    committed_epoch: Variable
+    processed: tuple[Variable, ...]
+    queued: tuple[Variable, ...]
+    late: tuple[Variable, ...]
+    replaced: Variable | None
+    commit_lost: Variable | None
+    undiscovered: Variable | None
+    failed: Variable | None
+    forwarded: tuple[Variable, ...]
+    leader_epoch: Variable
+    latest: Variable
+    disorder: Variable
+    restarted: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
+        flags = (self.replaced, self.commit_lost, self.undiscovered, self.failed)
+        held = (*self.queued, *self.late, *self.forwarded, *(one for one in flags if one is not None))
+        return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The whole pipeline of one deployment, and the relations between its parts that several machines use.
+
+    ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
+    ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
+    the state of a sink that is more than a count of processing. ``unapplied``: the offset that those of a transaction
+    have possibly not replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where
+    the cleaner removes no record, and ``upstream`` where the application commits no position in its input.
+    """
+
+    deployment: Deployment
+    replicas: tuple[Replica, ...]
+    controller: Controller
+    producer: Producer
+    consumer: Consumer
+    exposed: tuple[Variable, ...]
+    log_start: Variable | None
+    transactions: Transactions | None
+    applied: Applied | None
+    unapplied: Unapplied | None
+    compacted: Compacted | None
+    upstream: Upstream | None
+    late_answers: LateAnswers | None
+    history: History
+    shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """The terms that :mod:`model.state.shared_terms` has built for this pipeline."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
+        clients = (*self.producer.variables, *self.consumer.variables)
+        kept = () if self.log_start is None else (self.log_start,)
+        parts = (self.transactions, self.applied, self.unapplied, self.compacted, self.upstream, self.late_answers)
+        mechanisms = (part.variables for part in parts if part is not None)
+        own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
+        return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
+
+    def replica(self, number: int) -> Replica:
+        return self.replicas[number - 1]
+
+    def followers_of(self, leader: Replica) -> list[Replica]:
+        """Return every replica but ``leader``."""
+        return [replica for replica in self.replicas if replica is not leader]
+
+    def serves(self, replica: Replica) -> z3.BoolRef:
+        """Tell whether the replica is the controller's leader, runs, and knows that it leads."""
+        is_current = replica.epoch.term == self.controller.epoch.term
+        return z3.And(self.controller.leader.term == replica.number, replica.presumes_leadership, is_current)
+
+    def record_of(self, batch: z3.ArithRef) -> z3.ArithRef:
+        """Return the record of a batch number; -1 for a marker, which ends a transaction."""
+        records = self.deployment.bounds.records
+        record = batch
+        for attempt in range(1, self.deployment.bounds.sends):
+            record = z3.If(batch >= attempt * records, batch - attempt * records, record)
+        if self.transactions is not None:
+            record = z3.If(self.transactions.is_marker(batch), -1, record)
+        return record
+
+    def holds_record(self, replica: Replica, record: int) -> z3.BoolRef:
+        """Tell whether the record stands in the replica's log."""
+        batches = [batch.number for batch in self.producer.of_record(record)]
+        return replica.log.some(lambda _, slot: z3.Or(*(slot["batch"].term == number for number in batches)))
+
+    def enough_in_sync(self, leader: Replica) -> z3.BoolRef:
+        """Tell whether the leader's view of the ISR reaches the effective ``min.insync.replicas`` (semantics 3.2)."""
+        return leader.isr_size >= self.deployment.min_insync_replicas
+
+
+def declare(deployment: Deployment) -> Pipeline:
+    """Return the variables of ``deployment``'s pipeline in their initial state.
+
+    Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
+    committed offset is 0.
+    """
+    numbers = range(1, deployment.brokers + 1)
+    producer = _declare_producer(deployment)
+    keeps_elr = deployment.eligible_leader_replicas
+    return Pipeline(
+        deployment,
+        tuple(_declare_replica(deployment, number, numbers, len(producer.batches)) for number in numbers),
+        Controller(
+            Variable("leader", 0, deployment.brokers, 1),
+            Variable("epoch", 0, deployment.bounds.epochs, 1),
+            {number: flag(f"isr_{number}", number <= deployment.replicas) for number in numbers},
+            {number: flag(f"unfenced_{number}", True) for number in numbers},
+            {number: flag(f"elr_{number}") for number in numbers} if keeps_elr else {},
+            Variable("last_known_leader", 0, deployment.brokers, 0) if keeps_elr else None,
+            declare_reassignment(deployment),
+        ),
+        producer,
+        _declare_consumer(deployment),
+        tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
+        Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
+        declare_transactions(deployment),
+        declare_applied(deployment),
+        declare_unapplied(deployment),
+        declare_compacted(deployment),
+        declare_upstream(deployment),
+        declare_late_answers(deployment),
+        declare_history(deployment),
+    )
+
+
+def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int], batches: int) -> Replica:
+    name = f"broker_{number}"
+    capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
+    markers = 2 * number_of_transactions(deployment)
+    possible = deployment.possible_faults
+    stops = Fault.SHUTDOWN in possible
+    every = deployment.flush_messages
+    flushes_some = every is not None and 1 < every <= capacity
+    flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
+    asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
+    knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
+    leads, has_replica = number == 1, number <= deployment.replicas
+    return Replica(
+        number,
+        flag(f"{name}_up", True),
+        flag(f"{name}_cut_off"),
+        flag(f"{name}_slow"),
+        Variable(f"{name}_leader", 0, deployment.brokers, int(has_replica)),
+        Variable(f"{name}_epoch", 0, epochs, int(has_replica)),
+        log(f"{name}_log", capacity, fields_of_log(deployment, batches + markers)),
+        Variable(f"{name}_high_watermark", 0, capacity, 0),
+        Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
+        flag(f"{name}_reconciled", has_replica) if asks else None,
+        flag(f"{name}_stopped_in_order") if stops and deployment.eligible_leader_replicas else None,
+        flag(f"{name}_knows_producer", has_replica) if knows else None,
+        Variable(f"{name}_restored", 0, capacity, 0) if deployment.brokers_forget_numbers else None,
+        Variable(f"{name}_log_start", 0, capacity, 0) if deployment.brokers_forget_deleted else None,
+        {other: flag(f"{name}_isr_{other}", leads and other <= deployment.replicas) for other in numbers},
+        {
+            other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads and other <= deployment.replicas))
+            for other in numbers
+            if other != number
+        },
+    )
+
+
+def _declare_producer(deployment: Deployment) -> Producer:
+    bounds = deployment.bounds
+    count = bounds.records * bounds.sends
+    most = count - 1 + deployment.numbers_on  # an epoch can begin with the number 1
+    limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
+    limit += deployment.numbers_ahead  # one more stands for a batch that ran out of retries
+    sessions = min(deployment.ends_of_producer, MOST_ENDS)
+
+    def batch(number: int) -> Batch:
+        name = f"batch_{number}"
+        numbered = deployment.idempotence
+        return Batch(
+            number,
+            number % bounds.records,
+            number // bounds.records,
+            Variable(f"{name}_fate", 0, max(Fate), Fate.UNSENT),
+            Variable(f"{name}_target", 0, deployment.brokers, 0),
+            Variable(f"{name}_retries", 0, max(limit, 1), 0),
+            Variable(f"{name}_session", 0, sessions, 0),
+            Variable(f"{name}_delayed", 0, deployment.brokers, 0),
+            Variable(f"{name}_sequence", -1, most, -1) if numbered else None,
+            Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
+            Variable(f"{name}_delayed_sequence", -1, most, 0) if numbered else None,
+            Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
+            Variable(f"{name}_sent_sequence", -1, most, -1) if numbered else None,
+            Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
+            declare_numbering(deployment, name),
+            declare_late(deployment, name),
+            flag(f"{name}_doubtful") if deployment.on_send_error is OnSendError.RESEND_IF_NOT_STORED else None,
+            {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
+        )
+
+    return Producer(
+        tuple(batch(number) for number in range(count)),
+        Variable("producer_session", 0, sessions, 0),
+        Variable("producer_epoch", 0, bounds.producer_epochs - 1, 0),
+        Variable("next_sequence", 0, most + 1, 0),
+        Variable("last_acknowledged", -1, most, -1),
+        flag("unresolved"),
+        flag("draining", deployment.rewinds) if deployment.drains else None,
+        flag("fatal") if deployment.drains else None,
+        Variable("producer_leader_epoch", 0, bounds.epochs, 1),
+        declare_heard(deployment),
+        declare_acknowledged_to(deployment),
+        Variable("moved_on", 0, 1 + deployment.sender.keeps_numbers, 0) if deployment.follows_epoch else None,
+    )
+
+
+def _declare_consumer(deployment: Deployment) -> Consumer:
+    capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
+    first = 0 if deployment.group is Group.ESTABLISHED else -1
+    least = EXPIRED if deployment.offsets_may_be_gone else first
+    queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
+    lets_go = REPLACES_MEMBER if queue or deployment.rebalancing.at_any_time else {Fault.EVICTION}
+    loses_commits = deployment.loses_commits and Fault.LOST_COMMIT in deployment.possible_faults
+    unconfirmed = capacity if deployment.forwards_unconfirmed else 0
+    may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
+    if deployment.sink is Sink.KAFKA and not deployment.late_results_count:
+        may_be_late = False
+    return Consumer(
+        flag("consumer_running", deployment.group is not Group.UNAWARE),
+        Variable("position", 0, capacity, 0),
+        Variable("position_epoch", 0, epochs, 0),
+        Variable("committed", least, capacity, first),
+        Variable("committed_epoch", 0, epochs, 0),
+        tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
+        tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),
+        tuple(Variable(f"late_{offset}", 0, records, 0) for offset in range(capacity if may_be_late else 0)),
+        flag("replaced") if may_be_late and queue else None,
+        flag("commit_lost") if loses_commits else None,
+        flag("undiscovered", True) if deployment.group is Group.UNAWARE else None,
+        Variable("failed", 0, capacity, 0) if deployment.goes_back_to_last else None,
+        tuple(Variable(f"forwarded_{offset}", 0, records, 0) for offset in range(unconfirmed)),
+        Variable("consumer_leader_epoch", 0, epochs, 0),
+        Variable("latest_processed", 0, records, 0),
+        flag("disorder"),
+        flag("consumer_restarted"),
+    )
