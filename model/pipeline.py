@@ -71,7 +71,7 @@ def build(deployment: Deployment) -> Model:
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
-        for one in (answering_late.broken_off(pipeline, reassigning.with_part(pipeline, action)),)
+        for one in (answering_late.broken_off(pipeline, action),)
     )
     in_time = timed(pipeline, actions)
     system = TransitionSystem(

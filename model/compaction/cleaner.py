@@ -17,6 +17,7 @@ from model.log.holes import is_removed, is_tombstone, stands
 from model.log.markers import is_marker, is_taken_for_aborted
 from model.state.compaction import DROPPED, REMOVED, REPLACED, Compacted
 from model.state.pipeline import Batch, Pipeline, Replica
+from model.state.taking_part import while_it_takes_part
 from model.state.wording import entry_name, record_name
 
 
@@ -66,6 +67,7 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
     if batch is not None:
         conditions.append(replica.log.slots[last]["batch"].term == batch.number)
         arguments["batch"] = batch.number
+    due = z3.And(*conditions)
 
     def sentence(before: State, after: State) -> str:
         slots = replica.log.slots
@@ -83,7 +85,7 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
         replica.name,
         lane="brokers",
         arguments=arguments,
-        guard=z3.And(*conditions),
+        guard=while_it_takes_part(pipeline, replica, due) if batch is None else due,
         updates=effect.updates,
         sentence=sentence,
         semantics="10 D3",

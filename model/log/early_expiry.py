@@ -13,6 +13,7 @@ import z3
 from model.language import Action, Effect
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_takes_part
 
 
 def is_forgotten(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
@@ -58,7 +59,9 @@ def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline)),
+        guard=while_it_takes_part(
+            pipeline, replica, z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline))
+        ),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{replica.name} forgets the producer, and that it was fenced: of its newest epoch it has only a marker, "

@@ -10,6 +10,7 @@ from model.faults import Fault
 from model.language import Action, Effect
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_takes_part
 
 
 def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[str, z3.ArithRef | int]) -> None:
@@ -97,12 +98,16 @@ def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"broker": follower.number},
-        guard=z3.And(
-            follower.up.is_set,
-            z3.Not(follower.slow.is_set),
-            follower.leader.term != 0,
-            follower.leader.term != follower.number,
-            pipeline.controller.isr[follower.number].is_set,
+        guard=while_it_takes_part(
+            pipeline,
+            follower,
+            z3.And(
+                follower.up.is_set,
+                z3.Not(follower.slow.is_set),
+                follower.leader.term != 0,
+                follower.leader.term != follower.number,
+                pipeline.controller.isr[follower.number].is_set,
+            ),
         ),
         updates=effect.updates,
         sentence=lambda before, after: f"{follower.name} stops fetching for a while",
@@ -111,7 +116,7 @@ def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
     )
 
 
-def recover_speed(follower: Replica) -> Action:
+def recover_speed(pipeline: Pipeline, follower: Replica) -> Action:
     """Let a slow follower fetch again (semantics 6.2, I2)."""
     effect = Effect()
     effect[follower.slow] = False
@@ -120,7 +125,7 @@ def recover_speed(follower: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"broker": follower.number},
-        guard=z3.And(follower.up.is_set, follower.slow.is_set),
+        guard=while_it_takes_part(pipeline, follower, z3.And(follower.up.is_set, follower.slow.is_set)),
         updates=effect.updates,
         sentence=lambda before, after: f"{follower.name} fetches again",
         semantics="6.2 I2",
@@ -131,4 +136,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions by which followers become slow and recover."""
     for follower in pipeline.replicas:
         yield become_slow(pipeline, follower)
-        yield recover_speed(follower)
+        yield recover_speed(pipeline, follower)

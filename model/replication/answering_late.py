@@ -17,6 +17,7 @@ from model.log.replica import advance_high_watermark, flush_if_due
 from model.replication.fetching import copied, fetches_from, has_reconciled
 from model.state.late_answers import LateAnswers
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_is_answered, while_it_takes_part
 from model.state.wording import entry_name
 
 
@@ -33,7 +34,12 @@ def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: 
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
+        ),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{follower.name} fetches at offset {before[follower.log.end.name]} from {leader.name}, which has records "
@@ -64,12 +70,17 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=z3.And(
-            follower.up.is_set,
-            leader.up.is_set,
-            follower.leader.term == leader.number,
-            until.term > end,
-            leader.log.end.term > end,
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(
+                follower.up.is_set,
+                leader.up.is_set,
+                follower.leader.term == leader.number,
+                until.term > end,
+                leader.log.end.term > end,
+            ),
         ),
         updates=effect.updates,
         sentence=sentence,
@@ -77,7 +88,7 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
     )
 
 
-def lose(late: LateAnswers, follower: Replica) -> Action:
+def lose(pipeline: Pipeline, late: LateAnswers, follower: Replica) -> Action:
     """Let the connection break or time out; the follower will fetch again."""
     until = late.until[follower.number]
     return Action(
@@ -85,7 +96,7 @@ def lose(late: LateAnswers, follower: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"broker": follower.number},
-        guard=until.term > 0,
+        guard=while_it_takes_part(pipeline, follower, until.term > 0),
         updates={until: z3.IntVal(0)},
         sentence=lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
         semantics="6.1",
@@ -118,7 +129,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     if late is None:
         return
     for follower in pipeline.replicas:
-        yield lose(late, follower)
+        yield lose(pipeline, late, follower)
         for leader in pipeline.followers_of(follower):
             yield hold_back(pipeline, late, follower, leader)
             yield receive(pipeline, late, follower, leader)

@@ -18,6 +18,7 @@ from model.replication.fetching import halts_when_ahead, is_ahead
 from model.replication.reassigning import leave_if_removed, was_removed
 from model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_takes_part
 from model.state.wording import broker_name, records_dropped
 
 
@@ -44,7 +45,7 @@ def kill(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=replica.up.is_set,
+        guard=while_it_takes_part(pipeline, replica, replica.up.is_set),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
         semantics="1.1, 5 L7",
@@ -58,7 +59,7 @@ def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
         kill(pipeline, replica),
         name="halt",
         arguments={"broker": replica.number, "leader": leader.number},
-        guard=is_ahead(pipeline, replica, leader),
+        guard=while_it_takes_part(pipeline, replica, is_ahead(pipeline, replica, leader)),
         sentence=lambda before, after: (
             f"{replica.name} is ahead of {leader.name}, and halts, as unclean leader election is off"
         ),
@@ -82,7 +83,11 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "kept": kept},
-        guard=z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
+        ),
         updates=effect.updates,
         sentence=sentence,
         semantics="1.1, 5 L8 L9",
@@ -102,7 +107,7 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=replica.up.is_set,
+        guard=while_it_takes_part(pipeline, replica, replica.up.is_set),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
         semantics="1.1, 6.7",
@@ -185,10 +190,14 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(
-            z3.Not(replica.up.is_set),
-            z3.Not(controller.unfenced[replica.number].is_set),
-            welcome_has_room(pipeline, replica, among),
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(
+                z3.Not(replica.up.is_set),
+                z3.Not(controller.unfenced[replica.number].is_set),
+                welcome_has_room(pipeline, replica, among),
+            ),
         ),
         updates=effect.updates,
         sentence=sentence,
@@ -230,7 +239,9 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
+        guard=while_it_takes_part(
+            pipeline, replica, z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set)
+        ),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
@@ -310,10 +321,14 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(
-            replica.up.is_set,
-            z3.Not(replica.cut_off.is_set),
-            replica.epoch.term != controller.epoch.term,
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(
+                replica.up.is_set,
+                z3.Not(replica.cut_off.is_set),
+                replica.epoch.term != controller.epoch.term,
+            ),
         ),
         updates=effect.updates,
         sentence=sentence,
@@ -330,8 +345,12 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(
-            replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(
+                replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
+            ),
         ),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} is cut off from the controller",
@@ -349,7 +368,11 @@ def reconnect(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
+        ),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} reaches the controller again",
         semantics="9",
@@ -376,11 +399,15 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(
-            replica.up.is_set,
-            replica.cut_off.is_set,
-            z3.Not(controller.unfenced[replica.number].is_set),
-            welcome_has_room(pipeline, replica, among),
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(
+                replica.up.is_set,
+                replica.cut_off.is_set,
+                z3.Not(controller.unfenced[replica.number].is_set),
+                welcome_has_room(pipeline, replica, among),
+            ),
         ),
         updates=effect.updates,
         sentence=sentence,

@@ -14,6 +14,7 @@ from model.log.replica import advance_high_watermark, flush_if_due, keep_prefix,
 from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_is_answered
 from model.state.wording import entry_name, records_dropped
 
 
@@ -238,7 +239,12 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
+        ),
         updates=effect.updates,
         sentence=sentence,
         semantics="6.1 R1-R3",
@@ -260,11 +266,16 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=z3.And(
-            fetches_from(pipeline, follower, leader),
-            has_reconciled(pipeline, follower, leader),
-            leader.log.end.term > end,
-            leader.fetched[follower.number].term != end + 1,
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(
+                fetches_from(pipeline, follower, leader),
+                has_reconciled(pipeline, follower, leader),
+                leader.log.end.term > end,
+                leader.fetched[follower.number].term != end + 1,
+            ),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -299,7 +310,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=z3.And(fetches_from(pipeline, follower, leader), due),
+        guard=while_it_is_answered(pipeline, follower, leader, z3.And(fetches_from(pipeline, follower, leader), due)),
         updates=effect.updates,
         sentence=sentence,
         semantics="8",
@@ -322,7 +333,7 @@ def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=is_ahead(pipeline, follower, leader),
+        guard=while_it_is_answered(pipeline, follower, leader, is_ahead(pipeline, follower, leader)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{follower.name} is ahead of {leader.name}, goes back to its end and drops "

@@ -10,6 +10,7 @@ from model.faults import Fault
 from model.language import Action, Effect
 from model.log.replica import advance_high_watermark
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_is_answered
 
 
 def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
@@ -23,7 +24,12 @@ def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
+        ),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"a client fetches at offset {before[leader.log.end.name]} in the name of {follower.name}, and "

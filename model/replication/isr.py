@@ -15,6 +15,7 @@ from model.language import Action, Effect
 from model.log.replica import advance_high_watermark
 from model.replication.elections import current, with_isr
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_is_answered, while_it_takes_part
 from model.state.wording import members
 
 
@@ -58,11 +59,16 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(
-            may_change_isr(pipeline, leader),
-            controller.isr[follower.number].is_set,
-            follower.does_not_fetch_from(leader),
-            leader.fetched[follower.number].term - 1 < leader.log.end.term,
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(
+                may_change_isr(pipeline, leader),
+                controller.isr[follower.number].is_set,
+                follower.does_not_fetch_from(leader),
+                leader.fetched[follower.number].term - 1 < leader.log.end.term,
+            ),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -92,12 +98,17 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(
-            may_change_isr(pipeline, leader),
-            z3.Not(controller.isr[follower.number].is_set),
-            z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
-            known_end >= leader.high_watermark.term,
-            known_end >= epoch_start if pipeline.deployment.mends_of_2_0_1 else z3.BoolVal(True),
+        guard=while_it_is_answered(
+            pipeline,
+            follower,
+            leader,
+            z3.And(
+                may_change_isr(pipeline, leader),
+                z3.Not(controller.isr[follower.number].is_set),
+                z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
+                known_end >= leader.high_watermark.term,
+                known_end >= epoch_start if pipeline.deployment.mends_of_2_0_1 else z3.BoolVal(True),
+            ),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -122,7 +133,9 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
         leader.name,
         lane="brokers",
         arguments={"broker": leader.number},
-        guard=z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs),
+        guard=while_it_takes_part(
+            pipeline, leader, z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs)
+        ),
         updates=effect.updates,
         sentence=lambda before, after: f"{leader.name} learns the ISR {members(after, leader.isr)}",
         semantics="6.2 I5",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import z3
 
@@ -15,30 +14,6 @@ from model.replication.elections import chosen, current, record, with_isr
 from model.state.pipeline import Pipeline, Replica
 from model.state.reassignment import Reassignment
 from model.state.wording import broker_name, membership
-
-
-def takes_part(reassignment: Reassignment, replica: Replica) -> z3.BoolRef:
-    """Tell whether the broker has a replica, or does not know yet that it has none and leads or follows as before."""
-    return z3.Or(reassignment.assigned(replica.number), z3.And(replica.up.is_set, replica.leader.term != 0))
-
-
-def with_part(pipeline: Pipeline, action: Action) -> Action:
-    """Restrict an action to brokers with a replica; return the action.
-
-    A leader that knows of the removal answers no fetch of a broker without a replica.
-    """
-    reassignment = pipeline.controller.reassignment
-    arguments = action.arguments
-    if reassignment is None or action.lane != "brokers" or "batch" in arguments:
-        return action
-    conditions = [action.guard]
-    if "broker" in arguments:
-        conditions.append(takes_part(reassignment, pipeline.replica(arguments["broker"])))
-    if "follower" in arguments:
-        leader = pipeline.replica(arguments["leader"])
-        unaware = leader.epoch.term != pipeline.controller.epoch.term
-        conditions.append(z3.Or(reassignment.assigned(arguments["follower"]), unaware))
-    return replace(action, guard=z3.And(*conditions))
 
 
 def leave_if_removed(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:

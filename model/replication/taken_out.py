@@ -17,6 +17,7 @@ from model.replication.broker import die, with_checkpoint
 from model.replication.controller import sentence_on_leader, take_out, take_out_has_room
 from model.sequencing.network import disconnect
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import while_it_takes_part
 from model.state.wording import membership
 
 
@@ -38,7 +39,7 @@ def _taken_out(
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(heard, take_out_has_room(pipeline, replica)),
+        guard=while_it_takes_part(pipeline, replica, z3.And(heard, take_out_has_room(pipeline, replica))),
         updates=effect.updates,
         sentence=sentence,
         semantics=semantics,
@@ -66,11 +67,15 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=z3.And(
-            replica.up.is_set,
-            z3.Not(replica.cut_off.is_set),
-            z3.Not(controller.unfenced[replica.number].is_set),
-            replica.epoch.term == controller.epoch.term,
+        guard=while_it_takes_part(
+            pipeline,
+            replica,
+            z3.And(
+                replica.up.is_set,
+                z3.Not(replica.cut_off.is_set),
+                z3.Not(controller.unfenced[replica.number].is_set),
+                replica.epoch.term == controller.epoch.term,
+            ),
         ),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} forces its log to disk and stops",
