@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import z3
@@ -33,11 +32,9 @@ from model.producing.application import forget_numbers_when_done, resend_due
 from model.producing.producer import resolution_due
 from model.replication import answering_late, broker, controller, fetching, forging, isr, reassigning, taken_out
 from model.sequencing import draining, idempotence, network, numbering
-from model.state.history import remember_outages
 from model.state.pipeline import Pipeline, declare
 from model.timing import timed
 from model.transactions import apart, bumping, coordinator, ending, forgetting, keeping_epochs
-from model.transactions.coordinator import remember_disturbance
 
 VERSION = "12"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
@@ -63,15 +60,11 @@ def build(deployment: Deployment) -> Model:
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
-    remembered = partial(remember_outages, deployment, pipeline.history)
     actions = tuple(
-        remembered(
-            reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, one)))
-        )
+        reading.remember_outage(pipeline, forget_numbers_when_done(pipeline, action))
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
-        for one in (answering_late.broken_off(pipeline, action),)
     )
     in_time = timed(pipeline, actions)
     system = TransitionSystem(

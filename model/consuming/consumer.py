@@ -17,6 +17,7 @@ from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.log.log_starts import start_for_readers
 from model.log.visibility import can_all_be_read, can_be_passed_over, end_of_reading
+from model.state.outages import note_outage_of_consumer
 from model.state.pending_offsets import forget, remember
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
@@ -272,6 +273,7 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     process_next(pipeline, effect, leader, done)
     commit_processed(pipeline, effect, leader, count, done)
     stop(effect, pipeline)
+    note_outage_of_consumer(pipeline, effect)
     committed = ", commits" if pipeline.deployment.commits_first else ""
     return Action(
         "crash_while_processing",
@@ -384,6 +386,7 @@ def crash(pipeline: Pipeline) -> Action:
     consumer = pipeline.consumer
     effect = Effect()
     stop(effect, pipeline)
+    note_outage_of_consumer(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         handed_off = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]

@@ -28,6 +28,7 @@ from model.deployment.choices import Commit, OnProcessingError, Processing
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.state.outages import note_outage_of_consumer
 from model.state.pipeline import Pipeline, Replica
 
 _GO_ON = (OnProcessingError.SKIP, OnProcessingError.FORWARD, OnProcessingError.FORWARD_UNCONFIRMED)
@@ -89,6 +90,7 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
         advance(pipeline, effect, leader, advanced)
         commit_position(pipeline, effect)
     stop(effect, pipeline)
+    note_outage_of_consumer(pipeline, effect)
     how = "is closed, which commits them all" if commits else "is closed"
     if deployment.commits_first:
         how = "is closed, having committed them first"
@@ -118,6 +120,7 @@ def close_with_workers(pipeline: Pipeline) -> Action:
     if commits:
         commit_position(pipeline, effect)
     stop(effect, pipeline)
+    note_outage_of_consumer(pipeline, effect)
     how = ", which commits them all" if commits else ""
 
     def sentence(before: State, after: State) -> str:

@@ -25,6 +25,7 @@ from model.consuming.restarting import keep_for_late
 from model.deployment.choices import Commit, Processing
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.state.outages import note_outage_of_consumer
 from model.state.pipeline import Pipeline, Replica
 
 
@@ -39,6 +40,7 @@ def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
     goes_on_without_it(pipeline, effect)
     if pipeline.history.thrown_out is not None:
         effect[pipeline.history.thrown_out] = True
+    note_outage_of_consumer(pipeline, effect)
 
 
 def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Effect:
@@ -97,6 +99,7 @@ def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
     goes_on_without_it(pipeline, effect)
     if pipeline.history.handed_over is not None:
         effect[pipeline.history.handed_over] = True
+    note_outage_of_consumer(pipeline, effect)
 
 
 def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
@@ -196,6 +199,7 @@ def crash_late(pipeline: Pipeline) -> Action:
     effect = Effect()
     for late in pipeline.consumer.late:
         effect[late] = 0
+    note_outage_of_consumer(pipeline, effect)
     return Action(
         "crash_late",
         "consumer",

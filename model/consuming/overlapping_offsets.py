@@ -14,6 +14,7 @@ import z3
 from model.consuming.consumer import advance, commit, pollable, process_next, records_in_words, stop
 from model.faults import Fault
 from model.language import Action, Effect
+from model.state.outages import note_outage_of_consumer
 from model.state.pending_offsets import Unapplied
 from model.state.pipeline import Pipeline, Replica
 
@@ -59,6 +60,7 @@ def apply_too_soon(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     effect = Effect()
     commit(effect, pipeline, pipeline.consumer.position.term + count, leader.log.at(last, "epoch"))
     stop(effect, pipeline)
+    note_outage_of_consumer(pipeline, effect)
     return Action(
         "apply_too_soon",
         "consumer",

@@ -9,6 +9,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect
 from model.state.kept_numbers import FORGOTTEN
+from model.state.outages import note_disturbance
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_takes_part
 
@@ -93,6 +94,7 @@ def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
     """Let a follower in the ISR stop fetching for a while (semantics 6.2, I1)."""
     effect = Effect()
     effect[follower.slow] = True
+    note_disturbance(pipeline, effect)
     return Action(
         "become_slow",
         follower.name,

@@ -7,7 +7,6 @@ In between it can stop leading, truncate its log and fetch other records.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import z3
 
@@ -103,24 +102,19 @@ def lose(pipeline: Pipeline, late: LateAnswers, follower: Replica) -> Action:
     )
 
 
-def broken_off(pipeline: Pipeline, action: Action) -> Action:
-    """Make an action drop late answers that can no longer arrive; return the action.
+def break_off_own_fetch(pipeline: Pipeline, effect: Effect, follower: Replica) -> None:
+    """Drop the late answer to a follower that gets another leader or leader epoch, or that starts or stops."""
+    if pipeline.late_answers is not None:
+        effect[pipeline.late_answers.until[follower.number]] = 0
 
-    An answer is dropped when its follower stops, or gets another leader or leader epoch, and when its leader starts or
-    stops.
-    """
-    if pipeline.late_answers is None:
-        return action
-    updates = dict(action.updates)
-    for follower in pipeline.replicas:
-        until = pipeline.late_answers.until[follower.number]
-        if not action.updates.keys().isdisjoint((follower.up, follower.leader, follower.epoch)):
-            updates[until] = z3.IntVal(0)
-            continue
-        for leader in pipeline.followers_of(follower):
-            if leader.up in action.updates:
-                updates[until] = z3.If(follower.leader.term == leader.number, 0, updates.get(until, until.term))
-    return replace(action, updates=updates)
+
+def break_off_fetches(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Drop the late answers that a broker would get or send, as it starts or stops."""
+    break_off_own_fetch(pipeline, effect, replica)
+    if pipeline.late_answers is not None:
+        for follower in pipeline.followers_of(replica):
+            until = pipeline.late_answers.until[follower.number]
+            effect.set_when(follower.leader.term == replica.number, until, 0)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

@@ -12,18 +12,20 @@ from model.faults import Fault
 from model.language import Action, Effect, Sentence, State
 from model.log.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
 from model.log.restoring import numbers_in_words, restore_numbers
+from model.replication.answering_late import break_off_fetches, break_off_own_fetch
 from model.replication.controller import welcome, welcome_has_room
 from model.replication.elections import after_stop, current
 from model.replication.fetching import halts_when_ahead, is_ahead
 from model.replication.reassigning import leave_if_removed, was_removed
 from model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
+from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_takes_part
 from model.state.wording import broker_name, records_dropped
 
 
-def die(replica: Replica) -> Effect:
-    """Return the effect that every end of a broker has: its process memory is gone."""
+def die(pipeline: Pipeline, replica: Replica) -> Effect:
+    """Return the effect that every end of a broker has: its process memory is gone, and so are fetches on their way."""
     effect = Effect()
     effect[replica.up] = False
     effect[replica.slow] = False
@@ -33,13 +35,15 @@ def die(replica: Replica) -> Effect:
     if replica.restored is not None:
         effect[replica.restored] = 0
     stop_leading(effect, replica)
+    break_off_fetches(pipeline, effect, replica)
     return effect
 
 
 def kill(pipeline: Pipeline, replica: Replica) -> Action:
     """Kill the process: its connections close; the page cache, and so the log, survives (semantics 5, L7)."""
-    effect = die(replica)
+    effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
+    note_outage_of_brokers(pipeline, effect)
     return Action(
         "kill",
         replica.name,
@@ -55,24 +59,28 @@ def kill(pipeline: Pipeline, replica: Replica) -> Action:
 
 def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
     """Halt the whole broker of a follower that is ahead of its leader (semantics 6.6, KAFKA-7414)."""
-    return replace(
-        kill(pipeline, replica),
-        name="halt",
+    effect = die(pipeline, replica)
+    disconnect(pipeline, effect, replica)
+    return Action(
+        "halt",
+        replica.name,
+        lane="brokers",
         arguments={"broker": replica.number, "leader": leader.number},
         guard=while_it_takes_part(pipeline, replica, is_ahead(pipeline, replica, leader)),
+        updates=effect.updates,
         sentence=lambda before, after: (
             f"{replica.name} is ahead of {leader.name}, and halts, as unclean leader election is off"
         ),
         semantics="6.6",
-        fault=None,
     )
 
 
 def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
     """Let the machine lose power; ``kept`` entries of the log survive, at least what was forced to disk (5 L8)."""
-    effect = die(replica)
+    effect = die(pipeline, replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, kept)
+    note_outage_of_brokers(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         lost = records_dropped(pipeline, before, after, replica)
@@ -97,11 +105,12 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
 
 def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     """Let the broker die and come back with an empty disk (semantics 1.1, 6.7)."""
-    effect = die(replica)
+    effect = die(pipeline, replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, 0)
     if replica.knows_producer is not None:
         effect[replica.knows_producer] = False
+    note_outage_of_brokers(pipeline, effect)
     return Action(
         "lose_disk",
         replica.name,
@@ -170,6 +179,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     _follow(pipeline, effect, replica, controller.leader.term)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
+    break_off_fetches(pipeline, effect, replica)
     _forget_fetches_of(pipeline, effect, replica)
     among = after_stop(pipeline, replica)
     restore_numbers(pipeline, effect, replica)
@@ -233,6 +243,7 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     effect = Effect()
     effect[replica.up] = True
     restore_numbers(pipeline, effect, replica)
+    break_off_fetches(pipeline, effect, replica)
     _forget_fetches_of(pipeline, effect, replica)
     return Action(
         "restart_before_fenced",
@@ -258,6 +269,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     fail_requests_of_former_leader(pipeline, effect, replica, z3.Not(leads))
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
+    break_off_own_fetch(pipeline, effect, replica)
     _follow(pipeline, effect, replica, controller.leader.term)
     if pipeline.deployment.truncation is not Truncation.FENCED:
         _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
@@ -340,6 +352,7 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
     """Let a broker lose the controller and go on with what it knows (semantics 9)."""
     effect = Effect()
     effect[replica.cut_off] = True
+    note_outage_of_brokers(pipeline, effect)
     return Action(
         "cut_off",
         replica.name,

@@ -9,6 +9,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.replication.elections import Membership, chosen, current, elect, record, without
+from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
 from model.state.wording import elected, membership
 
@@ -141,6 +142,7 @@ def move_leader(pipeline: Pipeline, replica: Replica) -> Action:
     controller = pipeline.controller
     effect = Effect()
     elect(pipeline, effect, replica.number, z3.BoolVal(True))
+    note_outage_of_brokers(pipeline, effect)
     return Action(
         "move_leader",
         "controller",

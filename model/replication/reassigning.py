@@ -11,6 +11,7 @@ from model.language import Action, Effect, State
 from model.log.replica import keep_prefix
 from model.replication.controller import epoch_left, unfenced
 from model.replication.elections import chosen, current, record, with_isr
+from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
 from model.state.reassignment import Reassignment
 from model.state.wording import broker_name, membership
@@ -38,13 +39,16 @@ def was_removed(pipeline: Pipeline, state: State, replica: Replica) -> bool:
 def begin_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> Action:
     """Ask for a reassignment: the new broker starts to fetch, in the old one's place in the assignment (6.8, M1)."""
     to = broker_name(reassignment.to)
+    effect = Effect()
+    effect[reassignment.moved] = replica.number
+    note_outage_of_brokers(pipeline, effect)
     return Action(
         "begin_reassignment",
         "controller",
         lane="controller",
         arguments={"broker": replica.number},
         guard=reassignment.moved.term == 0,
-        updates={reassignment.moved: z3.IntVal(replica.number)},
+        updates=effect.updates,
         sentence=lambda before, after: f"the replica of {replica.name} is to be moved to {to}, which has an empty log",
         semantics="6.8 M1",
         fault=Fault.REASSIGNMENT,

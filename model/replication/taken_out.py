@@ -16,6 +16,7 @@ from model.language import Action, Effect, State
 from model.replication.broker import die, with_checkpoint
 from model.replication.controller import sentence_on_leader, take_out, take_out_has_room
 from model.sequencing.network import disconnect
+from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_takes_part
 from model.state.wording import membership
@@ -27,6 +28,7 @@ def _taken_out(
     """Build an action in which a broker announces that it goes, and the controller takes it out of the ISR (6.2 I5)."""
     for variable, value in take_out(pipeline, replica).updates.items():
         effect[variable] = value
+    note_outage_of_brokers(pipeline, effect)
     is_counted_on = pipeline.controller.unfenced[replica.number].is_set
     heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), is_counted_on)
 
@@ -56,7 +58,7 @@ def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
 def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     """Stop a broker that has heard that it leads no more: it forces its log to disk and closes connections (5 L6)."""
     controller = pipeline.controller
-    effect = die(replica)
+    effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
     if replica.flushed is not None:
         effect[replica.flushed] = replica.log.end.term
@@ -86,7 +88,7 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
 def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
     """Take the replica offline, which the broker announces: requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
     why = f"the log directory of {replica.name} fails"
-    effect = die(replica)
+    effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
     return _taken_out(pipeline, replica, "fail_log_dir", why, effect, "3.3, 6.2 I5", Fault.LOG_DIR_FAILURE)
 

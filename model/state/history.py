@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import z3
-
-from model.deployment.choices import Acks, OnProcessingError
+from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
-from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, REPLACES_MEMBER, Fault
-from model.language import Action, Variable, flag
+from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.language import Variable, flag
 
 
 @dataclass(frozen=True)
@@ -58,17 +56,3 @@ def declare_history(deployment: Deployment) -> History:
         flag("consumer_was_out") if deployment.reading_is_timed and deployment.outages_of_consumer else None,
         flag("brokers_were_out") if deployment.reading_is_timed and possible & DELAYS_READING else None,
     )
-
-
-def remember_outages(deployment: Deployment, history: History, action: Action) -> Action:
-    """Make a fault that can delay reading set its history variable, where that decides something; return the action."""
-    closes = deployment.on_processing_error is OnProcessingError.CLOSE
-    of_consumer = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
-    happened = []
-    if history.consumer_was_out is not None and action.fault in of_consumer:
-        happened.append(history.consumer_was_out)
-    if history.brokers_were_out is not None and action.fault in DELAYS_READING:
-        happened.append(history.brokers_were_out)
-    if not happened:
-        return action
-    return replace(action, updates={**action.updates, **{flag: z3.IntVal(1) for flag in happened}})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import z3
 
-from model.faults import OF_BROKERS, Fault
+from model.faults import Fault
 from model.language import Action, Effect
 from model.log.replica import advance_high_watermark, append
 from model.log.visibility import is_left_open
@@ -229,14 +228,6 @@ def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
     """
     disturbed = of(pipeline)[0].disturbed
     return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
-
-
-def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
-    """Make a fault of a broker set ``disturbed``, where there are transactions; return the action."""
-    disturbed = None if pipeline.transactions is None else pipeline.transactions.disturbed
-    if disturbed is None or action.fault not in OF_BROKERS:
-        return action
-    return replace(action, updates={**action.updates, disturbed: z3.IntVal(1)})
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

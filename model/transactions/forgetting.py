@@ -13,6 +13,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.sequencing.idempotence import epoch_left
+from model.state.outages import note_disturbance
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.transactions import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
 from model.transactions.ending import (
@@ -50,10 +51,8 @@ def _is_lost(pipeline: Pipeline) -> z3.BoolRef:
 
 def _start_elsewhere(pipeline: Pipeline, effect: Effect) -> None:
     """Move the coordinator to another broker, which clients have to find."""
-    transactions, own_log = of(pipeline)[0], _own_log(pipeline)
-    effect[own_log.keeping] = int(Keeping.LOST)
-    if transactions.disturbed is not None:
-        effect[transactions.disturbed] = True
+    effect[_own_log(pipeline).keeping] = int(Keeping.LOST)
+    note_disturbance(pipeline, effect)
 
 
 def put_at_risk(pipeline: Pipeline) -> Action:

@@ -1,0 +1,25 @@
+"""What faults leave to be remembered: the coordinator can have moved, and readers can have had to wait."""
+
+from __future__ import annotations
+
+from model.language import Effect
+from model.state.pipeline import Pipeline
+
+
+def note_disturbance(pipeline: Pipeline, effect: Effect) -> None:
+    """Remember that some broker was away, slow or replaced: the coordinator of transactions can be another one now."""
+    if pipeline.transactions is not None and pipeline.transactions.disturbed is not None:
+        effect[pipeline.transactions.disturbed] = True
+
+
+def note_outage_of_brokers(pipeline: Pipeline, effect: Effect) -> None:
+    """Remember that some broker was away or no longer leads, so that clients have to find out whom to ask."""
+    note_disturbance(pipeline, effect)
+    if pipeline.history.brokers_were_out is not None:
+        effect[pipeline.history.brokers_were_out] = True
+
+
+def note_outage_of_consumer(pipeline: Pipeline, effect: Effect) -> None:
+    """Remember that the group was without its consumer, where that decides whether a record is read in time."""
+    if pipeline.history.consumer_was_out is not None:
+        effect[pipeline.history.consumer_was_out] = True
