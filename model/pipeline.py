@@ -61,7 +61,7 @@ def build(deployment: Deployment) -> Model:
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
     actions = tuple(
-        reading.remember_outage(pipeline, forget_numbers_when_done(pipeline, action))
+        forget_numbers_when_done(pipeline, action)
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible

@@ -15,6 +15,7 @@ from model.deployment.compaction import Keys
 from model.language import Action, Effect, State
 from model.log.holes import is_removed, is_tombstone, stands
 from model.log.markers import is_marker, is_taken_for_aborted
+from model.log.unserved import note_unserved
 from model.state.compaction import DROPPED, REMOVED, REPLACED, Compacted
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.taking_part import while_it_takes_part
@@ -62,6 +63,7 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
         deletes = is_tombstone(pipeline, replica, last)
         effect.set_when(deletes, compacted.marked, 1)
         something_to_do.append(z3.And(deletes, z3.Not(compacted.marked.is_set)))
+    note_unserved(pipeline, effect)
     conditions = [may_be_cleaned(pipeline, replica, last), stands(replica, last), z3.Or(*something_to_do)]
     arguments = {"broker": replica.number, "last": last}
     if batch is not None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import z3
 
 from model.consuming.consumer import advance, commit_position, is_fetched, unprocessed
 from model.language import Action, Effect, State
 from model.log.holes import has_done_its_work, is_dropped, is_removed, is_replaced
-from model.log.visibility import end_of_reading, is_left_open
+from model.log.visibility import end_of_reading
 from model.state.pipeline import Pipeline, Replica
 from model.state.wording import entry_name
 
@@ -48,37 +47,6 @@ def _was_served(pipeline: Pipeline) -> z3.BoolRef:
     assert pipeline.compacted is not None
     unserved = pipeline.compacted.unserved
     return z3.BoolVal(False) if unserved is None else z3.Not(unserved.is_set)
-
-
-def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
-    """Tell whether the consumer waits for an outage of brokers, whose end nothing limits.
-
-    The outage is one of these: there is no leader; some broker is cut off, and can mislead whoever asks it; a leader
-    waits for its ISR before it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
-    """
-    reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
-    if pipeline.deployment.high_watermark_needs_min_isr:
-        for leader in pipeline.replicas:
-            reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
-    if pipeline.transactions is not None:
-        for leader in pipeline.replicas:
-            reasons.append(z3.And(leader.presumes_leadership, is_left_open(pipeline, leader)))
-    return z3.Or(*reasons)
-
-
-def remember_outage(pipeline: Pipeline, action: Action) -> Action:
-    """Make an action note that the consumer can have waited for brokers while a tombstone aged; return the action."""
-    compacted = pipeline.compacted
-    if compacted is None or compacted.unserved is None:
-        return action
-    waits = is_unserved(pipeline)
-    if compacted.marked is not None:
-        waits = z3.And(compacted.marked.is_set, waits)
-    after = z3.simplify(z3.substitute(waits, *((variable.term, value) for variable, value in action.updates.items())))
-    if after.eq(z3.simplify(waits)):
-        return action
-    remembered = z3.If(after, z3.IntVal(1), compacted.unserved.term)
-    return replace(action, updates={**action.updates, compacted.unserved: remembered})
 
 
 def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:

@@ -9,6 +9,7 @@ import z3
 from model.deployment.choices import Acks
 from model.language import Action, Effect, State
 from model.log.replica import advance_high_watermark, append
+from model.log.unserved import note_unserved
 from model.producing.elsewhere import note_success
 from model.producing.refusals import (
     refuse_first_due,
@@ -78,6 +79,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
         effect[batch.target] = 0
+    note_unserved(pipeline, effect)
     return Action(
         "append",
         leader.name,
@@ -156,6 +158,7 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_delayed_numbers(batch)))
     advance_high_watermark(pipeline, effect, leader)
     drop_delayed(effect, batch, z3.BoolVal(True))
+    note_unserved(pipeline, effect)
     return Action(
         "execute_delayed",
         leader.name,

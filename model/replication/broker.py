@@ -12,6 +12,7 @@ from model.faults import Fault
 from model.language import Action, Effect, Sentence, State
 from model.log.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
 from model.log.restoring import numbers_in_words, restore_numbers
+from model.log.unserved import note_unserved
 from model.replication.answering_late import break_off_fetches, break_off_own_fetch
 from model.replication.controller import welcome, welcome_has_room
 from model.replication.elections import after_stop, current
@@ -186,6 +187,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     if replica.stopped_in_order is not None:
         effect[replica.stopped_in_order] = False
     welcome(pipeline, effect, replica, among)
+    note_unserved(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         return (
@@ -245,6 +247,7 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     restore_numbers(pipeline, effect, replica)
     break_off_fetches(pipeline, effect, replica)
     _forget_fetches_of(pipeline, effect, replica)
+    note_unserved(pipeline, effect)
     return Action(
         "restart_before_fenced",
         replica.name,
@@ -310,6 +313,7 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         leads = controller.leader.term == replica.number
         effect[variable] = z3.If(leads, as_leader[variable], variable.term)
     leave_if_removed(pipeline, effect, replica)
+    note_unserved(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         leader = after[controller.leader.name]
@@ -353,6 +357,7 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
     effect = Effect()
     effect[replica.cut_off] = True
     note_outage_of_brokers(pipeline, effect)
+    note_unserved(pipeline, effect)
     return Action(
         "cut_off",
         replica.name,

@@ -8,6 +8,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.log.unserved import note_unserved
 from model.replication.elections import Membership, chosen, current, elect, record, without
 from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
@@ -88,6 +89,8 @@ def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, afte
 
 def fence(pipeline: Pipeline, replica: Replica) -> Action:
     """Let the session of a dead or cut-off broker end (semantics 6.2 I5, 6.3 E1 E2 E8)."""
+    effect = take_out(pipeline, replica)
+    note_unserved(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         text = f"the controller fences {replica.name}{sentence_on_leader(pipeline, replica, before, after)}"
@@ -103,7 +106,7 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
             z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set),
             take_out_has_room(pipeline, replica),
         ),
-        updates=take_out(pipeline, replica).updates,
+        updates=effect.updates,
         sentence=sentence,
         semantics="6.2 I5, 6.3 E1 E2 E8, 6.4",
     )

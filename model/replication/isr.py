@@ -13,6 +13,7 @@ import z3
 
 from model.language import Action, Effect
 from model.log.replica import advance_high_watermark
+from model.log.unserved import note_unserved
 from model.replication.elections import current, with_isr
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_is_answered, while_it_takes_part
@@ -54,6 +55,7 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     effect[leader.isr[follower.number]] = False
     _forget_fetches(pipeline, effect, leader, follower.number, z3.BoolVal(True))
     advance_high_watermark(pipeline, effect, leader)
+    note_unserved(pipeline, effect)
     return Action(
         "shrink_isr",
         leader.name,
@@ -127,6 +129,7 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
         left = z3.And(leader.isr[number].is_set, z3.Not(member.is_set))
         _forget_fetches(pipeline, effect, leader, number, left)
     advance_high_watermark(pipeline, effect, leader)
+    note_unserved(pipeline, effect)
     differs = z3.Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
     return Action(
         "learn_isr",

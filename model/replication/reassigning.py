@@ -9,6 +9,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.log.replica import keep_prefix
+from model.log.unserved import note_unserved
 from model.replication.controller import epoch_left, unfenced
 from model.replication.elections import chosen, current, record, with_isr
 from model.state.outages import note_outage_of_brokers
@@ -78,6 +79,7 @@ def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replic
     effect[reassignment.is_complete] = True
     hears = z3.And(replica.up.is_set, replica.leader.term != 0)
     keep_prefix(effect, replica, z3.If(hears, replica.log.end.term, 0))
+    note_unserved(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         now = after[controller.leader.name]

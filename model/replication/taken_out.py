@@ -13,6 +13,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.log.unserved import note_unserved
 from model.replication.broker import die, with_checkpoint
 from model.replication.controller import sentence_on_leader, take_out, take_out_has_room
 from model.sequencing.network import disconnect
@@ -29,6 +30,7 @@ def _taken_out(
     for variable, value in take_out(pipeline, replica).updates.items():
         effect[variable] = value
     note_outage_of_brokers(pipeline, effect)
+    note_unserved(pipeline, effect)
     is_counted_on = pipeline.controller.unfenced[replica.number].is_set
     heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), is_counted_on)
 
