@@ -16,7 +16,6 @@ from model.log.markers import is_listed, is_marker, is_taken_for_aborted
 from model.log.visibility import last_stable_offset
 from model.state.compaction import MARKER, REMOVED, REPLACED, Marker
 from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
 from model.state.transactions import Transaction
 from model.state.wording import entry_name
 
@@ -106,7 +105,6 @@ def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     if batch is not None:
         conditions.append(_follows(replica, marker, batch))
         arguments["batch"] = batch.number
-    due = z3.And(*conditions)
 
     def sentence(before: State, after: State) -> str:
         slots = replica.log.slots
@@ -119,7 +117,7 @@ def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
         replica.name,
         lane="brokers",
         arguments=arguments,
-        guard=while_it_takes_part(pipeline, replica, due) if batch is None else due,
+        guard=z3.And(*conditions),
         updates=effect.updates,
         sentence=sentence,
         semantics="10 D6",
@@ -159,7 +157,7 @@ def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: 
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "marker": marker, "transaction": transaction.number},
-        guard=while_it_takes_part(pipeline, replica, z3.And(*conditions)),
+        guard=z3.And(*conditions),
         updates=effect.updates,
         sentence=sentence,
         semantics="10 D6 D7",

@@ -1,0 +1,263 @@
+"""No action forgets what others rely on: parts of a moved replica, late answers, and what is to be remembered.
+
+Each of these holds for actions in many files, which call a function by name. The rules are written here once more, for
+any action; an action that breaks one is named.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import z3
+
+from model.deployment import Deployment
+from model.deployment.choices import OnProcessingError, Processing
+from model.deployment.compaction import Compaction
+from model.deployment.explored import FaultBudget
+from model.deployment.truncation import Truncation
+from model.durations import Quantity
+from model.faults import DELAYS_READING, OF_BROKERS, REPLACES_MEMBER, Fault
+from model.language import Action, Variable
+from model.log.unserved import is_unserved
+from model.pipeline import Model, build
+from model.state.taking_part import takes_part
+from tests.checker.asking import MANY
+from tests.checker.test_kernel import deployments
+
+ROOT = Path(__file__).parents[2]
+
+KEPT = Quantity("delete.retention.ms", 86_400_000, 86_400_000)
+"""So long that clients alone get every tombstone in time, and outages of brokers can still be longer."""
+
+
+CARELESS = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
+"""The cleaner before 3.1."""
+
+MOVED = (
+    "acks-0, one record",
+    "acks-all, resending, flushing, fast restarts",
+    "acks-all, eligible replicas, skipping",
+    "transactions, verified",
+    "transactions of version 2 that are forgotten",
+    "transactions that bump",
+    "transactions of 3.0 with brokers of 2.4",
+    "offsets that overlap",
+    "compacted, with transactions",
+)
+"""Deployments that get late answers and a replica that can be moved."""
+
+
+def with_faults(deployment: Deployment, *kinds: Fault) -> Deployment:
+    """The deployment with these kinds of fault besides its own."""
+    known = dict(deployment.faults.at_most) | {kind.value: MANY for kind in kinds}
+    return replace(deployment, faults=FaultBudget(deployment.faults.total, tuple(known.items())))
+
+
+def moved(deployment: Deployment) -> Deployment:
+    """The deployment with a replica that can be moved, and with late answers."""
+    return replace(with_faults(deployment, Fault.REASSIGNMENT, Fault.LATE_ANSWER), copies_newer_epochs=True)
+
+
+def kept(deployment: Deployment) -> Deployment:
+    """The deployment with tombstones that are kept for a day."""
+    return replace(deployment, durations=replace(deployment.durations, delete_retention=KEPT))
+
+
+@cache
+def cases() -> dict[str, Deployment]:
+    """Deployments that together have every rule, and every action that it is about."""
+    known = deployments()
+    old, unread = known["acks-all, KIP-101, clients without epochs"], known["acks-all, deleted unread"]
+    fast, closing = known["acks-all, resending, flushing, fast restarts"], OnProcessingError.CLOSE
+    tombstones, in_transactions = kept(known["compacted"]), kept(known["compacted, with transactions"])
+    at_once = replace(tombstones.durations, compaction_lag=Quantity("min.compaction.lag.ms", 0, 0))
+    return {
+        **{name: moved(known[name]) for name in MOVED},
+        "0.11": moved(replace(old, truncation=Truncation.HIGH_WATERMARK)),
+        "1.0, halting": moved(replace(old, unclean_leader_election=False)),
+        "2.0, going back": moved(replace(old, truncation=Truncation.EPOCHS)),
+        "deleted unread": moved(unread),
+        "deleted unread, offsets that overlap": replace(known["offsets that overlap"], durations=unread.durations),
+        "deleted unread, closing": replace(unread, on_processing_error=closing),
+        "deleted unread, handed off": replace(unread, on_processing_error=closing, processing=Processing.HANDED_OFF),
+        "tombstones": moved(tombstones),
+        "tombstones, fast restarts": replace(tombstones, restart_before_fenced=fast.restart_before_fenced),
+        "tombstones before 3.1": replace(tombstones, compaction=CARELESS, high_watermark_needs_min_isr=False),
+        "tombstones before 3.1, moved": moved(replace(tombstones, compaction=CARELESS, durations=at_once)),
+        "tombstones in transactions": moved(in_transactions),
+        "tombstones in transactions before 3.1": replace(in_transactions, compaction=CARELESS),
+    }
+
+
+@cache
+def model_of(name: str) -> Model:
+    return build(cases()[name])
+
+
+def implied(model: Model, action: Action, statement: z3.BoolRef) -> bool:
+    """Tell whether the statement holds wherever the action can happen."""
+    solver = z3.Solver()
+    solver.add(model.system.domain, action.guard)
+    return bool(solver.check(z3.Not(statement)) == z3.unsat)
+
+
+def after(action: Action, term: z3.ExprRef) -> z3.ExprRef:
+    """The value of a term after the action."""
+    return z3.substitute(term, *((variable.term, value) for variable, value in action.updates.items()))
+
+
+def parts(model: Model) -> Iterator[str]:
+    """A broker acts only while it has a replica, or does not know that it has none; of the others no fetch is answered.
+
+    Actions with a batch wait for what the broker has in its log, or was sent.
+    """
+    pipeline = model.pipeline
+    reassignment = pipeline.controller.reassignment
+    if reassignment is None:
+        return
+    for action in model.system.actions:
+        if action.lane != "brokers" or "batch" in action.arguments:
+            continue
+        if "broker" in action.arguments:
+            condition = takes_part(reassignment, pipeline.replica(action.arguments["broker"]))
+        elif "follower" in action.arguments:
+            unaware = pipeline.replica(action.arguments["leader"]).epoch.term != pipeline.controller.epoch.term
+            condition = z3.Or(reassignment.assigned(action.arguments["follower"]), unaware)
+        else:
+            continue
+        if not implied(model, action, condition):
+            yield f"{action} of a broker without a replica"
+
+
+def late_answers(model: Model) -> Iterator[str]:
+    """A late answer is dropped when its follower stops or follows anew, and when its leader starts or stops."""
+    pipeline = model.pipeline
+    if pipeline.late_answers is None:
+        return
+    for action in model.system.actions:
+        for follower in pipeline.replicas:
+            until = pipeline.late_answers.until[follower.number].term
+            leaders = [leader.number for leader in pipeline.followers_of(follower) if leader.up in action.updates]
+            dropped = [follower.leader.term == number for number in leaders]
+            if not action.updates.keys().isdisjoint((follower.up, follower.leader, follower.epoch)):
+                dropped.append(z3.BoolVal(True))
+            if dropped and not implied(model, action, z3.Implies(z3.Or(*dropped), after(action, until) == 0)):
+                yield f"{action} leaves a late answer to {follower.name}"
+
+
+def disturbances(model: Model) -> Iterator[str]:
+    """Every fault of a broker can move the coordinator, and nothing else but the loss of its own log."""
+    transactions = model.pipeline.transactions
+    if transactions is not None and transactions.disturbed is not None:
+        own = ("lose_end", "lose_all")
+        yield from _noted(model, transactions.disturbed, lambda one: one.fault in OF_BROKERS or one.name in own)
+
+
+def outages(model: Model) -> Iterator[str]:
+    """Every fault that keeps readers waiting is noted, and no other action is."""
+    history, deployment = model.pipeline.history, model.pipeline.deployment
+    closes = deployment.on_processing_error is OnProcessingError.CLOSE
+    ends = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
+    if history.brokers_were_out is not None:
+        yield from _noted(model, history.brokers_were_out, lambda one: one.fault in DELAYS_READING)
+    if history.consumer_was_out is not None:
+        yield from _noted(model, history.consumer_was_out, lambda one: one.fault in ends)
+
+
+def _noted(model: Model, remembered: Variable, notes: Callable[[Action], bool]) -> Iterator[str]:
+    for action in model.system.actions:
+        value = action.updates.get(remembered)
+        if notes(action) != (value is not None and value.eq(z3.IntVal(1))) or notes(action) != (value is not None):
+            yield f"{action} and {remembered.name}"
+
+
+def waits_for_tombstones(model: Model) -> Iterator[str]:
+    """It is remembered at once that the consumer waits for brokers while a tombstone ages, and only then."""
+    compacted = model.pipeline.compacted
+    if compacted is None or compacted.unserved is None:
+        return
+    unserved, waits = compacted.unserved.is_set, is_unserved(model.pipeline)
+    for action in model.system.actions:
+        later = after(action, waits)
+        remembered = after(action, unserved) == z3.Or(unserved, later)
+        concerned = compacted.unserved in action.updates or not later.eq(waits)
+        if concerned and not implied(model, action, z3.Implies(z3.Implies(waits, unserved), remembered)):
+            yield f"{action} and {compacted.unserved.name}"
+
+
+RULES = (parts, late_answers, disturbances, outages, waits_for_tombstones)
+
+
+def broken(model: Model) -> list[str]:
+    return [complaint for rule in RULES for complaint in rule(model)]
+
+
+@pytest.mark.parametrize("name", cases())
+def test_no_action_forgets_what_others_rely_on(name: str) -> None:
+    assert not broken(model_of(name))
+
+
+CALLS = (
+    ("model.compaction.cleaner", "while_it_takes_part", "tombstones before 3.1, moved"),
+    ("model.compaction.cleaner", "note_unserved", "tombstones"),
+    ("model.consuming.consumer", "note_outage_of_consumer", "deleted unread"),
+    ("model.consuming.failing", "note_outage_of_consumer", "deleted unread, closing"),
+    ("model.consuming.membership", "note_outage_of_consumer", "deleted unread"),
+    ("model.consuming.overlapping_offsets", "note_outage_of_consumer", "deleted unread, offsets that overlap"),
+    ("model.log.early_expiry", "while_it_takes_part", "transactions of 3.0 with brokers of 2.4"),
+    ("model.log.replica", "while_it_takes_part", "acks-0, one record"),
+    ("model.log.replica", "note_disturbance", "transactions that bump"),
+    ("model.producing.produce", "note_unserved", "tombstones in transactions"),
+    ("model.replication.answering_late", "while_it_takes_part", "acks-0, one record"),
+    ("model.replication.answering_late", "while_it_is_answered", "acks-0, one record"),
+    ("model.replication.broker", "while_it_takes_part", "acks-0, one record"),
+    ("model.replication.broker", "break_off_fetches", "acks-0, one record"),
+    ("model.replication.broker", "break_off_own_fetch", "acks-0, one record"),
+    ("model.replication.broker", "note_outage_of_brokers", "deleted unread"),
+    ("model.replication.broker", "note_unserved", "tombstones"),
+    ("model.replication.controller", "note_outage_of_brokers", "deleted unread"),
+    ("model.replication.controller", "note_unserved", "tombstones"),
+    ("model.replication.fetching", "while_it_is_answered", "acks-0, one record"),
+    ("model.replication.forging", "while_it_is_answered", "1.0, halting"),
+    ("model.replication.isr", "while_it_is_answered", "acks-0, one record"),
+    ("model.replication.isr", "note_unserved", "tombstones"),
+    ("model.replication.reassigning", "note_outage_of_brokers", "deleted unread"),
+    ("model.replication.reassigning", "note_unserved", "tombstones"),
+    ("model.replication.taken_out", "while_it_takes_part", "acks-0, one record"),
+    ("model.replication.taken_out", "note_outage_of_brokers", "deleted unread"),
+    ("model.replication.taken_out", "note_unserved", "tombstones"),
+    ("model.transactions.forgetting", "note_disturbance", "transactions of version 2 that are forgotten"),
+)
+"""Module, a function that its actions call, and a deployment in which that is noticed."""
+
+IMPLIED = {("model.replication.isr", "while_it_takes_part")}
+"""Calls that only say what the rest of the guard implies: who leads takes part."""
+
+
+def without(*arguments: object) -> object:
+    """In the place of a call: the condition as it is, or no effect."""
+    return arguments[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "name", "case"), CALLS)
+def test_a_call_that_is_left_out_is_noticed(module: str, name: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module(module), name, without)
+    assert broken(build(cases()[case]))
+
+
+def test_every_call_is_among_those_that_are_left_out() -> None:
+    names = {name for _, name, _ in CALLS}
+    found = set()
+    for file in sorted((ROOT / "model").rglob("*.py")):
+        module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+        found |= {(module, name) for name in imported & names}
+    assert found == {(module, name) for module, name, _ in CALLS} | IMPLIED
