@@ -147,8 +147,7 @@ def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> 
     """Move the position past ``count`` records, which poll() returns before they are processed (semantics 12, C1)."""
     consumer = pipeline.consumer
     last = consumer.position.term + (count - 1)
-    if consumer.commit_lost is not None:
-        effect[consumer.commit_lost] = False
+    effect[consumer.commit_lost] = False
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = consumer.position.term + count
     effect[consumer.position_epoch] = leader.log.at(last, "epoch")
@@ -192,10 +191,8 @@ def stop(effect: Effect, pipeline: Pipeline, *, ends: bool = True) -> None:
         for forwarded in consumer.forwarded:
             effect[forwarded] = 0
         forget_effects(pipeline.applied, effect)
-    if consumer.failed is not None:
-        effect[consumer.failed] = 0
-    if pipeline.consumer.commit_lost is not None:
-        effect[pipeline.consumer.commit_lost] = False
+    effect[consumer.failed] = 0
+    effect[pipeline.consumer.commit_lost] = False
     effect[pipeline.consumer.latest] = 0
     effect[pipeline.consumer.leader_epoch] = 0
     forget(pipeline.unapplied, effect)
@@ -331,8 +328,7 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
     for place, queued in enumerate(consumer.queued):
         effect.set_when(offset <= place, queued, 0)
         finish(pipeline, effect, place, queued, offset <= place)
-    if consumer.failed is not None:
-        effect[consumer.failed] = 0
+    effect[consumer.failed] = 0
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = offset
     effect[consumer.position_epoch] = z3.If(offset > 0, leader.log.at(offset - 1, "epoch"), 0)

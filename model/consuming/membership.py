@@ -32,14 +32,12 @@ from model.state.pipeline import Pipeline, Replica
 def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:
     """Let the process live on without its partition; its workers keep their records."""
     stop(effect, pipeline, ends=False)
-    if pipeline.consumer.replaced is not None:
-        effect[pipeline.consumer.replaced] = True
+    effect[pipeline.consumer.replaced] = True
 
 
 def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
     goes_on_without_it(pipeline, effect)
-    if pipeline.history.thrown_out is not None:
-        effect[pipeline.history.thrown_out] = True
+    effect[pipeline.history.thrown_out] = True
     note_outage_of_consumer(pipeline, effect)
 
 
@@ -97,8 +95,7 @@ def throw_out(pipeline: Pipeline) -> Action:
 
 def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
     goes_on_without_it(pipeline, effect)
-    if pipeline.history.handed_over is not None:
-        effect[pipeline.history.handed_over] = True
+    effect[pipeline.history.handed_over] = True
     note_outage_of_consumer(pipeline, effect)
 
 

@@ -48,8 +48,7 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
             effect.set_when(end == offset, queued, batch.record + 1)
     else:
         process(pipeline, effect, z3.IntVal(batch.record), end)
-    if consumer.commit_lost is not None:
-        effect[consumer.commit_lost] = False
+    effect[consumer.commit_lost] = False
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = end + 1
     effect[consumer.position_epoch] = leader.epoch.term

@@ -197,16 +197,14 @@ def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
             lives_on = z3.And(consumer.replaced.is_set, effect[queued] > 0)
             keep_for_late(pipeline, effect, z3.If(lives_on, place, -1), queued.term - 1)
         effect[queued] = 0
-    if consumer.replaced is not None:
-        effect[consumer.replaced] = False
+    effect[consumer.replaced] = False
 
 
 def _start(pipeline: Pipeline, effect: Effect) -> None:
     consumer = pipeline.consumer
     effect[consumer.running] = True
     for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over, consumer.undiscovered):
-        if remembered is not None:
-            effect[remembered] = False
+        effect[remembered] = False
     if pipeline.deployment.offsets_may_be_gone:
         effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
     begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]

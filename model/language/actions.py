@@ -18,7 +18,8 @@ Sentence = Callable[[State, State], str]
 class Effect:
     """The next value of each variable that an action changes; every other variable keeps its value.
 
-    Reading returns the value *after* the assignments so far, so that effects compose in sequence.
+    Reading returns the value *after* the assignments so far, so that effects compose in sequence. Assigning to None
+    changes nothing: it stands for a variable that the deployment does without.
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,9 @@ class Effect:
     def __getitem__(self, variable: Variable) -> z3.ArithRef:
         return self._next.get(variable, variable.term)
 
-    def __setitem__(self, variable: Variable, value: z3.ArithRef | z3.BoolRef | int) -> None:
+    def __setitem__(self, variable: Variable | None, value: z3.ArithRef | z3.BoolRef | int) -> None:
+        if variable is None:
+            return
         if isinstance(value, bool | int):
             self._next[variable] = z3.IntVal(int(value))
         elif z3.is_bool(value):
@@ -35,9 +38,10 @@ class Effect:
         else:
             self._next[variable] = value
 
-    def set_when(self, condition: z3.BoolRef, variable: Variable, value: z3.ArithRef | int) -> None:
+    def set_when(self, condition: z3.BoolRef, variable: Variable | None, value: z3.ArithRef | int) -> None:
         """Assign ``value`` where ``condition`` holds, and keep the value assigned so far elsewhere."""
-        self[variable] = z3.If(condition, value, self[variable])
+        if variable is not None:
+            self[variable] = z3.If(condition, value, self[variable])
 
     @property
     def updates(self) -> Mapping[Variable, z3.ArithRef]:

@@ -38,8 +38,7 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
     effect = Effect()
     for _, slot, is_known in known:
         effect.set_when(is_known, slot[FORGOTTEN], 1)
-    if replica.knows_producer is not None:
-        effect.set_when(batch.session.term == 0, replica.knows_producer, 0)
+    effect.set_when(batch.session.term == 0, replica.knows_producer, 0)
     return Action(
         "forget_producer",
         replica.name,

@@ -80,8 +80,7 @@ def forget_deleted(effect: Effect, replica: Replica) -> None:
     """
     if replica.log_start is None:
         return
-    if replica.knows_producer is not None:
-        effect.set_when(replica.log_start.term > 0, replica.knows_producer, 0)
+    effect.set_when(replica.log_start.term > 0, replica.knows_producer, 0)
     for offset, slot in enumerate(replica.log.slots):
         effect.set_when(z3.And(replica.log.has(offset), replica.log_start.term > offset), slot[FORGOTTEN], 1)
 

@@ -33,8 +33,7 @@ def die(pipeline: Pipeline, replica: Replica) -> Effect:
     effect[replica.cut_off] = False
     effect[replica.leader] = 0
     effect[replica.epoch] = 0
-    if replica.restored is not None:
-        effect[replica.restored] = 0
+    effect[replica.restored] = 0
     stop_leading(effect, replica)
     break_off_fetches(pipeline, effect, replica)
     return effect
@@ -109,8 +108,7 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     effect = die(pipeline, replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, 0)
-    if replica.knows_producer is not None:
-        effect[replica.knows_producer] = False
+    effect[replica.knows_producer] = False
     note_outage_of_brokers(pipeline, effect)
     return Action(
         "lose_disk",
@@ -134,8 +132,7 @@ def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> 
 
 def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.ArithRef) -> None:
     """Prepare a replica to follow: it has to ask where the logs diverge, or truncates to its high watermark (8)."""
-    if replica.reconciled is not None:
-        effect[replica.reconciled] = False
+    effect[replica.reconciled] = False
     if pipeline.deployment.truncation is Truncation.HIGH_WATERMARK:
         follows = z3.And(leader != 0, leader != replica.number)
         known = effect[replica.high_watermark]
@@ -184,8 +181,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     _forget_fetches_of(pipeline, effect, replica)
     among = after_stop(pipeline, replica)
     restore_numbers(pipeline, effect, replica)
-    if replica.stopped_in_order is not None:
-        effect[replica.stopped_in_order] = False
+    effect[replica.stopped_in_order] = False
     welcome(pipeline, effect, replica, among)
     note_unserved(pipeline, effect)
 

@@ -120,8 +120,7 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
     for number, member in controller.isr.items():
         effect[member] = number == replica.number
     for forgotten in (*controller.elr.values(), controller.last_known_leader):
-        if forgotten is not None:
-            effect[forgotten] = 0
+        effect[forgotten] = 0
     return Action(
         "elect_unclean",
         "controller",

@@ -62,10 +62,8 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     controller = pipeline.controller
     effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
-    if replica.flushed is not None:
-        effect[replica.flushed] = replica.log.end.term
-    if replica.stopped_in_order is not None:
-        effect[replica.stopped_in_order] = True
+    effect[replica.flushed] = replica.log.end.term
+    effect[replica.stopped_in_order] = True
     return Action(
         "finish_shutdown",
         replica.name,

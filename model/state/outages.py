@@ -15,11 +15,9 @@ def note_disturbance(pipeline: Pipeline, effect: Effect) -> None:
 def note_outage_of_brokers(pipeline: Pipeline, effect: Effect) -> None:
     """Remember that some broker was away or no longer leads, so that clients have to find out whom to ask."""
     note_disturbance(pipeline, effect)
-    if pipeline.history.brokers_were_out is not None:
-        effect[pipeline.history.brokers_were_out] = True
+    effect[pipeline.history.brokers_were_out] = True
 
 
 def note_outage_of_consumer(pipeline: Pipeline, effect: Effect) -> None:
     """Remember that the group was without its consumer, where that decides whether a record is read in time."""
-    if pipeline.history.consumer_was_out is not None:
-        effect[pipeline.history.consumer_was_out] = True
+    effect[pipeline.history.consumer_was_out] = True
