@@ -119,6 +119,15 @@ def deployments() -> dict[str, Deployment]:
             consumer_knows_epochs=False,
             consumer_checks_epochs=False,
         ),
+        "acks=1, KIP-101, halting": replace(
+            example("acks-1", (Fault.KILL, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER)),
+            bounds=SMALL,
+            replicas=2,
+            truncation=Truncation.LAST_EPOCH,
+            mends_of_2_0_1=False,
+            consumer_knows_epochs=False,
+            consumer_checks_epochs=False,
+        ),
         "librdkafka, gapless": replace(
             example("idempotent-resend"),
             bounds=replace(SMALL, sends=2, log=2),
@@ -330,7 +339,7 @@ NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_taken_out)\([^
 """Where actions get their names: some are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"
-MACHINES = sorted((*MODEL.glob("*.py"), *MODEL.glob("transactions/*.py"), *MODEL.glob("compaction/*.py")))
+MACHINES = sorted(path for path in MODEL.rglob("*.py") if path.parent.name != "published")
 
 
 @dataclass
