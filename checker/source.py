@@ -243,7 +243,7 @@ def narrowed(
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require or ())]
         asked = tuple(Given("require", name, origin) for name, origin in options) or None
         named = None if profile is None else _profile(profile)
-        transactional = deployment.transactional is not None
+        transactional = deployment.producer.transactional is not None
         required = read_required(asked, transactional=transactional, profile=named)
         deployment = replace(deployment, require=required, profile=requiring(asked, named))
     return deployment

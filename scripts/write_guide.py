@@ -44,7 +44,7 @@ def properties() -> Iterator[Sequence[str]]:
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
-    every = replace(some, require=KNOWN_PROPERTIES, transactional=transactional)
+    every = replace(some, require=KNOWN_PROPERTIES, producer=replace(some.producer, transactional=transactional))
     for one in properties_of(declare(every)):
         yield one.name, one.family, one.statement, one.guarantee, one.witness_words
 

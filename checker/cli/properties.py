@@ -16,5 +16,6 @@ def properties() -> None:
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
-    any_deployment = replace(some, require=KNOWN_PROPERTIES, transactional=transactional)
+    producer = replace(some.producer, transactional=transactional)
+    any_deployment = replace(some, require=KNOWN_PROPERTIES, producer=producer)
     print_properties(console(), properties_of(declare(any_deployment)))
