@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from model.deployment import KNOWN_PROPERTIES, read_properties  # noqa: E402
 from model.deployment.options import OPTION_KEYS  # noqa: E402
 from model.faults import Fault  # noqa: E402
-from properties.claims import catalogue as claims  # noqa: E402
+from properties.claims import all_claims as claims  # noqa: E402
 from reports.guide.settings import owners  # noqa: E402
 
 HAPPENED = "it happened"

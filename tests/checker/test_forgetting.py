@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.granted import COORDINATOR_LASTS
+from checker.modelling_assumptions import COORDINATOR_LASTS
 from model.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.deployment.required_properties import OF_TRANSACTIONS

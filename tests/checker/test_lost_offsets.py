@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checker.granted import COMMITS_LAST
+from checker.modelling_assumptions import COMMITS_LAST
 from model.deployment import Deployment
 from model.deployment.choices import Commit, Group, OffsetReset, Sink
 from model.faults import Fault

@@ -12,7 +12,7 @@ from checker.export.exported import export_deployment, export_protocol
 from checker.export.tla import TlaModule
 from checker.export.writing import Format, write
 from model.faults import Fault
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.counting import engine_states, naive_states
 from tests.checker.export.systems import random_exported, turnstile

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checker.check import check
-from checker.granted import HEARD_IN_TIME, READ_IN_TIME
+from checker.modelling_assumptions import HEARD_IN_TIME, READ_IN_TIME
 from model.deployment import read_deployment
 from model.deployment.implied.commits import offsets_expire
 from properties.verdict import Status, Verdict

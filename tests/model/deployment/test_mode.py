@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.sought import seek
+from checker.existing_files import seek
 from checker.source import Source
 from model.deployment import Deployment, read_properties
 

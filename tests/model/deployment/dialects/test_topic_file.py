@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.sought import Sought
+from checker.existing_files import Sought
 from checker.source import Source
 
 PRODUCER = "bootstrap.servers=b:9092\nkey.serializer=S\nacks=all\n"

@@ -372,7 +372,7 @@ EVERYTHING = (
 """All modelling assumptions except :data:`OF_READING`."""
 
 
-def taken_for_granted(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
+def assumptions_behind(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
     """Yield the texts of the modelling assumptions behind a pass of the property ``name``.
 
     ``reads``: the property's part of the system has the consumer's position. ``in_time``: the pass rests on timing.
