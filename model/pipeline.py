@@ -23,6 +23,7 @@ from model.consuming import (
     saving,
 )
 from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import ends_of_producer
 from model.displays import displays
 from model.faults import Fault
 from model.language import TransitionSystem
@@ -51,7 +52,7 @@ class Model:
 def build(deployment: Deployment) -> Model:
     """Build the model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
-    possible = deployment.possible_faults
+    possible = deployment.faults.possible
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_failures = (id_refusals, late_errors, elsewhere, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
@@ -103,9 +104,9 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
         "epochs": z3.Not(controller.epoch_left(pipeline)),
     }
-    if pipeline.deployment.ends_of_producer > pipeline.producer.session.high:
+    if ends_of_producer(pipeline.deployment) > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
-    if pipeline.deployment.idempotence:
+    if pipeline.deployment.producer.idempotence:
         wanted = z3.Or(*_bumps_due(pipeline))
         limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
     return limits
@@ -116,13 +117,13 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     if pipeline.transactions is not None:
         yield coordinator.epoch_wanted(pipeline)
         return
-    if pipeline.deployment.drains:
+    if pipeline.deployment.producer.drains:
         yield draining.bump_due(pipeline)
         return
-    if pipeline.deployment.numbers_ahead:
+    if pipeline.deployment.producer.numbers_ahead:
         yield from numbering.bumps_due(pipeline)
         return
-    if pipeline.deployment.takes_new_ids:
+    if pipeline.deployment.producer.takes_new_ids:
         yield from id_refusals.new_ids_due(pipeline)
         yield from late_errors.bumps_due(pipeline)
         return
@@ -134,5 +135,5 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield refusals.bump_due(pipeline, batch, leader)
         if id_refusals.some_do_not_know(pipeline):
             yield id_refusals.bump_for_unknown_due(pipeline, batch, leader)
-        if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+        if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
             yield refusals.bump_after_failure_due(pipeline, batch, leader)

@@ -59,7 +59,7 @@ def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
     position = consumer.position.term
     effect = Effect()
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.commits_at_once:
+    if pipeline.deployment.application.commits_at_once:
         commit_position(pipeline, effect)
     for record, passed in enumerate(compacted.passed):
         rightly = [

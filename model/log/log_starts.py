@@ -37,7 +37,7 @@ def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3
     if replica.log_start is None:
         return
     effect.set_when(start > replica.log_start.term, replica.log_start, start)
-    sequencing = pipeline.deployment.sequencing
+    sequencing = pipeline.deployment.producer.sequencing
     if sequencing is None or sequencing.forgets is not Forgets.WITH_ITS_RECORDS:
         return
     for offset, slot in enumerate(replica.log.slots):
@@ -59,7 +59,7 @@ def _of_one_producer(pipeline: Pipeline, effect: Effect, one: Slot, other: Slot)
             for batch in batches
         )
     )
-    if pipeline.deployment.takes_new_ids:
+    if pipeline.deployment.producer.takes_new_ids:
         same = z3.And(same, effect[one["producer_epoch"]] == effect[other["producer_epoch"]])
     return same
 

@@ -18,7 +18,7 @@ def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
     waits for its ISR before it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
     """
     reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
-    if pipeline.deployment.high_watermark_needs_min_isr:
+    if pipeline.deployment.cluster.high_watermark_needs_min_isr:
         for leader in pipeline.replicas:
             reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
     if pipeline.transactions is not None:

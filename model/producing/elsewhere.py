@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import z3
 
 from model.deployment.choices import ProducerId
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect
 from model.sequencing.draining import has_stopped, stop_for_good
@@ -38,20 +39,20 @@ def fail_elsewhere(pipeline: Pipeline) -> Action:
     producer, deployment = pipeline.producer, pipeline.deployment
     effect = Effect()
     goes_on = epoch_left(pipeline)
-    if deployment.takes_new_ids:
+    if deployment.producer.takes_new_ids:
         take_new_id(pipeline, effect, z3.BoolVal(True))
         then = "takes a new producer id"
-    elif deployment.rewinds:
+    elif deployment.producer.rewinds:
         assert producer.moved_on is not None
         effect[producer.epoch] = producer.epoch.term + 1
         effect[producer.moved_on] = NUMBERS_BEGIN_AGAIN
         goes_on = z3.And(goes_on, z3.Not(has_stopped(pipeline)))
         then = "bumps its epoch"
-    elif deployment.drains:
+    elif deployment.producer.drains:
         effect[producer.unresolved] = True
         goes_on = z3.Not(z3.Or(has_stopped(pipeline), producer.unresolved.is_set))
         then = "will bump its epoch when nothing is in flight"
-    elif deployment.numbers_ahead:
+    elif deployment.producer.numbers_ahead:
         effect[producer.epoch] = producer.epoch.term + 1
         effect[producer.next_sequence] = 0
         then = "bumps its epoch"
@@ -121,13 +122,13 @@ def follow(pipeline: Pipeline) -> Action:
     producer, deployment = pipeline.producer, pipeline.deployment
     moved_on = producer.moved_on
     assert moved_on is not None
-    again = moved_on.term == LAST_ONE_SUCCEEDED if deployment.sender.keeps_numbers else z3.BoolVal(True)
+    again = moved_on.term == LAST_ONE_SUCCEEDED if deployment.producer.sender.keeps_numbers else z3.BoolVal(True)
     effect = Effect()
     effect[producer.epoch] = producer.epoch.term + 1
     effect[moved_on] = 0
     effect.set_when(again, producer.next_sequence, 0)
     effect.set_when(again, producer.last_acknowledged, -1)
-    if deployment.sender.keeps_numbers and deployment.producer_id is ProducerId.KNOWN:
+    if deployment.producer.sender.keeps_numbers and deployment.application.producer_id is ProducerId.KNOWN:
         # The partition knows the producer, so its first number here is not the first of an epoch.
         first = z3.And(producer.session.term == 0, producer.epoch.term == 0, producer.next_sequence.term == 0)
         effect.set_when(z3.And(z3.Not(again), first), producer.next_sequence, 1)
@@ -143,7 +144,7 @@ def follow(pipeline: Pipeline) -> Action:
             "the producer goes on with this partition in its new epoch, "
             + (
                 "from sequence number 0"
-                if not deployment.sender.keeps_numbers or before[moved_on.name] == LAST_ONE_SUCCEEDED
+                if not deployment.producer.sender.keeps_numbers or before[moved_on.name] == LAST_ONE_SUCCEEDED
                 else "but under its old sequence numbers (KAFKA-12152)"
             )
         ),
@@ -154,19 +155,19 @@ def follow(pipeline: Pipeline) -> Action:
 def note_success(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Note a success of the last batch under the old epoch, which makes clients 2.5 to 2.7.0 begin at 0 (3.4)."""
     moved_on = pipeline.producer.moved_on
-    if moved_on is not None and pipeline.deployment.sender.keeps_numbers:
+    if moved_on is not None and pipeline.deployment.producer.sender.keeps_numbers:
         last = z3.And(moved_on.term > 0, z3.Not(_is_something_numbered(pipeline, batch)))
         effect.set_when(last, moved_on, LAST_ONE_SUCCEEDED)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of failures at another partition, where the deployment names that fault."""
-    if not pipeline.deployment.fails_elsewhere:
+    if not fails_elsewhere(pipeline.deployment):
         return
     deployment = pipeline.deployment
-    if not (deployment.rewinds and deployment.sender.stops_on_loss):
+    if not (deployment.producer.rewinds and deployment.producer.sender.stops_on_loss):
         yield fail_elsewhere(pipeline)
-    if deployment.drains and (deployment.sender.stops_on_loss or not deployment.rewinds):
+    if deployment.producer.drains and (deployment.producer.sender.stops_on_loss or not deployment.producer.rewinds):
         yield stop_elsewhere(pipeline)
-    if pipeline.producer.moved_on is not None and not deployment.rewinds:
+    if pipeline.producer.moved_on is not None and not deployment.producer.rewinds:
         yield follow(pipeline)

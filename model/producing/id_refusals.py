@@ -83,7 +83,7 @@ def _may_start_again(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     heard = pipeline.producer.heard
     assert heard is not None
     nothing = z3.Not(heard.is_set)
-    if pipeline.deployment.producer_id is ProducerId.KNOWN:
+    if pipeline.deployment.application.producer_id is ProducerId.KNOWN:
         goes_on = z3.And(pipeline.producer.session.term == 0, pipeline.producer.epoch.term == 0)
         nothing = z3.And(nothing, z3.Not(goes_on))
     return nothing
@@ -237,7 +237,7 @@ def resolve_with_new_id(pipeline: Pipeline) -> Action:
 
 def some_do_not_know(pipeline: Pipeline) -> bool:
     """Tell whether brokers answer UNKNOWN_PRODUCER_ID to a producer that they do not know (1.0 to 2.4)."""
-    sequencing = pipeline.deployment.sequencing
+    sequencing = pipeline.deployment.producer.sequencing
     return sequencing is not None and sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID
 
 
@@ -254,11 +254,11 @@ def new_ids_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of refused sequence numbers with a client or brokers before 2.5."""
-    if pipeline.deployment.takes_new_ids and not one_by_one(pipeline):
+    if pipeline.deployment.producer.takes_new_ids and not one_by_one(pipeline):
         yield resolve_with_new_id(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
-        if pipeline.deployment.takes_new_ids:
+        if pipeline.deployment.producer.takes_new_ids:
             yield refuse_out_of_order(pipeline, batch, leader)
         if some_do_not_know(pipeline):
-            told = refuse_unknown if pipeline.deployment.takes_new_ids else reject_unknown
+            told = refuse_unknown if pipeline.deployment.producer.takes_new_ids else reject_unknown
             yield told(pipeline, batch, leader)

@@ -119,7 +119,11 @@ def _over(effect: Effect, batch: Batch) -> None:
 def _said_of_numbers(pipeline: Pipeline, before: State, after: State) -> str:
     producer = pipeline.producer
     if after[producer.epoch.name] > before[producer.epoch.name]:
-        return "; the producer takes a new producer id" if pipeline.deployment.takes_new_ids else "; it bumps its epoch"
+        return (
+            "; the producer takes a new producer id"
+            if pipeline.deployment.producer.takes_new_ids
+            else "; it bumps its epoch"
+        )
     freed = after[producer.next_sequence.name] < before[producer.next_sequence.name]
     return ": it counts the sequence number as unused" if freed else ""
 
@@ -128,7 +132,7 @@ def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
     """Let an error, or the end of the connection, after the failed send change the numbers of later records (3.4)."""
     effect = Effect()
     due = _error_is_due(pipeline, batch)
-    if pipeline.deployment.takes_new_ids:
+    if pipeline.deployment.producer.takes_new_ids:
         shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
     else:
         bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
@@ -184,7 +188,11 @@ def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
     """Tell whether the request reaches its leader, which finds a gap before it or does not know the producer."""
     assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
     check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
-    refused = z3.Or(check.out_of_order, check.fenced) if not pipeline.deployment.takes_new_ids else check.out_of_order
+    refused = (
+        z3.Or(check.out_of_order, check.fenced)
+        if not pipeline.deployment.producer.takes_new_ids
+        else check.out_of_order
+    )
     if check.unknown is not None:
         refused = z3.Or(refused, check.unknown)
     here = z3.And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
@@ -195,7 +203,7 @@ def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     """Refuse a sequence number after its send has failed, which the client treats as lost data all the same (3.4)."""
     effect = Effect()
     current = is_of_current_id(pipeline, batch)
-    if pipeline.deployment.takes_new_ids:
+    if pipeline.deployment.producer.takes_new_ids:
         take_new_id(pipeline, effect, current)
     else:
         bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
@@ -250,16 +258,16 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
     for batch, leader in product(waiting, pipeline.replicas):
         yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
-    if not pipeline.deployment.takes_new_ids:
+    if not pipeline.deployment.producer.takes_new_ids:
         yield from (_error_is_due(pipeline, batch) for batch in waiting)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of late answers that can change something."""
-    older = pipeline.deployment.older_transactions
+    older = pipeline.deployment.producer.older_transactions
     frees = older is not None and older.errors_free_numbers
     for batch in pipeline.producer.batches:
-        if frees or (batch.late is not None and pipeline.deployment.takes_new_ids):
+        if frees or (batch.late is not None and pipeline.deployment.producer.takes_new_ids):
             yield give_up_on_error(pipeline, batch)
             for leader in pipeline.replicas:
                 yield give_up_on_timeout(pipeline, batch, leader)

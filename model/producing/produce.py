@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.deployment.choices import Acks
+from model.deployment.implied.cleaning import drops_markers
+from model.deployment.implied.forgetting import brokers_forget_producers
 from model.language import Action, Effect, State
 from model.log.replica import advance_high_watermark, append
 from model.log.unserved import note_unserved
@@ -48,11 +50,11 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
-    if pipeline.deployment.brokers_forget_producers:
+    if brokers_forget_producers(pipeline.deployment):
         entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
-    if pipeline.deployment.drops_markers:
+    if drops_markers(pipeline.deployment):
         entry[MARKER] = int(Marker.STANDS)
     return entry
 
@@ -73,7 +75,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     numbers = (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *numbers))
     advance_high_watermark(pipeline, effect, leader)
-    done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
+    done = Fate.ACKNOWLEDGED if pipeline.deployment.producer.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
     keep_what_was_sent(pipeline, effect, batch)
     effect[batch.fate] = int(done)
@@ -178,9 +180,9 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Let the leader's success response reach the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
     producer = pipeline.producer
     condition = waits_at(batch, leader)
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
-    if pipeline.deployment.rewinds:
+    if pipeline.deployment.producer.rewinds:
         condition = z3.And(condition, is_next_answer(pipeline, batch))
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
@@ -189,16 +191,16 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     if batch.numbering is not None:
         acknowledge_number(pipeline, effect, batch, offset_of(pipeline, batch, leader))
     elif batch.sequence is not None:
-        if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
+        if not (pipeline.deployment.producer.numbers_ahead or pipeline.deployment.producer.rewinds):
             later = batch.sequence.term > producer.last_acknowledged.term
             effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
             note_success(pipeline, effect, batch)
             if producer.heard is not None:
                 effect[producer.heard] = True
-        if pipeline.deployment.drains and not pipeline.deployment.rewinds:
+        if pipeline.deployment.producer.drains and not pipeline.deployment.producer.rewinds:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1
-    if pipeline.deployment.rewinds:
+    if pipeline.deployment.producer.rewinds:
         heed_answer(pipeline, effect, batch)
     if batch.numbered_in is not None:
         forget_numbers(effect, batch, z3.BoolVal(True))
@@ -309,7 +311,7 @@ def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Act
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the leader's actions on produce requests."""
-    if pipeline.deployment.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
+    if pipeline.deployment.producer.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
         for leader in pipeline.replicas:
             yield time_out(pipeline, leader)
     for batch in pipeline.producer.batches:
@@ -317,28 +319,28 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield append_batch(pipeline, batch, leader)
             yield reject_not_leader(pipeline, batch, leader)
             yield execute_delayed(pipeline, batch, leader)
-            if pipeline.deployment.acks is not Acks.NONE:
+            if pipeline.deployment.producer.acks is not Acks.NONE:
                 yield refuse_for_good(pipeline, batch, leader)
                 yield acknowledge(pipeline, batch, leader)
-            if pipeline.deployment.acks is Acks.ALL:
+            if pipeline.deployment.producer.acks is Acks.ALL:
                 yield reject_not_enough_replicas(pipeline, batch, leader)
                 yield fail_not_enough_after_append(pipeline, batch, leader)
                 yield time_out_at_broker(pipeline, batch, leader)
-            if pipeline.deployment.idempotence:
+            if pipeline.deployment.producer.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
-                if pipeline.deployment.rewinds:
+                if pipeline.deployment.producer.rewinds:
                     yield refuse_and_reset(pipeline, batch, leader)
                     continue
-                if pipeline.deployment.drains:
+                if pipeline.deployment.producer.drains:
                     yield refuse_later(pipeline, batch, leader)
                     yield refuse_first_due(pipeline, batch, leader)
-                elif pipeline.deployment.numbers_ahead:
+                elif pipeline.deployment.producer.numbers_ahead:
                     yield refuse_gap(pipeline, batch, leader)
                 elif pipeline.transactions is not None:
                     yield refuse_in_transaction(pipeline, batch, leader)
-                elif not pipeline.deployment.takes_new_ids:
+                elif not pipeline.deployment.producer.takes_new_ids:
                     yield reject_out_of_order(pipeline, batch, leader)
-                if not pipeline.deployment.takes_new_ids:
+                if not pipeline.deployment.producer.takes_new_ids:
                     yield reject_old_epoch(pipeline, batch, leader)
             if pipeline.transactions is not None:
                 yield reject_unverified(pipeline, batch, leader)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.other_partitions import numbers_on
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, is_at
@@ -116,7 +117,7 @@ def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> 
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.Not(fails))
     complete(pipeline, effect, batch, Fate.FAILED, fails)
-    if pipeline.deployment.older_transactions is not None:
+    if pipeline.deployment.producer.older_transactions is not None:
         close_gap(pipeline, effect, batch, z3.And(fails, is_free(pipeline, batch)))
     return Action(
         "refuse_in_transaction",
@@ -142,7 +143,7 @@ def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     assert batch.sequence is not None
     later = batch.sequence.term > producer.last_acknowledged.term + 1
     effect = Effect()
-    if pipeline.transactions is None or pipeline.deployment.sender.bumps_within:
+    if pipeline.transactions is None or pipeline.deployment.producer.sender.bumps_within:
         fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
         effect[producer.unresolved] = True
         then = "the producer will bump its epoch when nothing is in flight"
@@ -189,7 +190,7 @@ def refuse_first_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
 
 def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client bumps its epoch after a permanent failure: not after the last retry (semantics 3.4)."""
-    retries = pipeline.deployment.retries
+    retries = pipeline.deployment.producer.retries
     return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
 
 
@@ -211,29 +212,33 @@ def _fail_for_good(
     producer = pipeline.producer
     guard = z3.And(when, answered_in_order(pipeline, batch, leader))
     effect = Effect()
-    if pipeline.deployment.rewinds:
+    if pipeline.deployment.producer.rewinds:
         fail_partition(pipeline, effect, batch)
     else:
         complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    if pipeline.deployment.drains and pipeline.deployment.sender.gapless:
+    if pipeline.deployment.producer.drains and pipeline.deployment.producer.sender.gapless:
         stop_for_good(pipeline, effect, z3.BoolVal(True))
-    elif pipeline.deployment.numbers_ahead:
+    elif pipeline.deployment.producer.numbers_ahead:
         guard = z3.And(guard, epoch_left(pipeline))
-    elif pipeline.deployment.takes_new_ids:
+    elif pipeline.deployment.producer.takes_new_ids:
         if not one_by_one(pipeline):
             shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
-    elif pipeline.deployment.idempotence and not pipeline.deployment.drains and pipeline.transactions is None:
+    elif (
+        pipeline.deployment.producer.idempotence
+        and not pipeline.deployment.producer.drains
+        and pipeline.transactions is None
+    ):
         bumps = _bumps_after_failure(pipeline, batch)
-        if pipeline.deployment.numbers_on and producer.moved_on is not None:
+        if numbers_on(pipeline.deployment) and producer.moved_on is not None:
             bumps = z3.And(bumps, producer.moved_on.term == 0)
         bump_epoch(pipeline, effect, bumps, failed=batch)
         guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
-    elif pipeline.transactions is not None and pipeline.deployment.drains:
+    elif pipeline.transactions is not None and pipeline.deployment.producer.drains:
         if stops:
             stop_for_good(pipeline, effect, z3.BoolVal(True))
         else:
             only_abort_is_left(pipeline, effect, batch, bumps=False)
-    elif pipeline.deployment.older_transactions is not None:
+    elif pipeline.deployment.producer.older_transactions is not None:
         close_gap(pipeline, effect, batch, is_free(pipeline, batch))
     elif pipeline.transactions is not None:
         close_gap(pipeline, effect, batch)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.deployment.choices import Acks
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Variable
 from model.log.sequence_check import SequenceCheck
 from model.sequencing.idempotence import check_sequence, numbers_sent
@@ -18,7 +19,7 @@ from model.state.shared_terms import shared
 def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     """Tell whether the request is the next that a running broker handles: all before it are answered (1.1)."""
     before = [ahead.is_set for ahead in batch.ahead.values()]
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         before += [
             z3.And(waits_at(other, broker), z3.Not(replicated(pipeline, other, broker)))
             for other in pipeline.producer.batches
@@ -55,7 +56,7 @@ def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck 
 
 def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader accepts writes: with acks=all its ISR must reach ``min.insync.replicas`` first (3.2)."""
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         return pipeline.enough_in_sync(leader)
     return z3.BoolVal(True)
 
@@ -66,11 +67,11 @@ def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> 
     The entry can be another record with the same producer epoch and sequence number (semantics 3.4, 4.1 to 4.3).
     """
     itself = slot["batch"].term == batch.number
-    if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
+    if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.producer.numbers_repeat):
         return itself
     epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
-    epoch_changes = pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere
-    if batch.numbering is not None or pipeline.deployment.numbers_ahead or epoch_changes:
+    epoch_changes = pipeline.deployment.producer.rewinds and fails_elsewhere(pipeline.deployment)
+    if batch.numbering is not None or pipeline.deployment.producer.numbers_ahead or epoch_changes:
         epoch, sequence = numbers_sent(pipeline, batch)
     same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
     taken_for = z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)

@@ -54,7 +54,7 @@ def bump_when_drained(pipeline: Pipeline) -> Action:
     if producer.moved_on is not None:
         effect[producer.moved_on] = 0
     assert producer.draining is not None
-    effect[producer.draining] = pipeline.deployment.rewinds
+    effect[producer.draining] = pipeline.deployment.producer.rewinds
     for batch in producer.batches:
         assert batch.sequence is not None
         effect[batch.sequence] = -1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_fenced, producer_ids_expire
 from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Unknown
 from model.language import Effect, State
@@ -25,9 +26,9 @@ def check_sequence(
     An epoch never has more batches in a log than the five that a broker remembers. A broker accepts any sequence number
     of a producer id that it does not know, unless its release requires 0 (semantics 11.5).
     """
-    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
-    if pipeline.deployment.sequencing is not None:
-        return check_by_release(pipeline, pipeline.deployment.sequencing, leader, batch, epoch, sequence)
+    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
+    if pipeline.deployment.producer.sequencing is not None:
+        return check_by_release(pipeline, pipeline.deployment.producer.sequencing, leader, batch, epoch, sequence)
 
     def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
         if transactions is not None:
@@ -39,15 +40,15 @@ def check_sequence(
         known = leader.knows_producer.is_set
         if transactions is None:
             known = z3.And(known, batch.session.term == 0)
-        elif pipeline.deployment.brokers_forget_fenced:
+        elif brokers_forget_fenced(pipeline.deployment):
             known = z3.And(known, z3.Not(is_forgotten(pipeline, leader, 0)))
         last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
     numbered_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
-        if pipeline.deployment.brokers_forget_fenced:
+        if brokers_forget_fenced(pipeline.deployment):
             ours = z3.And(ours, z3.Not(is_forgotten(pipeline, leader, offset)))
-        if pipeline.deployment.producer_ids_expire or pipeline.deployment.brokers_forget_deleted:
+        if producer_ids_expire(pipeline.deployment) or brokers_forget_deleted(pipeline.deployment):
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         numbered = ours
         if transactions is not None:
@@ -69,7 +70,7 @@ def check_sequence(
             same = z3.And(same, z3.Not(transactions.is_marker(slot["batch"].term)))
         numbered_here.append(numbered)
         same_here.append(z3.And(ours, same))
-    older = pipeline.deployment.older_transactions
+    older = pipeline.deployment.producer.older_transactions
     seen = is_remembered(leader, same_here, numbered_here, remembers_one=older is not None and older.remembers_one)
     fenced = epoch < last_epoch
     duplicate = z3.And(epoch == last_epoch, seen)
@@ -134,7 +135,7 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Give a batch its sequence number at its first transmission, and note the request's numbers (3.1, P2)."""
     if batch.sequence is None or batch.sent_epoch is None or batch.sent_sequence is None:
         return
-    if pipeline.deployment.numbers_ahead:
+    if pipeline.deployment.producer.numbers_ahead:
         keep_numbers(pipeline, effect, batch, z3.BoolVal(True))
         return
     fresh = batch.sequence.term < 0
@@ -234,14 +235,14 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
         left = pipeline.producer.next_sequence
         used = z3.And(when, batch.sequence.term >= 0, left.term > 0)
         effect.set_when(used, left, left.term - 1)
-    elif pipeline.deployment.numbers_ahead:
+    elif pipeline.deployment.producer.numbers_ahead:
         assert batch.sequence is not None
         numbered = z3.And(when, batch.sequence.term >= 0)
         effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)
         effect.set_when(numbered, pipeline.producer.next_sequence, 0)
-    elif pipeline.deployment.drains:
+    elif pipeline.deployment.producer.drains:
         by_itself = pipeline.transactions is None
-        if by_itself and not out_of_retries and not pipeline.deployment.rewinds:
+        if by_itself and not out_of_retries and not pipeline.deployment.producer.rewinds:
             effect.set_when(when, unresolved, 1)
     elif batch.sequence is not None and not out_of_retries:
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
@@ -249,7 +250,7 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
 
 def leaves_number_to_next(pipeline: Pipeline) -> bool:
     """Tell whether the next record gets a failed one's number, stored or not: transactions of 0.11 (11.7)."""
-    older = pipeline.deployment.older_transactions
+    older = pipeline.deployment.producer.older_transactions
     return older is not None and older.in_doubt is InDoubt.NEXT_RECORD
 
 
@@ -269,7 +270,7 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
 
 def use_up_attempts(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Take one attempt from what waits behind the failed batch, for a client that numbers ahead (semantics 4.2)."""
-    if not pipeline.deployment.numbers_ahead:
+    if not pipeline.deployment.producer.numbers_ahead:
         return
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:
@@ -280,9 +281,9 @@ def use_up_attempts(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.B
 
 def will_be_retried(pipeline: Pipeline, batch: Batch, state: State) -> bool:
     """Tell whether the batch, whose attempt failed, has another attempt left in this state."""
-    if not pipeline.deployment.numbers_ahead:
+    if not pipeline.deployment.producer.numbers_ahead:
         return state[batch.fate.name] == Fate.BUFFERED
-    return state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name] <= pipeline.deployment.retries
+    return state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name] <= pipeline.deployment.producer.retries
 
 
 def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:

@@ -90,20 +90,20 @@ def fail_attempt(
         when = z3.And(when, is_of_current_id(pipeline, batch))
         if batch.numbering.renumbered is not None:
             effect.set_when(when, batch.numbering.renumbered, 0)
-    counts = deployment.sender.refusals_count or not by_no_leader
-    if deployment.acks is Acks.NONE:
+    counts = deployment.producer.sender.refusals_count or not by_no_leader
+    if deployment.producer.acks is Acks.NONE:
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
         return
-    if deployment.retries == 0 and counts:
+    if deployment.producer.retries == 0 and counts:
         complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
-    if deployment.numbers_ahead:
+    if deployment.producer.numbers_ahead:
         left = batch.retries.term < batch.retries.high
         again, used = when, z3.If(left, batch.retries.term + 1, batch.retries.term)
     elif not counts:
         again, used = when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
     elif counts_retries(deployment):
-        left = batch.retries.term < deployment.retries
+        left = batch.retries.term < deployment.producer.retries
         again, used = z3.And(when, left), batch.retries.term + 1
         complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
     else:
@@ -131,7 +131,7 @@ def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 
     With acks=0 the client never finds out: it waits for no answer.
     """
-    if pipeline.deployment.acks is Acks.NONE:
+    if pipeline.deployment.producer.acks is Acks.NONE:
         fail_attempt(pipeline, effect, batch, when)
         return
     leave_connection(pipeline, effect, batch, when)
@@ -174,7 +174,7 @@ def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """Answer NOT_LEADER to the requests that wait for the ISR at a broker that stops leading (semantics 6.5)."""
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         for batch in pipeline.producer.batches:
             waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
             fail_attempt(pipeline, effect, batch, z3.And(when, waits), by_no_leader=True)
@@ -203,7 +203,7 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
     Requests ahead can still be executed. So can the request itself and those behind it, if ``batch_is_executed``;
     otherwise they are lost. With acks=0 nobody waits for what is executed.
     """
-    expects_answers = pipeline.deployment.acks is not Acks.NONE
+    expects_answers = pipeline.deployment.producer.acks is not Acks.NONE
     if pipeline.history.lost_requests is not None:
         effect[pipeline.history.lost_requests] = True
     for other in pipeline.producer.batches:
@@ -335,9 +335,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for batch in pipeline.producer.batches:
         yield lose_request(pipeline, batch)
         yield discard_delayed(pipeline, batch)
-        if pipeline.deployment.acks is not Acks.NONE:
+        if pipeline.deployment.producer.acks is not Acks.NONE:
             yield lose_response(pipeline, batch)
             yield delay_request(pipeline, batch)
-    if pipeline.deployment.acks is not Acks.NONE:
+    if pipeline.deployment.producer.acks is not Acks.NONE:
         for broker in pipeline.replicas:
             yield notice(pipeline, broker)

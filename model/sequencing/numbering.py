@@ -28,7 +28,7 @@ def was_tried(batch: Batch) -> z3.BoolRef:
 
 def ran_out(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the record has failed once more often than there are retries."""
-    return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.retries)
+    return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.producer.retries)
 
 
 def _is_numbered(batch: Batch) -> z3.BoolRef:
@@ -187,5 +187,5 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
             arrived = z3.And(arrives(pipeline, batch, leader), answered_in_order(pipeline, batch, leader))
             yield _refused_for_gap(pipeline, batch, leader)
             yield z3.And(arrived, accepts(pipeline, leader), check.fenced)
-            if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+            if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
                 yield arrived

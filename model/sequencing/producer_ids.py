@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.sequencing import Recovery
 from model.language import Effect
 from model.state.kept_numbers import Numbering
@@ -25,7 +26,7 @@ def sequence_of(batch: Batch) -> z3.ArithRef:
 
 
 def one_by_one(pipeline: Pipeline) -> bool:
-    sequencing = pipeline.deployment.sequencing
+    sequencing = pipeline.deployment.producer.sequencing
     return sequencing is not None and sequencing.recovery is Recovery.ONE_BY_ONE
 
 
@@ -58,7 +59,7 @@ def attempts_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the failed attempt was not the last one."""
     if not counts_retries(pipeline.deployment):
         return z3.BoolVal(True)
-    return batch.retries.term < pipeline.deployment.retries
+    return batch.retries.term < pipeline.deployment.producer.retries
 
 
 def take_new_id(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
@@ -159,7 +160,9 @@ def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch, offset:
 
 def keep_what_was_sent(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Keep the request's numbers: the broker answers when these are replicated, whichever record had them first."""
-    changes = batch.numbering is not None or (pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere)
+    changes = batch.numbering is not None or (
+        pipeline.deployment.producer.rewinds and fails_elsewhere(pipeline.deployment)
+    )
     if changes and batch.sent_epoch is not None and batch.sent_sequence is not None:
         effect[batch.sent_epoch] = batch.sent_epoch.term
         effect[batch.sent_sequence] = batch.sent_sequence.term

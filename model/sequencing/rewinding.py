@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State
 from model.sequencing.arrival import accepts, arrives, checked
 from model.sequencing.draining import stop_for_good
@@ -135,7 +136,7 @@ def with_it(pipeline: Pipeline, batch: Batch, before: State, after: State) -> st
 
 def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
     """Tell whether the batch is the first and was sent in the current epoch, which another partition can raise."""
-    if not pipeline.deployment.fails_elsewhere:
+    if not fails_elsewhere(pipeline.deployment):
         return first
     epoch, _ = numbers_sent(pipeline, batch)
     return z3.And(first, epoch == pipeline.producer.epoch.term)
@@ -151,7 +152,7 @@ def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     assert check is not None and pipeline.producer.draining is not None
     first = _is_first(pipeline, batch)
     effect = Effect()
-    if pipeline.deployment.sender.stops_on_loss:
+    if pipeline.deployment.producer.sender.stops_on_loss:
         fail_attempt(pipeline, effect, batch, z3.Not(first))
         _fail_all(pipeline, effect, first)
         stop_for_good(pipeline, effect, first)

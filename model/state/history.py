@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
+from model.deployment.implied.cleaning import reading_is_timed
+from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
 from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Variable, flag
 
@@ -44,15 +46,15 @@ class History:
 
 def declare_history(deployment: Deployment) -> History:
     """Return the history variables of a deployment, in their initial state."""
-    possible = deployment.possible_faults
-    numbers = range(1, deployment.brokers + 1) if FALLS_SILENT & possible else ()
-    nobody_waits = deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
+    possible = deployment.faults.possible
+    numbers = range(1, modelled_brokers(deployment) + 1) if FALLS_SILENT & possible else ()
+    nobody_waits = deployment.producer.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
     return History(
         {number: flag(f"broker_{number}_fell_silent") for number in numbers},
         {number: flag(f"broker_{number}_unnoticed") for number in numbers},
         flag("lost_requests") if nobody_waits else None,
         flag("thrown_out") if Fault.EVICTION in possible else None,
         flag("handed_over") if Fault.REBALANCE in possible else None,
-        flag("consumer_was_out") if deployment.reading_is_timed and deployment.outages_of_consumer else None,
-        flag("brokers_were_out") if deployment.reading_is_timed and possible & DELAYS_READING else None,
+        flag("consumer_was_out") if reading_is_timed(deployment) and outages_of_consumer(deployment) else None,
+        flag("brokers_were_out") if reading_is_timed(deployment) and possible & DELAYS_READING else None,
     )

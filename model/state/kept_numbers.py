@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.implied.forgetting import brokers_forget_deleted
+from model.deployment.implied.outages import modelled_brokers
 from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Recovery, Unknown
 from model.language import Variable, flag
@@ -36,7 +38,7 @@ class Numbering:
 
 def declare_numbering(deployment: Deployment, batch: str) -> Numbering | None:
     """Return a batch's variables; None where failures do not make the client ask for another producer id."""
-    sequencing = deployment.sequencing
+    sequencing = deployment.producer.sequencing
     if sequencing is None or not sequencing.takes_new_ids:
         return None
     changes = sequencing.recovery is Recovery.PRODUCER_ID
@@ -53,21 +55,21 @@ def declare_late(deployment: Deployment, batch: str) -> Variable | None:
     nothing. A client that bumps its epoch for an error renumbers what else it has in flight or waits to send again;
     with nothing else, the answer has no effect (semantics 3.4).
     """
-    alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.max_in_flight == 1
-    if not deployment.sender.late_errors_count or (alone and not deployment.takes_new_ids):
+    alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.producer.max_in_flight == 1
+    if not deployment.producer.sender.late_errors_count or (alone and not deployment.producer.takes_new_ids):
         return None
-    return Variable(f"{batch}_late", 0, deployment.brokers + 1, 0)
+    return Variable(f"{batch}_late", 0, modelled_brokers(deployment) + 1, 0)
 
 
 def declare_heard(deployment: Deployment) -> Variable | None:
     """Return the flag that a record was acknowledged under the current producer id; None where nothing reads that."""
-    older, sequencing = deployment.older_transactions, deployment.sequencing
+    older, sequencing = deployment.producer.older_transactions, deployment.producer.sequencing
     if older is not None:
         asks = older.unknown is Unknown.UNKNOWN_PRODUCER_ID and older.in_doubt is not InDoubt.NEXT_RECORD
-        return flag("heard", deployment.producer_id is ProducerId.KNOWN) if asks else None
+        return flag("heard", deployment.application.producer_id is ProducerId.KNOWN) if asks else None
     if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID:
         return None
-    if deployment.brokers_forget_deleted:
+    if brokers_forget_deleted(deployment):
         return None  # the client asks for ``acknowledged_to`` instead
     return flag("heard") if sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID else None
 
@@ -78,8 +80,8 @@ def declare_acknowledged_to(deployment: Deployment) -> Variable | None:
     A client that gets UNKNOWN_PRODUCER_ID compares this with the broker's log start offset (semantics 3.4). None where
     no client compares, or no broker forgets what it deletes.
     """
-    sequencing = deployment.sequencing
-    if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID or not deployment.brokers_forget_deleted:
+    sequencing = deployment.producer.sequencing
+    if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID or not brokers_forget_deleted(deployment):
         return None
     if sequencing.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
         return None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones
+from model.deployment.implied.forgetting import brokers_forget_producers
+from model.deployment.implied.other_partitions import numbers_on
 from model.state.compaction import DROPPED, MARKER, REMOVED, REPLACED, Marker
 from model.state.kept_numbers import FORGOTTEN
 
@@ -10,14 +13,14 @@ from model.state.kept_numbers import FORGOTTEN
 def fields_of_log(deployment: Deployment, entries: int) -> dict[str, tuple[int, int]]:
     """Return a slot's fields, each with its lowest and highest value; ``entries`` counts the batches and markers."""
     fields = {"batch": (0, entries - 1), "epoch": (0, deployment.bounds.epochs)}
-    if deployment.idempotence:
+    if deployment.producer.idempotence:
         batches = deployment.bounds.records * deployment.bounds.sends
         fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
-        fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
-    if deployment.brokers_forget_producers:
+        fields["sequence"] = (-1, batches - 1 + numbers_on(deployment))
+    if brokers_forget_producers(deployment):
         fields[FORGOTTEN] = (0, 1)
-    if deployment.cleans:
-        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
-    if deployment.drops_markers:
+    if cleans(deployment):
+        fields[REMOVED] = (0, DROPPED if drops_tombstones(deployment) else REPLACED)
+    if drops_markers(deployment):
         fields[MARKER] = (0, max(Marker))
     return fields

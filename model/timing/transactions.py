@@ -26,7 +26,7 @@ class Transactions(Part):
         if self._pipeline.transactions is None:
             return
         at_hand = coordinator_is_at_hand(self._pipeline)
-        takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer_connects)
+        takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer.connects)
         for replica in self._pipeline.replicas:
             leader = {"leader": replica.number}
             marks = z3.And(self._guard("write_marker", **leader), at_hand)
@@ -34,7 +34,7 @@ class Transactions(Part):
             completes = z3.And(self._guard("complete_transaction", **leader), at_hand)
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
         late = self._pipeline.transactions.late_end
-        if late is not None and not self._pipeline.deployment.drains:
+        if late is not None and not self._pipeline.deployment.producer.drains:
             # The client gives up on the request after request.timeout.ms; a client that drains can wait longer (4.1).
             waits = Duration.of(self._times.request_timeout, CLIENT_LOOKS) + Duration.of(self._times.late_request)
             yield Clock("late_end", {}, late.term > 0, "a request to end a transaction was held up", waits)

@@ -20,7 +20,7 @@ from model.transactions.sending import batches_of
 def _has_ended(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether the coordinator has ended the transaction unknown to the client, by a new epoch or by timeout."""
     transactions, _ = of(pipeline)
-    if pipeline.deployment.sender.bumps_within:
+    if pipeline.deployment.producer.sender.bumps_within:
         return transactions.is_(Status.EMPTY)
     return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
 

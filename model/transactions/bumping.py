@@ -118,7 +118,7 @@ def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.B
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of a producer with transactions that bumps its epoch within them."""
     transactions = pipeline.transactions
-    if transactions is None or not pipeline.deployment.sender.bumps_within:
+    if transactions is None or not pipeline.deployment.producer.sender.bumps_within:
         return
     for transaction in transactions.each:
         if batches_of(pipeline, transaction):

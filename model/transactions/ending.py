@@ -32,7 +32,7 @@ def fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction)
 
     A client that drains retries none of them (semantics 4.1).
     """
-    if pipeline.deployment.drains:
+    if pipeline.deployment.producer.drains:
         purge(pipeline, effect, z3.BoolVal(True))
         return
     for batch in batches_of(pipeline, transaction):
@@ -63,9 +63,9 @@ def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether the application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
     may = z3.And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
-    if pipeline.deployment.older_transactions is not None:
+    if pipeline.deployment.producer.older_transactions is not None:
         return z3.And(may, z3.Not(is_in_doubt(pipeline)))
-    return z3.And(may, z3.Not(has_stopped(pipeline))) if pipeline.deployment.drains else may
+    return z3.And(may, z3.Not(has_stopped(pipeline))) if pipeline.deployment.producer.drains else may
 
 
 def _can_decide(pipeline: Pipeline, epoch: z3.ArithRef) -> z3.BoolRef:
@@ -198,7 +198,7 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     batches = batches_of(pipeline, transaction)
     failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches)) if batches else z3.BoolVal(True)
     may_abort = z3.And(transaction.is_(Outcome.OPEN), failed)
-    if pipeline.deployment.drains:
+    if pipeline.deployment.producer.drains:
         may_abort = z3.And(may_abort, z3.Not(has_stopped(pipeline)))
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.ABORTING)
@@ -231,12 +231,12 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     _decide(pipeline, effect, Status.PREPARE_ABORT)
     _come_to_terms(pipeline, effect, transaction)
     guard = z3.And(may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
-    sender = pipeline.deployment.sender
+    sender = pipeline.deployment.producer.sender
     if anew and (sender.bump_aborts or sender.bumps_within):
         raise_epoch(pipeline, effect)
         guard = z3.And(guard, epoch_left(pipeline))
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
-    if pipeline.deployment.drains:
+    if pipeline.deployment.producer.drains:
         unresolved = pipeline.producer.unresolved.is_set
         guard = z3.And(guard, unresolved if anew else z3.Not(unresolved))
     elif not anew and _may_ask_anew(pipeline):
@@ -283,10 +283,10 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
-    if pipeline.deployment.drains:
+    if pipeline.deployment.producer.drains:
         anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
         effect[transactions.initialised] = z3.If(anew, 0, transactions.initialised.term)
-    elif pipeline.deployment.older_transactions is not None:
+    elif pipeline.deployment.producer.older_transactions is not None:
         effect[transactions.initialised] = z3.If(has_epoch(pipeline), transactions.initialised.term, 0)
     return Action(
         "learn_aborted",
@@ -476,15 +476,15 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield begin_abort(pipeline, transaction)
         for anew in (True, False) if _may_ask_anew(pipeline) else (False,):
             yield prepare_abort(pipeline, transaction, anew=anew)
-        if pipeline.deployment.drains and batches_of(pipeline, transaction):
+        if pipeline.deployment.producer.drains and batches_of(pipeline, transaction):
             yield purge_returned(pipeline, transaction)
             yield replace_producer(pipeline, transaction)
-        if pipeline.deployment.sender.bumps_within:
+        if pipeline.deployment.producer.sender.bumps_within:
             asked = z3.Or(may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction))
             yield refuse_unknown_end(pipeline, transaction, asked)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)
-        if late or not pipeline.deployment.timeouts_fence:
+        if late or not pipeline.deployment.producer.timeouts_fence:
             yield refuse_end(pipeline, transaction)
         if late:
             yield learn_committed(pipeline, transaction)

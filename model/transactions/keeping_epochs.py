@@ -25,7 +25,7 @@ from model.transactions.epochs import of
 
 
 def _makes(pipeline: Pipeline, in_doubt: InDoubt) -> bool:
-    older = pipeline.deployment.older_transactions
+    older = pipeline.deployment.producer.older_transactions
     return older is not None and older.in_doubt is in_doubt
 
 
@@ -142,7 +142,7 @@ def is_free(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of a client and brokers on numbers in doubt, where the epoch stays unchanged."""
-    older = pipeline.deployment.older_transactions
+    older = pipeline.deployment.producer.older_transactions
     if older is None:
         return
     if older.in_doubt is InDoubt.STOPS_WHEN_DRAINED:

@@ -37,7 +37,7 @@ def only_abort_is_left(pipeline: Pipeline, effect: Effect, batch: Batch, *, bump
     """
     if bumps:
         effect[pipeline.producer.unresolved] = True
-    if bumps and pipeline.deployment.sender.bumps_within:
+    if bumps and pipeline.deployment.producer.sender.bumps_within:
         return
     transaction = transaction_of(pipeline, batch)
     effect.set_when(transaction.is_(Outcome.OPEN), transaction.outcome, int(Outcome.ABORTING))

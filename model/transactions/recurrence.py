@@ -45,7 +45,7 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
     if producer.heard is not None:
         effect[producer.heard] = True
-    if pipeline.deployment.drains:
+    if pipeline.deployment.producer.drains:
         acknowledge_what_came_before(pipeline, effect, batch)
     complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, z3.BoolVal(True))
     return Action(

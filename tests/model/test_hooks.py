@@ -30,6 +30,7 @@ from model.state.taking_part import takes_part
 from tests.checker.asking import MANY
 from tests.checker.plain_evaluator import holds
 from tests.checker.test_kernel import deployments
+from tests.deployments import changed
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,12 +62,12 @@ def with_faults(deployment: Deployment, *kinds: Fault) -> Deployment:
 
 def moved(deployment: Deployment) -> Deployment:
     """The deployment with a replica that can be moved, and with late answers."""
-    return replace(with_faults(deployment, Fault.REASSIGNMENT, Fault.LATE_ANSWER), copies_newer_epochs=True)
+    return changed(with_faults(deployment, Fault.REASSIGNMENT, Fault.LATE_ANSWER), copies_newer_epochs=True)
 
 
 def kept(deployment: Deployment) -> Deployment:
     """The deployment with tombstones that are kept for a day."""
-    return replace(deployment, durations=replace(deployment.durations, delete_retention=KEPT))
+    return changed(deployment, durations=replace(deployment.durations, delete_retention=KEPT))
 
 
 @cache
@@ -74,24 +75,24 @@ def cases() -> dict[str, Deployment]:
     """Deployments that together have every rule, and every action that it is about."""
     known = deployments()
     old, unread = known["acks-all, KIP-101, clients without epochs"], known["acks-all, deleted unread"]
-    fast, closing = known["acks-all, resending, flushing, fast restarts"], OnProcessingError.CLOSE
+    closing = OnProcessingError.CLOSE
     tombstones, in_transactions = kept(known["compacted"]), kept(known["compacted, with transactions"])
     at_once = replace(tombstones.durations, compaction_lag=Quantity("min.compaction.lag.ms", 0, 0))
     return {
         **{name: moved(known[name]) for name in MOVED},
-        "0.11": moved(replace(old, truncation=Truncation.HIGH_WATERMARK)),
-        "1.0, halting": moved(replace(old, unclean_leader_election=False)),
-        "2.0, going back": moved(replace(old, truncation=Truncation.EPOCHS)),
+        "0.11": moved(changed(old, truncation=Truncation.HIGH_WATERMARK)),
+        "1.0, halting": moved(changed(old, unclean_leader_election=False)),
+        "2.0, going back": moved(changed(old, truncation=Truncation.EPOCHS)),
         "deleted unread": moved(unread),
-        "deleted unread, offsets that overlap": replace(known["offsets that overlap"], durations=unread.durations),
-        "deleted unread, closing": replace(unread, on_processing_error=closing),
-        "deleted unread, handed off": replace(unread, on_processing_error=closing, processing=Processing.HANDED_OFF),
+        "deleted unread, offsets that overlap": changed(known["offsets that overlap"], durations=unread.durations),
+        "deleted unread, closing": changed(unread, on_processing_error=closing),
+        "deleted unread, handed off": changed(unread, on_processing_error=closing, processing=Processing.HANDED_OFF),
         "tombstones": moved(tombstones),
-        "tombstones, fast restarts": replace(tombstones, restart_before_fenced=fast.restart_before_fenced),
-        "tombstones before 3.1": replace(tombstones, compaction=CARELESS, high_watermark_needs_min_isr=False),
-        "tombstones before 3.1, moved": moved(replace(tombstones, compaction=CARELESS, durations=at_once)),
+        "tombstones, fast restarts": changed(tombstones, restart_before_fenced=True),
+        "tombstones before 3.1": changed(tombstones, compaction=CARELESS, high_watermark_needs_min_isr=False),
+        "tombstones before 3.1, moved": moved(changed(tombstones, compaction=CARELESS, durations=at_once)),
         "tombstones in transactions": moved(in_transactions),
-        "tombstones in transactions before 3.1": replace(in_transactions, compaction=CARELESS),
+        "tombstones in transactions before 3.1": changed(in_transactions, compaction=CARELESS),
     }
 
 
@@ -157,7 +158,7 @@ def disturbances(model: Model) -> Iterator[str]:
 def outages(model: Model) -> Iterator[str]:
     """Every fault that keeps readers waiting is noted, and no other action is."""
     history, deployment = model.pipeline.history, model.pipeline.deployment
-    closes = deployment.on_processing_error is OnProcessingError.CLOSE
+    closes = deployment.application.on_processing_error is OnProcessingError.CLOSE
     ends = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
     if history.brokers_were_out is not None:
         yield from _noted(model, history.brokers_were_out, lambda one: one.fault in DELAYS_READING)
