@@ -214,6 +214,7 @@ def build(given: GivenDeployment) -> Deployment:
         reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
+        consumer_checks_starts=era.positions_are_checked and reading.checks_epochs and reading.checks_starts,
         consumer_waits_beyond_end=reading.waits_beyond_end,
         compaction=broker.compaction,
         flush_messages=broker.flush_messages,

@@ -71,6 +71,7 @@ class Deployment:
     mends_of_2_0_1: bool  # of followers and of leaders' answers (8; KAFKA-7164, KAFKA-7128, KAFKA-7414, KAFKA-7415)
     consumer_knows_epochs: bool  # never fetches from a leader of an older epoch (brokers from 2.1; KIP-320)
     consumer_checks_epochs: bool  # detects by epochs that a log was truncated (client and brokers from 2.3; 8)
+    consumer_checks_starts: bool  # by epochs also the committed offset that it starts at (not librdkafka; 4.1)
     offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
     loaded_offsets_expire: bool  # offsets that a coordinator has loaded expire at once (2.1; 12, KAFKA-8069)
     offsets_applied_late: bool  # a transaction's, even after the next transaction's come (11.3, KAFKA-17507)

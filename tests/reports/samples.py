@@ -72,6 +72,7 @@ DEPLOYMENT = Deployment(
     reads_may_overrun=False,
     consumer_knows_epochs=True,
     consumer_checks_epochs=True,
+    consumer_checks_starts=True,
     consumer_waits_beyond_end=False,
     eligible_leader_replicas=False,
     unclean_leader_election=False,
