@@ -248,7 +248,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _follow(pipeline, effect, replica, controller.leader.term)
-    if pipeline.deployment.truncation is not Truncation.FENCED:
+    if not pipeline.deployment.truncation.fences_fetches:
         _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
     stop_leading(effect, replica)
     for number, member in controller.isr.items():

@@ -19,7 +19,6 @@ from model.compaction.state import Compacted, declare_compacted
 from model.decisions import Controller
 from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
-from model.deployment.truncation import Truncation
 from model.faults import REPLACES_MEMBER, Fault
 from model.history import History, declare_history
 from model.kept_numbers import Numbering, declare_acknowledged_to, declare_heard, declare_late, declare_numbering
@@ -392,7 +391,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     every = deployment.flush_messages
     flushes_some = every is not None and 1 < every <= capacity
     flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
-    asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
+    asks = deployment.truncation.asks_once
     knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
     leads, has_replica = number == 1, number <= deployment.replicas
     return Replica(

@@ -44,13 +44,17 @@ WITHOUT_EXPIRY = (2, 1)
 Brokers of 2.1 with an older protocol write an expiry that is long past; the fix is in 2.2.0, in no release of 2.1
 (KAFKA-8069)."""
 
+FENCES_FETCHES = (2, 5, 0)
+"""The first release whose fetch sessions keep the leader epochs of a follower's fetches. Earlier leaders compare the
+epoch of the first fetch of a session only, and forget the epoch then (KAFKA-9338)."""
+
 TRUNCATION = (
     ((2, 1), Truncation.FENCED),
     ((2, 0), Truncation.EPOCHS),
     ((0, 11), Truncation.LAST_EPOCH),
     ((0, 0), Truncation.HIGH_WATERMARK),
 )
-"""The first releases, newest first, with the way in which their followers reconcile their logs."""
+"""The first protocols, newest first, with the way in which followers reconcile their logs."""
 
 MENDED = (2, 0, 1)
 """The first release with four fixes: followers truncate after an epoch that they missed, join the ISR at the start of
@@ -130,7 +134,7 @@ def era_of(broker: Section, topic: Section) -> Era:
         offsets_age_in_use=protocol < WITHOUT_EXPIRY,
         loaded_offsets_expire=protocol < WITHOUT_EXPIRY == line,
         fenced_may_join=line < (3, 3),
-        truncation=next(how for first, how in TRUNCATION if followers >= first),
+        truncation=_truncation(broker.release, followers),
         mends_of_2_0_1=broker.release.full >= MENDED,
         reads_may_overrun=OVERRUN <= broker.release.full < OVERRUN_MENDED,
         clients_know_epochs=protocol >= (2, 1),
@@ -142,6 +146,15 @@ def era_of(broker: Section, topic: Section) -> Era:
         new_replica_suffices=not zookeeper and line < WAITS_FOR_ALL,
         keeps_producer_ids=protocol >= FORMAT_IS_FIXED or format_ >= FIRST_EPOCHS,
     )
+
+
+def _truncation(release: Release, followers: Line) -> Truncation:
+    """Return the way in which followers reconcile their logs: by their protocol, and by the sessions of the leader's
+    release."""
+    how = next(how for first, how in TRUNCATION if followers >= first)
+    if how.fences_fetches and release.full < FENCES_FETCHES:
+        return Truncation.FENCED_QUESTIONS
+    return how
 
 
 def _spoken(broker: Section, topic: Section) -> tuple[Line, Line]:
