@@ -111,7 +111,7 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
 
 
 def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """Reset what leaders know of the replica's fetches before its restart, as from 3.5 on (KIP-903, semantics 6.2)."""
+    """Reset what leaders know of the replica's fetches before its restart, as from 3.7 on (KIP-903, semantics 6.2)."""
     if not pipeline.deployment.old_fetches_count:
         for leader in pipeline.followers_of(replica):
             effect[leader.fetched[replica.number]] = 0

@@ -23,7 +23,7 @@ class Truncation(StrEnum):
 
     @property
     def asks_once(self) -> bool:
-        """Tell whether a follower asks its leader once in each epoch, and then fetches by offset alone (0.11 to 2.4)."""
+        """Tell whether a follower asks its leader once in each epoch, and then fetches by offset (0.11 to 2.4)."""
         return self in (Truncation.LAST_EPOCH, Truncation.EPOCHS, Truncation.FENCED_QUESTIONS)
 
     @property

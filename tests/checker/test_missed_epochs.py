@@ -23,8 +23,8 @@ K = Fault.KILL
 UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": True, "idempotence": False}
 
 
-def of_2_0(*, mended: bool) -> Model:
-    settings = {**UNFENCED, "truncation": Truncation.EPOCHS, "mends_of_2_0_1": mended}
+def of_2_0(*, mended: bool, truncation: Truncation = Truncation.EPOCHS) -> Model:
+    settings = {**UNFENCED, "truncation": truncation, "mends_of_2_0_1": mended}
     bounds = Bounds(records=2, log=2, sends=1, epochs=4, producer_epochs=1)
     return build(replace(example("acks-all-min-isr-2", (M,), 2), bounds=bounds, **settings))  # type: ignore[arg-type]
 
@@ -55,6 +55,14 @@ def test_where_all_else_is_mended_a_missed_epoch_is_enough() -> None:
     assert verdict.cut_sets == (cut(M, M),)
     told = [step.text for step in verdict.traces[0].steps if step.action == "apply_metadata"]
     assert any("as before, and drops nothing" in text for text in told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("truncation", "cuts"), [(Truncation.LAST_EPOCH, (cut(M, M),)), (Truncation.EPOCHS, ())])
+def test_before_2_0_a_follower_asks_about_its_last_epoch_only(truncation: Truncation, cuts: tuple[CutSet, ...]) -> None:
+    """KAFKA-6361, where all else is mended and fenced: the follower keeps what its leader does not have."""
+    verdict = ask(fenced(of_2_0(mended=True, truncation=truncation)), "replica-agreement")["replica-agreement"]
+    assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
 
 
 def test_in_2_0_1_there_is_another_way_to_it() -> None:
