@@ -185,6 +185,18 @@ def test_a_follower_that_missed_an_epoch_counts_for_what_it_has_of_the_epoch_bef
     assert (run.log(2), run.value(run.pipeline.controller.isr[2])) == ([], 1)
 
 
+@pytest.mark.parametrize(("truncation", "asks"), [(Truncation.EPOCHS, True), (Truncation.FENCED_QUESTIONS, False)])
+def test_from_2_1_on_a_follower_that_is_ahead_asks_within_one_epoch_only(truncation: Truncation, asks: bool) -> None:
+    """A leader that comes back with less refuses to name its end to a follower of an older epoch (KIP-320)."""
+    run = of(truncation, min_insync_replicas=1).do("become_slow", broker=3).do("become_slow", broker=2).produce(0, 1)
+    run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)
+    run.do("fetch", follower=2, leader=1)
+    lose_power(run, 1, kept=0).do("fence", broker=1).do("restart", broker=1).do("apply_metadata", broker=1)
+    assert (run.leader, run.log(1), run.log(2)) == (1, [], [0])
+    assert run.can("go_back", follower=2, leader=1) is asks
+    assert not run.can("fetch", follower=2, leader=1), "its offset is out of range"
+
+
 @pytest.mark.parametrize("truncation", UNFENCED_FETCHES)
 def test_a_follower_that_is_told_of_no_leader_stays_with_its_leader(truncation: Truncation) -> None:
     run = of(truncation).do("become_slow", broker=3).produce(0, 1).do("shrink_isr", leader=1, follower=3)
