@@ -8,6 +8,10 @@ from model.deployment.deployment import Deployment
 
 
 def question(deployment: Deployment) -> Deployment:
-    """Return the deployment without names, origins, notes and requirements: the rest decides every verdict."""
+    """Return the deployment without names, origins, notes and requirements: the rest decides every verdict.
+
+    That followers copy newer epochs decides something only where answers can be late. Otherwise two releases with this
+    one difference ask the same.
+    """
     said = replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=(), profile=None)
-    return replace(said, given=None)
+    return replace(said, given=None, copies_newer_epochs=deployment.answers_may_be_late)
