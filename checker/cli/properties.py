@@ -9,7 +9,7 @@ def properties() -> None:
 
     from model.deployment import KNOWN_PROPERTIES, read_properties
     from model.deployment.transactional import Transactional
-    from model.state.pipeline import declare
+    from model.pipeline import declared
     from properties.catalogue import properties_of
     from reports.catalogue import print_properties
     from reports.console import console
@@ -17,4 +17,4 @@ def properties() -> None:
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
     any_deployment = replace(some, require=KNOWN_PROPERTIES, transactional=transactional)
-    print_properties(console(), properties_of(declare(any_deployment)))
+    print_properties(console(), properties_of(declared(any_deployment)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import z3
 
@@ -23,7 +23,7 @@ from model.language import Log, Variable, flag, log
 from model.state.compaction import Compacted, declare_compacted
 from model.state.decisions import Controller
 from model.state.history import History, declare_history
-from model.state.kept_numbers import Numbering, declare_acknowledged_to, declare_heard, declare_late, declare_numbering
+from model.state.kept_numbers import Numbering
 from model.state.late_answers import LateAnswers, declare_late_answers
 from model.state.log_fields import fields_of_log
 from model.state.pending_offsets import Unapplied, declare_unapplied
@@ -31,6 +31,9 @@ from model.state.reassignment import declare_reassignment
 from model.state.sink import Applied, declare_applied
 from model.state.transactions import Transactions, declare_transactions, number_of_transactions
 from model.state.upstream import Upstream, declare_upstream
+
+if TYPE_CHECKING:
+    from model.state.recovery import Recovery
 
 UNLIMITED_ATTEMPTS = 10
 """The number of retries above which a producer counts as retrying without limit (docs/semantics.md)."""
@@ -140,9 +143,8 @@ class Batch:
     the broker at which an abandoned copy of the request can still be executed, with the numbers it was sent with.
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, since when the batch can have been
-    renumbered; a client that numbers ahead keeps them permanently, and ``numbered_in`` is the epoch of its sequence.
-    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`. ``doubtful``: an ended
-    attempt can have been stored, says the client (semantics 4.1); None where nobody asks.
+    renumbered (see :class:`~model.state.kept_numbers.KeptOfBatch`). ``doubtful``: an ended attempt can have been
+    stored, says the client (semantics 4.1); None where nobody asks.
     """
 
     number: int
@@ -198,11 +200,9 @@ class Producer:
 
     ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` counts the producer
     epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or a
-    client that drains will bump its epoch once nothing is in flight (semantics 4.1). ``draining``: such a client sends
-    nothing before that. ``fatal``: such a client has stopped permanently. Both are None with other clients.
-    ``leader_epoch`` is the newest leader epoch that the client's metadata has seen. ``heard``: see
-    :func:`declare_heard`; ``acknowledged_to``: see :func:`declare_acknowledged_to`. ``moved_on``: the epoch has gone on
-    for another partition, and this one has yet to follow (semantics 3.4; None where that takes no time).
+    client will bump its epoch once nothing is in flight (semantics 4.1). ``leader_epoch`` is the newest leader epoch
+    that the client's metadata has seen. The others are None with most clients (see
+    :class:`~model.state.kept_numbers.KeptByProducer`).
     """
 
     batches: tuple[Batch, ...]
@@ -229,10 +229,9 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        known = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
-        drains = tuple(variable for variable in known if variable is not None)
+        kept = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
-        return (*own, *drains, self.leader_epoch, *of_batches)
+        return (*own, *(one for one in kept if one is not None), self.leader_epoch, *of_batches)
 
 
 @dataclass(frozen=True)
@@ -287,6 +286,7 @@ class Pipeline:
     the state of a sink that is more than a count of processing. ``unapplied``: the offset that those of a transaction
     have possibly not replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where
     the cleaner removes no record, and ``upstream`` where the application commits no position in its input.
+    ``recovery``: what the producer's client does about sequence numbers.
     """
 
     deployment: Deployment
@@ -303,6 +303,7 @@ class Pipeline:
     upstream: Upstream | None
     late_answers: LateAnswers | None
     history: History
+    recovery: Recovery
     shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The terms that :mod:`model.state.shared_terms` has built for this pipeline."""
 
@@ -348,14 +349,14 @@ class Pipeline:
         return leader.isr_size >= self.deployment.min_insync_replicas
 
 
-def declare(deployment: Deployment) -> Pipeline:
+def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
     """Return the variables of ``deployment``'s pipeline in their initial state.
 
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
     committed offset is 0.
     """
     numbers = range(1, deployment.brokers + 1)
-    producer = _declare_producer(deployment)
+    producer = _declare_producer(deployment, recovery)
     keeps_elr = deployment.eligible_leader_replicas
     return Pipeline(
         deployment,
@@ -380,6 +381,7 @@ def declare(deployment: Deployment) -> Pipeline:
         declare_upstream(deployment),
         declare_late_answers(deployment),
         declare_history(deployment),
+        recovery,
     )
 
 
@@ -419,24 +421,23 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     )
 
 
-def _declare_producer(deployment: Deployment) -> Producer:
-    bounds = deployment.bounds
+def _declare_producer(deployment: Deployment, recovery: Recovery) -> Producer:
+    bounds, kept = deployment.bounds, recovery.declare(deployment)
     count = bounds.records * bounds.sends
-    most = count - 1 + deployment.numbers_on  # an epoch can begin with the number 1
+    most = count - 1 + recovery.numbers_skipped(deployment)
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
-    limit += deployment.numbers_ahead  # one more stands for a batch that ran out of retries
     sessions = min(deployment.ends_of_producer, MOST_ENDS)
 
     def batch(number: int) -> Batch:
         name = f"batch_{number}"
-        numbered = deployment.idempotence
+        numbered, of_batch = deployment.idempotence, recovery.declare_of_batch(deployment, name)
         return Batch(
             number,
             number % bounds.records,
             number // bounds.records,
             Variable(f"{name}_fate", 0, max(Fate), Fate.UNSENT),
             Variable(f"{name}_target", 0, deployment.brokers, 0),
-            Variable(f"{name}_retries", 0, max(limit, 1), 0),
+            Variable(f"{name}_retries", 0, max(limit + recovery.failures_past_retries, 1), 0),
             Variable(f"{name}_session", 0, sessions, 0),
             Variable(f"{name}_delayed", 0, deployment.brokers, 0),
             Variable(f"{name}_sequence", -1, most, -1) if numbered else None,
@@ -444,26 +445,26 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_delayed_sequence", -1, most, 0) if numbered else None,
             Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_sent_sequence", -1, most, -1) if numbered else None,
-            Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
-            declare_numbering(deployment, name),
-            declare_late(deployment, name),
+            of_batch.numbered_in,
+            of_batch.numbering,
+            of_batch.late,
             flag(f"{name}_doubtful") if deployment.on_send_error is OnSendError.RESEND_IF_NOT_STORED else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 
     return Producer(
-        tuple(batch(number) for number in range(count)),
+        tuple(map(batch, range(count))),
         Variable("producer_session", 0, sessions, 0),
         Variable("producer_epoch", 0, bounds.producer_epochs - 1, 0),
         Variable("next_sequence", 0, most + 1, 0),
         Variable("last_acknowledged", -1, most, -1),
         flag("unresolved"),
-        flag("draining", deployment.rewinds) if deployment.drains else None,
-        flag("fatal") if deployment.drains else None,
+        kept.draining,
+        kept.fatal,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
-        declare_heard(deployment),
-        declare_acknowledged_to(deployment),
-        Variable("moved_on", 0, 1 + deployment.sender.keeps_numbers, 0) if deployment.follows_epoch else None,
+        kept.heard,
+        kept.acknowledged_to,
+        kept.moved_on,
     )
 
 

@@ -12,9 +12,9 @@ from model.durations import ADDS_AGAIN, CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
 from model.log.visibility import is_left_open
-from model.producing.produce import queues_at
 from model.producing.producer import counts_attempts, epoch_heard_of
-from model.sequencing.numbering import was_tried
+from model.recovery.sarama import was_tried
+from model.sequencing.arrival import queues_at
 from model.state.pipeline import Batch, Fate, Replica
 from model.state.transactions import Transactions
 from model.state.wording import record_name

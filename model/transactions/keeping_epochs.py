@@ -16,8 +16,7 @@ from model.deployment.sequencing import Unknown
 from model.language import Action, Effect, State
 from model.sequencing.arrival import accepts, arrives, checked
 from model.sequencing.idempotence import close_gap, is_renumbered, leaves_number_to_next, number_from_zero
-from model.sequencing.network import abandon, complete, end_send, fail_attempt
-from model.sequencing.producer_ids import attempts_left
+from model.sequencing.network import abandon, attempts_left, complete, end_send, fail_attempt
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.transactions import Outcome
 from model.state.wording import record_name

@@ -1,0 +1,45 @@
+"""The choice of a producer's recovery, by its client.
+
+A client library that recovers in another way is a module of its own beside this one, and a line in :func:`recovery_of`.
+"""
+
+from __future__ import annotations
+
+from model.deployment.deployment import Deployment
+from model.deployment.sequencing import Recovery as AsReleased
+from model.recovery.franz_go import FranzGo, FranzGoStopping
+from model.recovery.java import Java
+from model.recovery.java_before_2_5 import Java011, JavaBefore25
+from model.recovery.java_transactions import JavaTransactions, JavaTransactionsKeepingEpochs
+from model.recovery.librdkafka import Librdkafka
+from model.recovery.librdkafka_transactions import LibrdkafkaTransactions, LibrdkafkaWithin
+from model.recovery.none import WithoutNumbers
+from model.recovery.sarama import Sarama
+from model.state.recovery import Recovery
+
+
+def recovery_of(deployment: Deployment) -> Recovery:
+    """Return the recovery of the deployment's producer: the only place that asks which client that is."""
+    sender, sequencing = deployment.sender, deployment.sequencing
+    if not deployment.idempotence:
+        return WithoutNumbers()
+    if deployment.transactional is not None:
+        return _in_transactions(deployment)
+    if sender.numbers_ahead:
+        return Sarama()
+    if sender.rewinds and sender.drains:
+        return FranzGoStopping() if sender.stops_on_loss else FranzGo()
+    if sender.drains:
+        return Librdkafka(gapless=sender.gapless, forgets_numbers=sender.forgets_numbers)
+    if sequencing is None or sequencing.recovery is AsReleased.EPOCH:
+        return Java(keeps_numbers=sender.keeps_numbers)
+    return Java011() if sequencing.recovery is AsReleased.ONE_BY_ONE else JavaBefore25()
+
+
+def _in_transactions(deployment: Deployment) -> Recovery:
+    sender = deployment.sender
+    if sender.bumps_within:
+        return LibrdkafkaWithin()
+    if sender.drains:
+        return LibrdkafkaTransactions(bump_aborts=sender.bump_aborts)
+    return JavaTransactionsKeepingEpochs() if deployment.older_transactions is not None else JavaTransactions()
