@@ -13,6 +13,7 @@ from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
+from model.recovery.choosing import recovery_of
 from model.state.pipeline import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
@@ -61,17 +62,15 @@ def _sends_take_long(deployment: Deployment) -> bool:
 
 def _retries_may_run_out(deployment: Deployment) -> bool:
     times = deployment.durations
-    if deployment.acks is Acks.NONE or deployment.rewinds or deployment.retries <= UNLIMITED_ATTEMPTS:
+    if deployment.acks is Acks.NONE or deployment.retries <= UNLIMITED_ATTEMPTS:
         return False
     longest = times.delivery_timeout.most
-    return longest is None or times.retries_take_at_least(deployment.retries) < longest
+    in_time = longest is None or times.retries_take_at_least(deployment.retries) < longest
+    return in_time and recovery_of(deployment).retries_run_out
 
 
 def _errors_may_come_at_the_end(deployment: Deployment) -> bool:
-    renumbers = deployment.idempotence and not (
-        deployment.drains or deployment.numbers_ahead or deployment.takes_new_ids or deployment.transactional
-    )
-    renumbers = renumbers and not deployment.sender.late_errors_count
+    renumbers = recovery_of(deployment).late_errors_renumber and not deployment.sender.late_errors_count
     ends = deployment.durations.delivery_timeout.most is not None and deployment.bounds.records > 1
     return renumbers and ends and bool((BROKER_FAULTS | FALLS_SILENT | LOSES_REQUESTS) & deployment.possible_faults)
 
@@ -221,8 +220,7 @@ PARTITIONS_APART = Granted(
     "assumes that no other partition that the producer sends to fails, which would end the sequence numbers of "
     "this partition as well: name the fault failure-elsewhere to include such failures",
     lambda deployment: (
-        deployment.idempotence
-        and (deployment.drains or deployment.numbers_ahead or deployment.sender.keeps_numbers)
+        recovery_of(deployment).suffers_elsewhere
         and deployment.transactional is None
         and Fault.FAILURE_ELSEWHERE not in deployment.possible_faults
     ),
@@ -233,7 +231,7 @@ REMEMBERED = Granted(
     "assumes that brokers remember the producer as long as they can be away: its deliveries have no time limit, "
     "and after producer.id.expiration.ms a retry of a stored record is stored again",
     lambda deployment: (
-        deployment.drains
+        recovery_of(deployment).retries_at_any_time
         and deployment.durations.delivery_timeout.most is None
         and deployment.durations.producer_ids_kept.most is not None
         and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.possible_faults)

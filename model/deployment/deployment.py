@@ -124,34 +124,16 @@ class Deployment:
     given: GivenDeployment | None = field(default=None, compare=False, repr=False)  # its given values
 
     @property
-    def drains(self) -> bool:
-        """Tell whether its idempotent producer waits until nothing is in flight where Java's renumbers the records in
-        flight (semantics 4.1)."""
-        return self.idempotence and self.sender.drains
-
-    @property
-    def rewinds(self) -> bool:
-        """Tell whether the producer drains and restarts with the failed record and all records after it (semantics
-        4.3)."""
-        return self.drains and self.sender.rewinds
-
-    @property
     def numbers_repeat(self) -> bool:
         """Tell whether two records of an epoch can get the same number, so that the broker mistakes the second for the
         first (4.1 to 4.3)."""
-        return self.numbers_ahead or self.rewinds or self.sender.forgets_numbers
+        return self.idempotence and self.sender.repeats_numbers
 
     @property
     def numbers_ahead(self) -> bool:
         """Tell whether its idempotent producer assigns numbers before it sends, and never changes them (semantics
         4.2)."""
         return self.idempotence and self.sender.numbers_ahead
-
-    @property
-    def takes_new_ids(self) -> bool:
-        """Tell whether its idempotent producer recovers from failures with a new producer id (clients before 2.5;
-        semantics 3.4)."""
-        return self.sequencing is not None and self.sequencing.takes_new_ids
 
     @property
     def older_transactions(self) -> OlderTransactions | None:
@@ -235,18 +217,6 @@ class Deployment:
     def brokers_forget_producers(self) -> bool:
         """Tell whether running brokers can forget a producer for any reason (semantics 3.5, 11.7)."""
         return self.producer_ids_expire or self.brokers_forget_fenced or self.brokers_forget_deleted
-
-    @property
-    def follows_epoch(self) -> bool:
-        """Tell whether this partition follows a failure in another one later: once nothing is in flight (Java from 2.5
-        on), or by rewinding."""
-        return self.fails_elsewhere and (self.rewinds or not (self.drains or self.numbers_ahead or self.takes_new_ids))
-
-    @property
-    def numbers_on(self) -> bool:
-        """Tell whether this partition can then continue its numbers in the new epoch (Java 2.5 to 2.7.0;
-        KAFKA-12152)."""
-        return self.follows_epoch and self.sender.keeps_numbers
 
     @property
     def leader_may_return_unnoticed(self) -> bool:

@@ -9,7 +9,8 @@ from model.deployment.deployment import Deployment
 from model.deployment.sequencing import Recovery as AsReleased
 from model.recovery.franz_go import FranzGo, FranzGoStopping
 from model.recovery.java import Java
-from model.recovery.java_before_2_5 import Java011, JavaBefore25
+from model.recovery.java_0_11 import Java011
+from model.recovery.java_before_2_5 import JavaBefore25
 from model.recovery.java_transactions import JavaTransactions, JavaTransactionsKeepingEpochs
 from model.recovery.librdkafka import Librdkafka
 from model.recovery.librdkafka_transactions import LibrdkafkaTransactions, LibrdkafkaWithin

@@ -21,6 +21,7 @@ from model.state.pipeline import Batch, Fate, Pipeline, Replica
 class Drains(Accumulator):
     """A client that waits until nothing is in flight."""
 
+    suffers_elsewhere = retries_at_any_time = True
     wants_to_wait: bool
     """Whether it waits from the beginning of an epoch: until a leader has answered, one request is in flight."""
 

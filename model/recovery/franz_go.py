@@ -33,6 +33,8 @@ class FranzGo(Drains):
     """
 
     wants_to_wait = True
+    numbers_come_again = True
+    retries_run_out = False
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
         """Keep too that the epoch has gone on, after a failure in another partition."""

@@ -43,6 +43,11 @@ class Java(HearsLateErrors):
     """
 
     keeps_numbers: bool
+    late_errors_renumber = True
+
+    @property
+    def suffers_elsewhere(self) -> bool:
+        return self.keeps_numbers
 
     def numbers_skipped(self, deployment: Deployment) -> int:
         """Return 1 where the partition can go on in a new epoch without the first number of the old one."""

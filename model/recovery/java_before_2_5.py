@@ -1,8 +1,7 @@
 """Kafka's own client before 2.5, without transactions: it takes a new producer id (semantics 3.4).
 
 A numbered record keeps its number and its producer id, so that a retry stays recognisable. A record that was never sent
-gets a number of the new id. In 0.11 only one record has a number at a time, and a record that fails leaves its number
-to the next one.
+gets a number of the new id (0.11: see java_0_11.py).
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ class JavaBefore25(HearsLateErrors):
     """The client from 1.0 to 2.4."""
 
     new_epoch = "the producer takes a new producer id"
+    numbers_come_again = epochs_are_ids = True
 
     def declare_of_batch(self, deployment: Deployment, name: str) -> KeptOfBatch:
         """Keep the producer id of the number, whether the number has changed, and what is answered late (3.4)."""
@@ -73,6 +73,9 @@ class JavaBefore25(HearsLateErrors):
         """With one request in flight, wait for the answer to a send that has failed."""
         if pipeline.deployment.max_in_flight == 1:
             yield z3.Not(waits_for_late_answer(pipeline))
+
+    def asks_for_id(self, pipeline: Pipeline, restarted: z3.BoolRef) -> z3.BoolRef:
+        return z3.Or(restarted, pipeline.producer.epoch.term > 0)
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Give the record the next number of the current id at its first transmission; retries keep both."""
@@ -228,57 +231,6 @@ class JavaBefore25(HearsLateErrors):
             if some_do_not_know(pipeline.deployment):
                 yield self.unknown_ends_id(pipeline, batch, leader)
         yield from late_bumps_due(pipeline, self)
-
-
-@dataclass(frozen=True)
-class Java011(JavaBefore25):
-    """The client of 0.11: one request in flight, and only an acknowledgement uses a number up (semantics 3.4).
-
-    It retries no record that is refused for its number, and does not know the error UNKNOWN_PRODUCER_ID.
-    """
-
-    def declare_renumbered(self, name: str) -> Variable | None:
-        """Declare nothing: no number changes."""
-        return None
-
-    def declare(self, deployment: Deployment) -> KeptByProducer:
-        """Keep nothing: the client does not know the error of an unknown producer."""
-        return KeptByProducer()
-
-    def uses_up_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-        """Keep no number: the next record gets the next one."""
-
-    def leave_gap(
-        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
-    ) -> None:
-        """Give a failed record's number to the next one."""
-        used = z3.And(when, sequence_of(batch) >= 0, pipeline.producer.next_sequence.term > 0)
-        effect.set_when(used, pipeline.producer.next_sequence, pipeline.producer.next_sequence.term - 1)
-
-    def fail_permanently(
-        self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
-    ) -> tuple[z3.BoolRef, ...]:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-        return ()
-
-    def ends_id_when_given_up(self, batch: Batch) -> z3.BoolRef:
-        return batch.retries.term > 0
-
-    def doubt_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-        """Take a new producer id after a retry was given up on."""
-        take_new_id(pipeline, effect, self.ends_id_when_given_up(batch))
-
-    def retries_out_of_order(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-        return z3.BoolVal(False)
-
-    def retries_unknown(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-        return z3.BoolVal(False)
-
-    def unknown_ends_id(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-        return z3.BoolVal(False)
-
-    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
-        yield from self.answers(pipeline)
 
 
 def numbering_of(batch: Batch) -> Numbering:

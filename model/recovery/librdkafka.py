@@ -36,6 +36,10 @@ class Librdkafka(Drains):
     forgets_numbers: bool = False
     wants_to_wait = False
 
+    @property
+    def numbers_come_again(self) -> bool:
+        return self.forgets_numbers
+
     def start_transmitting(self, pipeline: Pipeline, effect: Effect, batch: Batch, epoch: z3.ArithRef) -> None:
         """End the wait: nothing else was in flight where the client waited for that."""
         assert pipeline.producer.draining is not None

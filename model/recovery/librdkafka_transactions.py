@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import z3
 
+from model.durations import ADDS_AGAIN, Duration
 from model.language import Action, Effect, State
 from model.recovery.librdkafka import Librdkafka
 from model.sequencing.idempotence import epoch_left
@@ -34,6 +35,8 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
     """
 
     bump_aborts: bool = False
+    ends_in_time = False
+    pause_before_adding = Duration.of(ADDS_AGAIN)
 
     def leave_gap(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool

@@ -32,6 +32,7 @@ class Sarama(Recovery):
     """The client without transactions."""
 
     failures_past_retries = 1
+    numbers_come_again = suffers_elsewhere = True
 
     def declare_of_batch(self, deployment: Deployment, name: str) -> KeptOfBatch:
         """Keep the epoch in which the record got its number."""
@@ -51,6 +52,9 @@ class Sarama(Recovery):
     def is_retry(self, batch: Batch, before: State) -> bool:
         assert batch.sent_sequence is not None
         return before[batch.sent_sequence.name] >= 0
+
+    def failed_itself(self, batch: Batch) -> Iterator[z3.BoolRef]:
+        yield was_tried(batch)
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         keep_numbers(pipeline, effect, batch, z3.BoolVal(True))

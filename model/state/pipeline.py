@@ -360,7 +360,7 @@ def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
     keeps_elr = deployment.eligible_leader_replicas
     return Pipeline(
         deployment,
-        tuple(_declare_replica(deployment, number, numbers, len(producer.batches)) for number in numbers),
+        tuple(_declare_replica(deployment, number, numbers=numbers, producer=producer) for number in numbers),
         Controller(
             Variable("leader", 0, deployment.brokers, 1),
             Variable("epoch", 0, deployment.bounds.epochs, 1),
@@ -385,10 +385,10 @@ def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
     )
 
 
-def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int], batches: int) -> Replica:
+def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[int], producer: Producer) -> Replica:
     name = f"broker_{number}"
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
-    markers = 2 * number_of_transactions(deployment)
+    entries = len(producer.batches) + 2 * number_of_transactions(deployment)
     possible = deployment.possible_faults
     stops = Fault.SHUTDOWN in possible
     every = deployment.flush_messages
@@ -404,7 +404,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         flag(f"{name}_slow"),
         Variable(f"{name}_leader", 0, deployment.brokers, int(has_replica)),
         Variable(f"{name}_epoch", 0, epochs, int(has_replica)),
-        log(f"{name}_log", capacity, fields_of_log(deployment, batches + markers)),
+        log(f"{name}_log", capacity, fields_of_log(deployment, entries, producer.last_acknowledged.high)),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
         flag(f"{name}_reconciled", has_replica) if asks else None,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import z3
 
 from model.deployment.deployment import Deployment
+from model.durations import Duration
 from model.language import Action, Effect, State, Variable
 from model.state.kept_numbers import KeptByProducer, KeptOfBatch
 
@@ -25,10 +26,46 @@ if TYPE_CHECKING:
 class Recovery(ABC):
     """The recovery of one producer's client from what happens to its requests (semantics 3.4, 4)."""
 
+    # what depends on it elsewhere
+
+    @property
+    def numbers_come_again(self) -> bool:
+        """Tell whether a broker can be asked for a number after the record that had it is over (semantics 3.5)."""
+        return False
+
+    @property
+    def epochs_are_ids(self) -> bool:
+        """Tell whether what the model counts as producer epochs are producer ids, without an order (semantics 3.4)."""
+        return False
+
+    # what a pass assumes of it
+
+    @property
+    def retries_run_out(self) -> bool:
+        """Tell whether a limit of its retries ends the send of a record."""
+        return True
+
+    @property
+    def suffers_elsewhere(self) -> bool:
+        """Tell whether a failure in another partition can make it store a record twice, or lose one (4)."""
+        return False
+
+    @property
+    def retries_at_any_time(self) -> bool:
+        """Tell whether it sends a stored record again however long brokers were away, if its deliveries have no end."""
+        return False
+
+    @property
+    def late_errors_renumber(self) -> bool:
+        """Tell whether an error at the end of a delivery's time renumbers records that can be stored (3.4)."""
+        return False
+
     # its state
 
-    failures_past_retries = 0
-    """How many failures after the last retry the state of a record can count."""
+    @property
+    def failures_past_retries(self) -> int:
+        """Return how many failures after the last retry the state of a record can count."""
+        return 0
 
     def numbers_skipped(self, deployment: Deployment) -> int:
         """Return how many numbers an epoch can leave out at its beginning."""
@@ -68,6 +105,14 @@ class Recovery(ABC):
     def is_retry(self, batch: Batch, before: State) -> bool:
         """Tell whether the record was transmitted before, for the words of a trace."""
         return before[batch.retries.name] > 0
+
+    def failed_itself(self, batch: Batch) -> Iterator[z3.BoolRef]:
+        """Yield the condition that attempts of the record itself failed, if those of others count for it."""
+        yield from ()
+
+    def asks_for_id(self, pipeline: Pipeline, restarted: z3.BoolRef) -> z3.BoolRef:
+        """Tell whether the client can have asked for a producer id again; ``restarted``: its application was."""
+        return restarted
 
     # the numbers of a record and of its request
 
@@ -173,6 +218,16 @@ class Recovery(ABC):
 
 class RecoveryInTransactions(Recovery):
     """The recovery of a client whose records are all sent in transactions (semantics 4.1, 11.1)."""
+
+    @property
+    def ends_in_time(self) -> bool:
+        """Tell whether it gives up on a request to end a transaction when request.timeout.ms is over."""
+        return True
+
+    @property
+    def pause_before_adding(self) -> Duration:
+        """Return the pause before it adds a partition to its transaction again, besides that before a retry."""
+        return Duration(())
 
     @abstractmethod
     def may_send_in(self, transaction: Transaction, retried: z3.BoolRef) -> z3.BoolRef:
