@@ -34,7 +34,7 @@ from model.sequencing import idempotence, network
 from model.state.history import remember_outages
 from model.state.pipeline import Pipeline, declare
 from model.timing import timed
-from model.transactions import apart, coordinator, ending, forgetting, keeping_epochs
+from model.transactions import apart, coordinator, ending, forgetting
 from model.transactions.coordinator import remember_disturbance
 
 VERSION = "12"
@@ -61,7 +61,7 @@ def build(deployment: Deployment) -> Model:
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
-    of_transactions = (ending, apart, keeping_epochs, early_expiry, coordinator, forgetting)
+    of_transactions = (ending, apart, early_expiry, coordinator, forgetting)
     of_consumers = (consumer, saving, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)

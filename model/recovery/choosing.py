@@ -6,13 +6,20 @@ A client library that recovers in another way is a module of its own beside this
 from __future__ import annotations
 
 from model.deployment.deployment import Deployment
+from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Recovery as AsReleased
 from model.recovery.franz_go import FranzGo, FranzGoStopping
 from model.recovery.java import Java
 from model.recovery.java_0_11 import Java011
+from model.recovery.java_2_7_0 import JavaKeepingNumbers
 from model.recovery.java_before_2_5 import JavaBefore25
-from model.recovery.java_transactions import JavaTransactions, JavaTransactionsKeepingEpochs
-from model.recovery.librdkafka import Librdkafka
+from model.recovery.java_transactions import JavaTransactions
+from model.recovery.java_transactions_before_2_5 import (
+    JavaTransactions011,
+    JavaTransactionsStopping,
+    JavaTransactionsWaiting,
+)
+from model.recovery.librdkafka import Librdkafka, LibrdkafkaForgetting
 from model.recovery.librdkafka_transactions import LibrdkafkaTransactions, LibrdkafkaWithin
 from model.recovery.none import WithoutNumbers
 from model.recovery.sarama import Sarama
@@ -31,9 +38,10 @@ def recovery_of(deployment: Deployment) -> Recovery:
     if sender.rewinds and sender.drains:
         return FranzGoStopping() if sender.stops_on_loss else FranzGo()
     if sender.drains:
-        return Librdkafka(gapless=sender.gapless, forgets_numbers=sender.forgets_numbers)
+        librdkafka = LibrdkafkaForgetting if sender.forgets_numbers else Librdkafka
+        return librdkafka(gapless=sender.gapless)
     if sequencing is None or sequencing.recovery is AsReleased.EPOCH:
-        return Java(keeps_numbers=sender.keeps_numbers)
+        return JavaKeepingNumbers() if sender.keeps_numbers else Java()
     return Java011() if sequencing.recovery is AsReleased.ONE_BY_ONE else JavaBefore25()
 
 
@@ -43,4 +51,13 @@ def _in_transactions(deployment: Deployment) -> Recovery:
         return LibrdkafkaWithin()
     if sender.drains:
         return LibrdkafkaTransactions(bump_aborts=sender.bump_aborts)
-    return JavaTransactionsKeepingEpochs() if deployment.older_transactions is not None else JavaTransactions()
+    if deployment.older_transactions is None:
+        return JavaTransactions()
+    return _KEEPING_EPOCHS[deployment.older_transactions.in_doubt]
+
+
+_KEEPING_EPOCHS = {
+    InDoubt.NEXT_RECORD: JavaTransactions011(),
+    InDoubt.STOPS: JavaTransactionsStopping(),
+    InDoubt.STOPS_WHEN_DRAINED: JavaTransactionsWaiting(),
+}

@@ -3,7 +3,7 @@
 A failure that leaves a number in doubt, or that means lost data to the client, takes the producer to a new epoch, in
 which what is in flight is numbered from 0. Nothing waits for that, and a record that is stored and waits to be sent
 again gets a number that no broker knows. The partition follows a failure in another partition once nothing with an old
-number is in flight.
+number is in flight (to 2.7.0 see java_2_7_0.py).
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from itertools import product
 
 import z3
 
-from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.sequencing import Unknown
 from model.faults import Fault
-from model.language import Action, Effect, Variable
+from model.language import Action, Effect, State, flag
 from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
 from model.recovery.late_errors import HearsLateErrors, late_answers, late_bumps_due, late_errors_due
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
@@ -29,29 +28,12 @@ from model.state.kept_numbers import KeptByProducer, KeptOfBatch
 from model.state.pipeline import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 
-LAST_ONE_SUCCEEDED = 2
-"""The value of ``moved_on`` that says in addition: the last numbered batch to end was acknowledged (clients 2.5 to
-2.7.0)."""
-
 
 @dataclass(frozen=True)
 class Java(HearsLateErrors):
-    """The client from 2.5 on.
+    """The client from 2.7.1 on."""
 
-    ``keeps_numbers``: after a failure in another partition it can continue its old numbers in the new epoch (2.5 to
-    2.7.0, KAFKA-12152).
-    """
-
-    keeps_numbers: bool
     late_errors_renumber = True
-
-    @property
-    def suffers_elsewhere(self) -> bool:
-        return self.keeps_numbers
-
-    def numbers_skipped(self, deployment: Deployment) -> int:
-        """Return 1 where the partition can go on in a new epoch without the first number of the old one."""
-        return int(self.keeps_numbers and deployment.fails_elsewhere)
 
     def declare_of_batch(self, deployment: Deployment, name: str) -> KeptOfBatch:
         """Keep what is answered late: an error renumbers what else is in flight or waits to be sent again (3.4)."""
@@ -60,7 +42,7 @@ class Java(HearsLateErrors):
     def declare(self, deployment: Deployment) -> KeptByProducer:
         if not deployment.fails_elsewhere:
             return KeptByProducer()
-        return KeptByProducer(moved_on=Variable("moved_on", 0, 1 + self.keeps_numbers, 0))
+        return KeptByProducer(moved_on=flag("moved_on"))
 
     def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
         """Take the number for used, and all before it."""
@@ -68,10 +50,6 @@ class Java(HearsLateErrors):
         assert batch.sequence is not None
         later = batch.sequence.term > producer.last_acknowledged.term
         effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-        if producer.moved_on is not None and self.keeps_numbers:
-            # A success of the last batch under the old epoch makes clients 2.5 to 2.7.0 begin at 0.
-            last = z3.And(producer.moved_on.term > 0, z3.Not(_is_something_numbered(pipeline, batch)))
-            effect.set_when(last, producer.moved_on, LAST_ONE_SUCCEEDED)
         effect[batch.sequence] = -1
 
     def leave_gap(
@@ -88,11 +66,13 @@ class Java(HearsLateErrors):
     ) -> tuple[z3.BoolRef, ...]:
         """Fail the record, and bump the epoch, whatever else is in flight (semantics 3.4)."""
         complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-        bumps, moved_on = _bumps_after_failure(pipeline, batch), pipeline.producer.moved_on
-        if self.keeps_numbers and moved_on is not None:
-            bumps = z3.And(bumps, moved_on.term == 0)
+        bumps = self.bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)
         return (z3.Or(z3.Not(bumps), epoch_left(pipeline)),)
+
+    def bumps_after_failure(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        """Tell whether the client bumps its epoch after a permanent failure: not after the last retry (3.4)."""
+        return _bumps_after_failure(pipeline, batch)
 
     def hear_error(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
         bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
@@ -118,7 +98,37 @@ class Java(HearsLateErrors):
             effect = Effect()
             effect[pipeline.producer.moved_on] = NUMBERS_BEGIN_AGAIN
             yield fail_elsewhere(pipeline, effect, pipeline.producer.moved_on.term == 0, "bumps its epoch")
-            yield follow(pipeline, keeps_numbers=self.keeps_numbers)
+            yield self.follow(pipeline)
+
+    def follow(self, pipeline: Pipeline) -> Action:
+        """Let this partition go on in the producer's new epoch (semantics 3.4)."""
+        producer = pipeline.producer
+        assert producer.moved_on is not None
+        effect = Effect()
+        effect[producer.epoch] = producer.epoch.term + 1
+        effect[producer.moved_on] = 0
+        self.number_in_new_epoch(pipeline, effect)
+        return Action(
+            "follow_epoch",
+            "producer",
+            lane="producer",
+            arguments={},
+            guard=z3.And(follow_due(pipeline), epoch_left(pipeline)),
+            updates=effect.updates,
+            sentence=lambda before, after: (
+                f"the producer goes on with this partition in its new epoch, {self.said_of_numbers(pipeline, before)}"
+            ),
+            semantics="3.4",
+        )
+
+    def number_in_new_epoch(self, pipeline: Pipeline, effect: Effect) -> None:
+        """Begin at 0 in the epoch that the partition follows to."""
+        producer = pipeline.producer
+        effect.set_when(z3.BoolVal(True), producer.next_sequence, 0)
+        effect.set_when(z3.BoolVal(True), producer.last_acknowledged, -1)
+
+    def said_of_numbers(self, pipeline: Pipeline, before: State) -> str:
+        return "from sequence number 0"
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield from late_bumps_due(pipeline, self)
@@ -239,7 +249,7 @@ def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def _drained(pipeline: Pipeline) -> z3.BoolRef:
-    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(_is_something_numbered(pipeline)))
+    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(is_something_numbered(pipeline)))
 
 
 def no_number_is_missing(pipeline: Pipeline) -> z3.BoolRef:
@@ -275,51 +285,14 @@ def follow_due(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether the producer's epoch has gone on and nothing in flight has a number of the epoch before."""
     moved_on = pipeline.producer.moved_on
     assert moved_on is not None
-    return z3.And(moved_on.term > 0, z3.Not(_is_something_numbered(pipeline)))
+    return z3.And(moved_on.term > 0, z3.Not(is_something_numbered(pipeline)))
 
 
-def _is_something_numbered(pipeline: Pipeline, but: Batch | None = None) -> z3.BoolRef:
+def is_something_numbered(pipeline: Pipeline, but: Batch | None = None) -> z3.BoolRef:
+    """Tell whether a batch, besides ``but``, has a number and is not over."""
     numbered = [
         z3.And(batch.incomplete, batch.sequence.term >= 0)
         for batch in pipeline.producer.batches
         if batch is not but and batch.sequence is not None
     ]
     return z3.Or(*numbered)
-
-
-def follow(pipeline: Pipeline, *, keeps_numbers: bool) -> Action:
-    """Let this partition go on in the producer's new epoch, with numbers from 0 or its old ones (semantics 3.4).
-
-    Clients 2.5 to 2.7.0 keep the old numbers unless the last batch in flight was acknowledged (KAFKA-12152).
-    """
-    producer, deployment = pipeline.producer, pipeline.deployment
-    moved_on = producer.moved_on
-    assert moved_on is not None
-    again = moved_on.term == LAST_ONE_SUCCEEDED if keeps_numbers else z3.BoolVal(True)
-    effect = Effect()
-    effect[producer.epoch] = producer.epoch.term + 1
-    effect[moved_on] = 0
-    effect.set_when(again, producer.next_sequence, 0)
-    effect.set_when(again, producer.last_acknowledged, -1)
-    if keeps_numbers and deployment.producer_id is ProducerId.KNOWN:
-        # The partition knows the producer, so its first number here is not the first of an epoch.
-        first = z3.And(producer.session.term == 0, producer.epoch.term == 0, producer.next_sequence.term == 0)
-        effect.set_when(z3.And(z3.Not(again), first), producer.next_sequence, 1)
-        effect.set_when(z3.And(z3.Not(again), first), producer.last_acknowledged, 0)
-    return Action(
-        "follow_epoch",
-        "producer",
-        lane="producer",
-        arguments={},
-        guard=z3.And(follow_due(pipeline), epoch_left(pipeline)),
-        updates=effect.updates,
-        sentence=lambda before, after: (
-            "the producer goes on with this partition in its new epoch, "
-            + (
-                "from sequence number 0"
-                if not keeps_numbers or before[moved_on.name] == LAST_ONE_SUCCEEDED
-                else "but under its old sequence numbers (KAFKA-12152)"
-            )
-        ),
-        semantics="3.4",
-    )

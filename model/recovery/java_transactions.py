@@ -1,8 +1,8 @@
-"""Kafka's own client with transactions: a number in doubt ends with the transaction (semantics 11.1, 11.7).
+"""Kafka's own client with transactions: a number in doubt ends with the transaction (semantics 11.1).
 
 A record that was refused gives its number back, and the numbers after it move up. After a failed send the application
 can only abort. What was sent is retried all the same until the transaction ends; the client then asks for a new epoch
-where it can. A client that cannot, with a client or brokers before 2.5, keeps its epoch or stops.
+where it can. Where it or the brokers are before 2.5 it cannot (see java_transactions_before_2_5.py).
 """
 
 from __future__ import annotations
@@ -12,25 +12,19 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.choices import ProducerId
-from model.deployment.deployment import Deployment
-from model.deployment.older_transactions import InDoubt
-from model.deployment.sequencing import Unknown
-from model.language import Action, Effect, flag
+from model.language import Action, Effect
 from model.recovery.accumulator import Accumulator
 from model.recovery.java import is_lost_data
-from model.recovery.late_errors import expect_late_answer, give_ups
+from model.recovery.late_errors import expect_late_answer
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
-from model.sequencing.idempotence import close_gap, leaves_number_to_next
+from model.sequencing.idempotence import close_gap
 from model.sequencing.network import complete, fail_attempt
-from model.state.kept_numbers import KeptByProducer
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.recovery import RecoveryInTransactions
 from model.state.transactions import Outcome, Status, Transaction
 from model.state.wording import record_name
 from model.transactions.coordinator import epoch_wanted
-from model.transactions.epochs import has_epoch, may_ask_anew, of
-from model.transactions.keeping_epochs import is_free, is_in_doubt, stop_producer, stops_when_given_up
+from model.transactions.epochs import may_ask_anew, of
 from model.transactions.sending import batches_of
 
 
@@ -144,71 +138,3 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
         """Tell whether the transaction timed out."""
         transactions, _ = of(pipeline)
         return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
-
-
-@dataclass(frozen=True)
-class JavaTransactionsKeepingEpochs(JavaTransactions):
-    """The client with transactions with a release before 2.5, its own or the brokers': it asks for no epoch (11.7)."""
-
-    def declare(self, deployment: Deployment) -> KeptByProducer:
-        """Keep whether a record was acknowledged, if brokers of 1.0 to 2.4 ask for a producer that they know."""
-        older = deployment.older_transactions
-        asks = older is not None and older.unknown is Unknown.UNKNOWN_PRODUCER_ID
-        if older is None or not asks or older.in_doubt is InDoubt.NEXT_RECORD:
-            return KeptByProducer()
-        return KeptByProducer(heard=flag("heard", deployment.producer_id is ProducerId.KNOWN))
-
-    def leave_gap(
-        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
-    ) -> None:
-        """Doubt the number, or leave it to the next record, stored or not (0.11)."""
-        if not leaves_number_to_next(pipeline):
-            super().leave_gap(pipeline, effect, batch, when, out_of_retries=out_of_retries)
-            return
-        assert batch.sequence is not None
-        left = pipeline.producer.next_sequence
-        used = z3.And(when, batch.sequence.term >= 0, left.term > 0)
-        effect.set_when(used, left, left.term - 1)
-
-    def fail_permanently(
-        self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
-    ) -> tuple[z3.BoolRef, ...]:
-        """Fail the record, which gives its number back unless this was the last retry."""
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
-        return ()
-
-    def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
-        """Stop permanently if a retry can be stored (1.0 to 2.4)."""
-        stop_producer(pipeline, effect, stops_when_given_up(pipeline, batch), spared=batch)
-        return super().give_up(pipeline, effect, batch)
-
-    def fails_out_of_order(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-        if leaves_number_to_next(pipeline):
-            return z3.BoolVal(True)
-        return super().fails_out_of_order(pipeline, batch, leader)
-
-    def free_refused(self, pipeline: Pipeline, effect: Effect, batch: Batch, fails: z3.BoolRef) -> None:
-        """Give the number of a record that failed to the next one, unless this was the last retry."""
-        close_gap(pipeline, effect, batch, z3.And(fails, is_free(pipeline, batch)))
-
-    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
-        """Yield the errors that come when the time of a delivery is over, and free the record's number (11.7)."""
-        older = pipeline.deployment.older_transactions
-        if older is None or not older.errors_free_numbers:
-            return
-        for batch in pipeline.producer.batches:
-
-            def free_number(effect: Effect, failed: Batch = batch) -> None:
-                close_gap(pipeline, effect, failed, is_free(pipeline, failed))
-
-            yield from give_ups(pipeline, batch, free_number, out_of_retries=True)
-
-    def may_ask_to_abort(self, pipeline: Pipeline) -> tuple[z3.BoolRef, ...]:
-        """Wait while a number is in doubt (clients from 2.5 on)."""
-        return (z3.Not(is_in_doubt(pipeline)),)
-
-    def learn_aborted(self, pipeline: Pipeline, effect: Effect, decided: z3.BoolRef) -> None:
-        """Keep the epoch, unless the coordinator has another one."""
-        initialised = of(pipeline)[0].initialised
-        effect[initialised] = z3.If(has_epoch(pipeline), initialised.term, 0)

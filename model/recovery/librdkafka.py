@@ -29,28 +29,15 @@ class Librdkafka(Drains):
     """The client without transactions.
 
     ``gapless``: it also stops permanently if a record fails permanently (``enable.gapless.guarantee``).
-    ``forgets_numbers``: it numbers from 0 again, in the same epoch, after its metadata lacked the topic (before 1.9).
     """
 
     gapless: bool = False
-    forgets_numbers: bool = False
     wants_to_wait = False
-
-    @property
-    def numbers_come_again(self) -> bool:
-        return self.forgets_numbers
 
     def start_transmitting(self, pipeline: Pipeline, effect: Effect, batch: Batch, epoch: z3.ArithRef) -> None:
         """End the wait: nothing else was in flight where the client waited for that."""
         assert pipeline.producer.draining is not None
         effect[pipeline.producer.draining] = False
-
-    def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
-        """Tell whether the entry is the record, or one with its number, where the client uses numbers again."""
-        if not self.forgets_numbers:
-            return itself
-        assert batch.sequence is not None
-        return has_numbers(pipeline, batch, slot, (pipeline.producer.epoch.term, batch.sequence.term))
 
     def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Take the number for used, and all before it, whose records are delivered (semantics 4.1)."""
@@ -133,9 +120,33 @@ class Librdkafka(Drains):
             semantics="3.5, 4.1",
         )
 
+    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
+        """Yield the failures at another partition: the client waits, and then renumbers what waits, stored or not."""
+        if not pipeline.deployment.fails_elsewhere:
+            return
+        unresolved = pipeline.producer.unresolved
+        effect = Effect()
+        effect[unresolved] = True
+        goes_on = z3.Not(z3.Or(self.has_stopped(pipeline), unresolved.is_set))
+        yield fail_elsewhere(pipeline, effect, goes_on, "will bump its epoch when nothing is in flight")
+        effect = Effect()
+        self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+        yield stop_elsewhere(pipeline, effect)
+
+
+@dataclass(frozen=True)
+class LibrdkafkaForgetting(Librdkafka):
+    """The client before 1.9: it numbers from 0 again, in the same epoch, after its metadata lacked the topic."""
+
+    numbers_come_again = True
+
+    def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
+        """Tell whether the entry has the record's number, which another record can have had before."""
+        assert batch.sequence is not None
+        return has_numbers(pipeline, batch, slot, (pipeline.producer.epoch.term, batch.sequence.term))
+
     def actions_at_rest(self, pipeline: Pipeline) -> Iterator[Action]:
-        if self.forgets_numbers:
-            yield self.forget_topic(pipeline)
+        yield self.forget_topic(pipeline)
         yield from super().actions_at_rest(pipeline)
 
     def forget_topic(self, pipeline: Pipeline) -> Action:
@@ -163,19 +174,6 @@ class Librdkafka(Drains):
             semantics="4.1",
             fault=Fault.UNKNOWN_TOPIC,
         )
-
-    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
-        """Yield the failures at another partition: the client waits, and then renumbers what waits, stored or not."""
-        if not pipeline.deployment.fails_elsewhere:
-            return
-        unresolved = pipeline.producer.unresolved
-        effect = Effect()
-        effect[unresolved] = True
-        goes_on = z3.Not(z3.Or(self.has_stopped(pipeline), unresolved.is_set))
-        yield fail_elsewhere(pipeline, effect, goes_on, "will bump its epoch when nothing is in flight")
-        effect = Effect()
-        self.stop_for_good(pipeline, effect, z3.BoolVal(True))
-        yield stop_elsewhere(pipeline, effect)
 
 
 def acknowledge_what_came_before(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Unknown
 from model.language import Effect
 from model.log.early_expiry import is_forgotten
@@ -197,16 +196,8 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
         effect.set_when(when, producer.moved_on, 0)
 
 
-def leaves_number_to_next(pipeline: Pipeline) -> bool:
-    """Tell whether the next record gets a failed one's number, stored or not: transactions of 0.11 (11.7)."""
-    older = pipeline.deployment.older_transactions
-    return older is not None and older.in_doubt is InDoubt.NEXT_RECORD
-
-
 def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef | None = None) -> None:
     """Give the number of a refused record back, in a transaction: the numbers of later records move up (11.1)."""
-    if leaves_number_to_next(pipeline):
-        return
     producer = pipeline.producer
     assert batch.sequence is not None
     numbered = batch.sequence.term >= 0 if when is None else z3.And(when, batch.sequence.term >= 0)
