@@ -364,8 +364,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for batch in pipeline.producer.batches:
         yield send(pipeline, batch)
         yield refuse_send(pipeline, batch)
-        if pipeline.producer.fatal is not None and pipeline.transactions is None:
-            yield refuse_after_stop(pipeline, batch)
+        yield from pipeline.recovery.actions_after_stop(pipeline, batch, refuse_after_stop)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
         if pipeline.deployment.sender.connecting_counts and pipeline.deployment.acks is not Acks.NONE:

@@ -5,7 +5,7 @@ It bumps its epoch only then, and a fatal error stops it permanently.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import z3
 
@@ -59,6 +59,11 @@ class Drains(Accumulator):
         for batch in pipeline.producer.batches:
             complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, batch.is_(Fate.BUFFERED)))
         effect.set_when(when, pipeline.producer.fatal, 1)
+
+    def actions_after_stop(
+        self, pipeline: Pipeline, batch: Batch, refuse: Callable[[Pipeline, Batch], Action]
+    ) -> Iterator[Action]:
+        yield refuse(pipeline, batch)
 
     def actions_at_rest(self, pipeline: Pipeline) -> Iterator[Action]:
         yield self.bump_when_drained(pipeline)

@@ -8,7 +8,7 @@ to the client, which still treats its transaction as the same one, and its parti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import z3
@@ -73,6 +73,12 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
         transaction = transaction_of(pipeline, batch)
         effect.set_when(transaction.is_(Outcome.OPEN), transaction.outcome, int(Outcome.ABORTING))
         purge(pipeline, effect, transaction.is_(Outcome.OPEN), spared=batch)
+
+    def actions_after_stop(
+        self, pipeline: Pipeline, batch: Batch, refuse: Callable[[Pipeline, Batch], Action]
+    ) -> Iterator[Action]:
+        """Refuse nothing: the application makes another producer."""
+        yield from ()
 
     def actions_at_rest(self, pipeline: Pipeline) -> Iterator[Action]:
         """Do nothing at rest: only the end of the transaction brings a new epoch."""

@@ -197,6 +197,12 @@ class Recovery(ABC):
         """Yield the refusals of a record for its number or epoch (semantics 3.5)."""
         yield from ()
 
+    def actions_after_stop(
+        self, pipeline: Pipeline, batch: Batch, refuse: Callable[[Pipeline, Batch], Action]
+    ) -> Iterator[Action]:
+        """Yield what becomes of a send() after a fatal error; ``refuse`` fails it."""
+        yield from ()
+
     def actions_of_waiting(
         self, pipeline: Pipeline, batch: Batch, give_up: Callable[[Pipeline, Batch], Action]
     ) -> Iterator[Action]:
