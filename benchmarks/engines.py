@@ -95,7 +95,7 @@ class System:
         """Return the system for all engines."""
         from checker.export.exported import export_deployment, export_protocol
         from model.deployment import read_deployment
-        from model.published.catalogue import protocol
+        from model.published.protocols import protocol
 
         of = self.sizes
         path = EXAMPLES / f"{self.name}.yaml"

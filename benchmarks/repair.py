@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from checker.budget import Budget
+from checker.candidate import Candidate
 from checker.explanation import preventions
 from checker.repair import Search
-from checker.trial import Trial
 from model.deployment import read_deployment
 from model.deployment.changing import changes_of
 
@@ -38,8 +38,8 @@ def row(name: str) -> str:
     """Return a row of the table."""
     deployment = read_deployment(EXAMPLES / f"{name}.yaml")
     deployment = replace(deployment, faults=deployment.faults.up_to(FAULTS))
-    Trial(deployment).explored(deployment.require, Budget())  # exclude imports and first compilation
-    checking, run = timed(lambda: Trial(deployment).explored(deployment.require, Budget()))
+    Candidate(deployment).explored(deployment.require, Budget())  # exclude imports and first compilation
+    checking, run = timed(lambda: Candidate(deployment).explored(deployment.require, Budget()))
     verdicts = run.verdicts()
     explaining, told = timed(lambda: preventions(deployment, verdicts, seconds=None))
     repairing, repairs = timed(lambda: Search(deployment, Budget()).repairs(most=1))

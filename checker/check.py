@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from checker.budget import ALWAYS_COVERED, ANSWERED_TO, Budget, Meter
-from checker.closure import Closure, close
 from checker.combinations import Combination
 from checker.conclusion import Conclusion
 from checker.deepening import (
@@ -24,6 +23,7 @@ from checker.deepening import (
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Violation
+from checker.fixed_point import Closure, close
 from checker.identity import verdict_id
 from checker.questions import LIMIT, Group, Prepared, fingerprints, group, prepare
 from checker.reduced import Reduced, reduce_group

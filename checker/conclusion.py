@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from checker.budget import ANSWERED_TO
-from checker.closure import Closure
 from checker.exploration import AnyExploration
-from checker.granted import taken_for_granted
+from checker.fixed_point import Closure
+from checker.modelling_assumptions import assumptions_behind
 from checker.questions import LIMIT, WITNESS, Prepared
 from checker.reduced import Reduced
 from checker.solver import Replayer
@@ -61,7 +61,7 @@ class Conclusion:
         closed = None if self.exploration.cut_sets(prop.name) else self.closures.get(prop.name)
         found = self._explored(prop) if closed is None else self._closed(closed)
         lemmas = self.in_time[prop.name].rests_on if found.status in PASSES else ()
-        granted = self._taken_for_granted(prop, in_time=bool(lemmas)) if found.status in PASSES else ()
+        assumed = self._assumptions_behind(prop, in_time=bool(lemmas)) if found.status in PASSES else ()
         return Verdict(
             prop.name,
             prop.statement,
@@ -75,7 +75,7 @@ class Conclusion:
             found.states,
             found.coverage,
             question_id,
-            (*found.notes, *granted),
+            (*found.notes, *assumed),
             lemmas,
             known_defects(self.deployment, prop.name) if found.status is Status.HOLDS else (),
         )
@@ -87,10 +87,10 @@ class Conclusion:
         timely = tuple(run.faults for run in self.in_time[prop.name].timely)
         return timely if timely or self._left_open(prop) is None else None
 
-    def _taken_for_granted(self, prop: Property, *, in_time: bool) -> Iterator[str]:
+    def _assumptions_behind(self, prop: Property, *, in_time: bool) -> Iterator[str]:
         seen = {variable.name for variable in self.reduced.group.cones[prop.name].variables}
         position = self.prepared.model.pipeline.consumer.position.name
-        return taken_for_granted(self.deployment, prop.name, reads=position in seen, in_time=in_time)
+        return assumptions_behind(self.deployment, prop.name, reads=position in seen, in_time=in_time)
 
     def _explored(self, prop: Property) -> _Finding:
         """Return the finding on a property from exploring the fault combinations one by one."""

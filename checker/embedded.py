@@ -14,12 +14,12 @@ from checker.breadth_first import Search, sources_of
 from checker.budget import ALWAYS_COVERED
 from checker.checkpoint import Checkpoint
 from checker.combinations import Combination, smaller
-from checker.crew import crew_of
 from checker.exploration import Exploration, LayerReport, OnProgress, Violation
 from checker.kernel import backward
 from checker.kernel.components import Components
 from checker.kernel.layout import Words
 from checker.kernel.native import optimise
+from checker.search_threads import search_threads
 from checker.shard import INITIAL_STATE, Shard, TooManyStates
 from model.faults import OF_APPLICATIONS
 
@@ -86,7 +86,7 @@ class EmbeddedExploration(Exploration[Shard]):
         beside = [combination for combination in ready if combination not in alone]
         if largest_first:
             beside = self._soon_first(beside)
-        with crew_of(self.threads) as pool:
+        with search_threads(self.threads) as pool:
             try:
                 for combination in alone:
                     self._finished(report, self._explore(combination, pool))

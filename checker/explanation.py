@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from checker.budget import Budget
+from checker.candidate import Candidate
 from checker.check import Run
 from checker.processes import in_processes
-from checker.survival import Counterexample, run_of
-from checker.trial import Trial
+from checker.run_transfer import Counterexample, run_of
 from model.deployment.changing import brought, changed, changes_of, turned
 from model.deployment.deployment import Deployment
 from model.deployment.explored import FaultBudget
@@ -96,12 +96,12 @@ def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float 
     """
     until = None if seconds is None else time.monotonic() + seconds
     possible = FaultBudget.allowing(target.cut_set for target in targets)
-    trial = Trial(replace(deployment, faults=possible))
-    left = [target for target in targets if not trial.has(target.counterexample)]
+    candidate = Candidate(replace(deployment, faults=possible))
+    left = [target for target in targets if not candidate.has(target.counterexample)]
     found: dict[str, bool | None] = {target.property: False for target in targets}
     for together in _asked_together(left):
         budget = FaultBudget.allowing(target.cut_set for target in together)
-        within = trial if budget == possible else Trial(replace(deployment, faults=budget))
+        within = candidate if budget == possible else Candidate(replace(deployment, faults=budget))
         time_left = None if until is None else max(until - time.monotonic(), 0.0)
         run = within.explored({target.property for target in together}, Budget(threads=1, seconds=time_left))
         verdicts = {verdict.property: verdict for verdict in run.verdicts()}

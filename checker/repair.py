@@ -27,10 +27,10 @@ from functools import lru_cache
 from typing import Protocol
 
 from checker.budget import ANSWERED_TO, Budget
+from checker.candidate import Candidate
 from checker.check import Run
 from checker.clauses import Chosen, Clause, Offered
-from checker.survival import Counterexample, run_along
-from checker.trial import Trial
+from checker.run_transfer import Counterexample, run_along
 from model.deployment.changing import Change, changed, changes_of, companions, upgrades_of
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
@@ -174,8 +174,8 @@ class Search:
         self._explored: set[Chosen] = set()
         self._refuted: set[Chosen] = set()
         self._likely: Repair | None = None
-        self._as_it_is = Trial(deployment)
-        self._trial = lru_cache(MODELS_KEPT)(self._made)
+        self._as_it_is = Candidate(deployment)
+        self._candidate = lru_cache(MODELS_KEPT)(self._made)
 
     def repairs(self, most: int = 3) -> Repairs:
         """Return at most ``most`` repairs for all required properties, cheapest first, or else the Pareto front.
@@ -386,14 +386,14 @@ class Search:
         if chosen not in self._wholes:
             self._watch.trying(self._offered.named(chosen))
             known = [one for one in self._known if one.counterexample.property in names]
-            trial = self._trial(chosen, FaultBudget.allowing(one.faults for one in known))
-            if trial is None:
+            candidate = self._candidate(chosen, FaultBudget.allowing(one.faults for one in known))
+            if candidate is None:
                 self._of("").append(self._offered.other_than(chosen))
                 return True
-            wrong = self._still_possible(trial, chosen, known)
+            wrong = self._still_possible(candidate, chosen, known)
             if not wrong and self.deployment.faults.total != ANSWERED_TO:
                 # With single faults, the whole exploration is hardly larger than one with the known faults only.
-                wrong = self._violated_by_known_faults(trial, chosen, names)
+                wrong = self._violated_by_known_faults(candidate, chosen, names)
             if not wrong:
                 self._check_whole(chosen)
         if chosen in self._wholes:
@@ -401,24 +401,24 @@ class Search:
         self._watch.tried(self._offered.named(chosen), sorted(wrong))
         return bool(wrong)
 
-    def _still_possible(self, trial: Trial, chosen: Chosen, known: Sequence[_Known]) -> set[str]:
+    def _still_possible(self, candidate: Candidate, chosen: Chosen, known: Sequence[_Known]) -> set[str]:
         """Return the properties that known runs still violate with these changes, and weaken the clauses of these
         runs.
         """
         wrong = set()
         for one in known:
             self._go_on()
-            if trial.has(one.counterexample):
+            if candidate.has(one.counterexample):
                 one.clause = one.clause.after(chosen)
                 wrong.add(one.counterexample.property)
         if wrong:
             self._refuted.add(chosen)
         return wrong
 
-    def _violated_by_known_faults(self, trial: Trial, chosen: Chosen, names: frozenset[str]) -> set[str]:
+    def _violated_by_known_faults(self, candidate: Candidate, chosen: Chosen, names: frozenset[str]) -> set[str]:
         """Return the properties that are violated within the faults of known violations."""
         self._go_on()
-        run = trial.explored(names, self._budget)
+        run = candidate.explored(names, self._budget)
         self._explored.add(chosen)
         wrong = self._learn(run, chosen)
         if not wrong:
@@ -429,7 +429,7 @@ class Search:
         """Check the changed deployment like the deployment itself."""
         made = self._changed(chosen)
         assert made is not None
-        run = Trial(made).explored(self.deployment.require, self._budget)
+        run = Candidate(made).explored(self.deployment.require, self._budget)
         self._explored.add(chosen)
         self._learn(run, chosen)
         self._go_on()
@@ -472,9 +472,9 @@ class Search:
         except DeploymentError:
             return None
 
-    def _made(self, chosen: Chosen, faults: FaultBudget) -> Trial | None:
+    def _made(self, chosen: Chosen, faults: FaultBudget) -> Candidate | None:
         made = self._changed(chosen)
-        return None if made is None else Trial(replace(made, faults=faults))
+        return None if made is None else Candidate(replace(made, faults=faults))
 
     def _go_on(self) -> None:
         """Raise :class:`_Stopped` once the budget is stopped."""

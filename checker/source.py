@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[
 """Values of placeholders that are always shown, because no secret has this form."""
 
 if TYPE_CHECKING:
-    from checker.sought import Sought
+    from checker.existing_files import Sought
     from model.deployment.given import Given
 
 
@@ -64,7 +64,7 @@ class Source:
         """Return the content of a folder or of another program's file; None for a deployment. Raise DeploymentError."""
         if self.file is None or not _is_of_others(self.file):
             return None
-        from checker.sought import seek
+        from checker.existing_files import seek
 
         return seek(self.file, self)
 
@@ -243,7 +243,7 @@ def narrowed(
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require or ())]
         asked = tuple(Given("require", name, origin) for name, origin in options) or None
         named = None if profile is None else _profile(profile)
-        transactional = deployment.transactional is not None
+        transactional = deployment.producer.transactional is not None
         required = read_required(asked, transactional=transactional, profile=named)
         deployment = replace(deployment, require=required, profile=requiring(asked, named))
     return deployment

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from checker.budget import Budget
 from checker.check import Run, explore, prepare_groups
+from checker.timing.contradictions import in_words
 from checker.timing.loop import InTime
 from checker.timing.network import Contradiction
 from checker.timing.refinement import OtherSystem
-from checker.timing.wording import in_words
 from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
 from model.deployment.times import Durations

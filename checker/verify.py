@@ -9,14 +9,14 @@ from typing import Any
 
 from checker.budget import Budget, Meter
 from checker.check import prepare_groups
-from checker.claimed import PASSES, one_verdict_each, reductions_of, verify_claims
-from checker.closure import with_epochs
 from checker.conclusion import faults_in_words
 from checker.embedded import EmbeddedExploration
+from checker.fixed_point import with_epochs
 from checker.questions import group, prepare
 from checker.rebuilt import verify_settings
 from checker.reductions.choice import Reduction
 from checker.solver import Replayer
+from checker.statements import PASSES, one_verdict_each, reductions_of, verify_claims
 from checker.tampered import TamperedDocument
 from checker.timing.constraints import Between, bounds_on
 from checker.traces import ReplayMismatch, replay, shown_of, steps_of

@@ -74,7 +74,10 @@ def _offset(value: int) -> str:
 def _batch(pipeline: Pipeline, batch: Batch) -> Display:
     def render(state: State) -> str:
         words = _FATES[Fate(state[batch.fate.name])]
-        if state[batch.fate.name] == Fate.FAILED and pipeline.deployment.on_send_error is OnSendError.IGNORE:
+        if (
+            state[batch.fate.name] == Fate.FAILED
+            and pipeline.deployment.application.on_send_error is OnSendError.IGNORE
+        ):
             words = "failed, ignored by the application"
         target = state[batch.target.name]
         if state[batch.fate.name] == Fate.SENT:

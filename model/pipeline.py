@@ -23,6 +23,7 @@ from model.consuming import (
     saving,
 )
 from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import ends_of_producer
 from model.displays import displays
 from model.language import TransitionSystem
 from model.log import early_expiry, id_expiry, log_starts, replica
@@ -57,7 +58,7 @@ def declared(deployment: Deployment) -> Pipeline:
 def build(deployment: Deployment) -> Model:
     """Build the model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declared(deployment)
-    possible = deployment.possible_faults
+    possible = deployment.faults.possible
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
@@ -113,9 +114,9 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
         "epochs": z3.Not(controller.epoch_left(pipeline)),
     }
-    if pipeline.deployment.ends_of_producer > pipeline.producer.session.high:
+    if ends_of_producer(pipeline.deployment) > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
-    if pipeline.deployment.idempotence:
+    if pipeline.deployment.producer.idempotence:
         wanted = z3.Or(*pipeline.recovery.bumps_due(pipeline))
         limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
     return limits

@@ -29,7 +29,9 @@ def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
     """
 
     def works(leader: Replica) -> z3.BoolRef:
-        writable = pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True)
+        writable = (
+            pipeline.enough_in_sync(leader) if pipeline.deployment.producer.acks is Acks.ALL else z3.BoolVal(True)
+        )
         everything_readable = end_of_reading(pipeline, leader) == leader.log.end.term
         return z3.And(writable, everything_readable, has_read_all(pipeline, leader))
 

@@ -69,7 +69,7 @@ def _applied_twice(pipeline: Pipeline, applied: Applied, record: int) -> z3.Bool
 
 def repeated_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that the effect of the record happens more than once, for this sink (semantics 12.1)."""
-    if pipeline.deployment.sink is Sink.IDEMPOTENT:
+    if pipeline.deployment.application.sink is Sink.IDEMPOTENT:
         return z3.BoolVal(False)
     if pipeline.applied is not None:
         return _applied_twice(pipeline, pipeline.applied, record)
@@ -91,7 +91,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         earlier, later = pairs[0]
         return f"record {log[later] + 1} stands in the log of {leader.name} twice, at offsets {earlier} and {later}"
 
-    stops = pipeline.upstream is not None or Fault.PRODUCER_STOP in pipeline.deployment.possible_faults
+    stops = pipeline.upstream is not None or Fault.PRODUCER_STOP in pipeline.deployment.faults.possible
     or_restarted = ", or the producer application was started again" if stops else ""
     yield Property(
         "no-log-duplicate",

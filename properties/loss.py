@@ -66,7 +66,7 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
     Nothing is about to process the record. A running consumer can commit its position at any time.
     """
     consumer = pipeline.consumer
-    will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not pipeline.deployment.commits_at_once))
+    will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not pipeline.deployment.application.commits_at_once))
 
     def passed(leader: Replica) -> z3.BoolRef:
         committed = validated(pipeline, leader, consumer.committed.term, consumer.committed_epoch.term)
@@ -212,7 +212,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
                 f"the application's position in what it reads from may be committed past record {record + 1}, "
                 f"but {_missing_words(pipeline, state, record)}"
             )
-        ended = "when it ended" if Fault.PRODUCER_STOP in pipeline.deployment.possible_faults else "in the crash"
+        ended = "when it ended" if Fault.PRODUCER_STOP in pipeline.deployment.faults.possible else "in the crash"
         why = f"the producer forgot it {ended}"
         if Fate.ACKNOWLEDGED in fates:
             why = "it was acknowledged"
@@ -226,7 +226,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     trouble = z3.Or(*(z3.Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))
     trouble = z3.Or(trouble, restarted_after_append(pipeline))
     in_the_open = z3.Or(leader_replaced_after_acknowledgement(pipeline), trouble)
-    if pipeline.deployment.acks.value == "0":
+    if pipeline.deployment.producer.acks.value == "0":
         in_the_open = z3.Or(
             in_the_open, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1), _lost_request(pipeline)
         )
@@ -245,7 +245,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         record = first(records, lambda r: value(skipped(pipeline, r), pipeline, state))
         consumer = pipeline.consumer
         committed, position = state[consumer.committed.name], state[consumer.position.name]
-        if state[consumer.running.name] and position > committed and not pipeline.deployment.commits_at_once:
+        if (
+            state[consumer.running.name]
+            and position > committed
+            and not pipeline.deployment.application.commits_at_once
+        ):
             return f"the next commit, of offset {position}, passes record {record + 1}, which the group never processed"
         return f"the committed offset {committed} is past record {record + 1}, which the group never processed"
 

@@ -46,7 +46,7 @@ def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
     With transactions, a failed transaction with the record is such an error too.
     """
-    if pipeline.deployment.on_send_error is OnSendError.IGNORE:
+    if pipeline.deployment.application.on_send_error is OnSendError.IGNORE:
         return z3.BoolVal(False)
     return failed(pipeline, record)
 
@@ -79,9 +79,9 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
         ways.append(_may_be_committed(pipeline, record))
     for batch in pipeline.producer.of_record(record):
         ways += [batch.incomplete, batch.delayed.term != 0]
-        if pipeline.transactions is not None and pipeline.deployment.on_restart is OnRestart.RESEND:
+        if pipeline.transactions is not None and pipeline.deployment.application.on_restart is OnRestart.RESEND:
             ways.append(batch.is_(Fate.FORGOTTEN))
-        elif pipeline.deployment.on_restart.sends_again:
+        elif pipeline.deployment.application.on_restart.sends_again:
             ways.append(z3.And(due_after_start(pipeline, batch), _is_last(pipeline, batch)))
     if pipeline.upstream is not None:
         ways.append(tries_again(pipeline, record))
@@ -90,9 +90,9 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 def tries_again(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that a send of the record failed, and the application will send the record again."""
-    if pipeline.deployment.on_send_error is OnSendError.RESEND and pipeline.upstream is None:
+    if pipeline.deployment.application.on_send_error is OnSendError.RESEND and pipeline.upstream is None:
         return z3.BoolVal(True)
-    if not pipeline.deployment.on_send_error.sends_again:
+    if not pipeline.deployment.application.on_send_error.sends_again:
         return z3.BoolVal(False)
     sends = pipeline.producer.of_record(record)
     return z3.Or(*(z3.And(resend_due(pipeline, batch), _is_last(pipeline, batch)) for batch in sends))
@@ -188,7 +188,7 @@ def restarted_after_append(pipeline: Pipeline) -> z3.BoolRef:
     A record of an earlier session is in the serving leader's log. The condition is false for pipelines in which every
     restart interrupts a send.
     """
-    if pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.possible_faults:
+    if pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.faults.possible:
         return z3.BoolVal(False)
     now = pipeline.producer.session.term
 

@@ -61,7 +61,9 @@ def weighty_notes(deployment: Deployment) -> list[str]:
 
 def reasons(deployment: Deployment) -> list[str]:
     """Return the notes that explain the answer alone: brokers refuse every write of this producer."""
-    refused = deployment.acks is Acks.ALL and deployment.min_insync_replicas > deployment.replicas
+    refused = (
+        deployment.producer.acks is Acks.ALL and deployment.cluster.min_insync_replicas > deployment.cluster.replicas
+    )
     return [note for note in deployment.notes if refused and REFUSES_WRITES in note]
 
 

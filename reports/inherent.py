@@ -83,7 +83,7 @@ def release_with_settings(deployment: Deployment, name: str, fault: str) -> str 
         era
         for era in _eras()
         if (era.client, era.mode) == (library, KRAFT)
-        and era.brokers[0] > _patched(deployment.kafka)
+        and era.brokers[0] > _patched(deployment.cluster.kafka)
         and (era.versions is None or (version is not None and era.versions[0] <= version[:2] <= era.versions[1]))
     )
     found = next((era for era in newer if _known_in(era.name, name, fault) is Known.SETTINGS), None)
@@ -95,9 +95,9 @@ def era_of(deployment: Deployment) -> str | None:
     library, version = _client(deployment)
     if version is None:
         return None
-    mode = ZOOKEEPER_MODE if deployment.zookeeper else KRAFT
+    mode = ZOOKEEPER_MODE if deployment.cluster.zookeeper else KRAFT
     for era in _eras():
-        if (era.client, era.mode) == (library, mode) and era.has(version, deployment.kafka):
+        if (era.client, era.mode) == (library, mode) and era.has(version, deployment.cluster.kafka):
             return era.name
     return None
 
@@ -141,9 +141,9 @@ def _application_does_more(deployment: Deployment, fault: str) -> bool:
     it had, and with a plain sink. Only the producer can help against the end of a producer, and only the consumer
     against the crash of a consumer.
     """
-    forgets = deployment.on_restart is OnRestart.FORGET and deployment.sends is Sends.ASYNC
-    producer = not forgets or deployment.on_send_error not in (OnSendError.DROP, OnSendError.IGNORE)
-    consumer = deployment.sink is not Sink.PLAIN or deployment.commit is Commit.BEFORE
+    forgets = deployment.application.on_restart is OnRestart.FORGET and deployment.application.sends is Sends.ASYNC
+    producer = not forgets or deployment.application.on_send_error not in (OnSendError.DROP, OnSendError.IGNORE)
+    consumer = deployment.application.sink is not Sink.PLAIN or deployment.application.commit is Commit.BEFORE
     if fault == Fault.CONSUMER_CRASH:
         return consumer
     return producer if fault in ENDS_PRODUCER else producer or consumer

@@ -237,11 +237,11 @@ def upgrade(before: Deployment, after: Deployment) -> str:
             runs.setdefault(f"{new} instead of {old}", []).append(who)
     named = [f"{wording.listed(who)} {release}" for release, who in runs.items()]
     said = f"upgrade, the most expensive change: run {wording.listed(named)}"
-    if before.zookeeper and not after.zookeeper:
+    if before.cluster.zookeeper and not after.cluster.zookeeper:
         said += ", in KRaft mode: migrate from ZooKeeper"
-    major, minor, _ = after.kafka
-    if after.kafka != before.kafka and after.kafka >= RELEASES_HAVE_FEATURES:
-        raised = after.transactional is not None and after.transactional.epoch_each
+    major, minor, _ = after.cluster.kafka
+    if after.cluster.kafka != before.cluster.kafka and after.cluster.kafka >= RELEASES_HAVE_FEATURES:
+        raised = after.producer.transactional is not None and after.producer.transactional.epoch_each
         brings = " (transactions of version 2, KIP-890)" if raised else ""
         said += f"; then raise the features{brings}: kafka-features.sh upgrade --release-version {major}.{minor}"
     return said
@@ -256,5 +256,5 @@ def tolerated(deployment: Deployment) -> int:
 
     See semantics 3.2, 6.3.
     """
-    needed = deployment.min_insync_replicas if deployment.acks is Acks.ALL else 1
-    return deployment.replicas - needed
+    needed = deployment.cluster.min_insync_replicas if deployment.producer.acks is Acks.ALL else 1
+    return deployment.cluster.replicas - needed

@@ -47,9 +47,9 @@ def _may_matter(deployment: Deployment, setting: Setting, worse: str) -> bool:
     """Tell whether the worse value is possible in this deployment and can change a verdict."""
     if setting.value == worse:
         return False
-    if setting.key == "group" and deployment.offset_reset is OffsetReset.EARLIEST:
+    if setting.key == "group" and deployment.consumer.offset_reset is OffsetReset.EARLIEST:
         return False
-    if setting.key == "on_processing_error" and Fault.FAILED_PROCESSING not in deployment.possible_faults:
+    if setting.key == "on_processing_error" and Fault.FAILED_PROCESSING not in deployment.faults.possible:
         return False
     try:
         with_assumption(deployment, setting.key, worse)

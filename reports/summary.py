@@ -34,7 +34,7 @@ _ON_STOP = {
 
 def release(deployment: Deployment) -> str:
     """Return the release: ``4.0`` or ``3.7.1``."""
-    major, minor, patch = deployment.kafka
+    major, minor, patch = deployment.cluster.kafka
     return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
 
 
@@ -43,42 +43,42 @@ def cluster(deployment: Deployment) -> str:
     parts = [
         f"Kafka {release(deployment)}",
         f"client {deployment.client}",
-        f"{deployment.replicas} replicas" if deployment.replicas != 1 else "1 replica",
-        f"min.insync.replicas={deployment.min_insync_replicas}",
+        f"{deployment.cluster.replicas} replicas" if deployment.cluster.replicas != 1 else "1 replica",
+        f"min.insync.replicas={deployment.cluster.min_insync_replicas}",
     ]
-    if deployment.unclean_leader_election:
+    if deployment.cluster.unclean_leader_election:
         parts.append("unclean election on")
-    if deployment.flush_messages is not None:
-        parts.append(f"flush.messages={deployment.flush_messages}")
+    if deployment.cluster.flush_messages is not None:
+        parts.append(f"flush.messages={deployment.cluster.flush_messages}")
     return ", ".join(parts)
 
 
 def clients(deployment: Deployment) -> str:
     """Return the second line: sends of the producer, commits of the consumer, and unusual settings of both."""
     producer = [
-        f"producer acks={deployment.acks}",
-        f"idempotence {'on' if deployment.idempotence else 'off'}",
-        f"{deployment.max_in_flight} in flight",
+        f"producer acks={deployment.producer.acks}",
+        f"idempotence {'on' if deployment.producer.idempotence else 'off'}",
+        f"{deployment.producer.max_in_flight} in flight",
     ]
-    if deployment.transactional is not None:
+    if deployment.producer.transactional is not None:
         producer.append("transactions")
-    if not deployment.retries:
+    if not deployment.producer.retries:
         producer.append("no retries")
-    if deployment.sends is Sends.SYNC:
+    if deployment.application.sends is Sends.SYNC:
         producer.append("one send at a time")
-    if deployment.on_send_error is not OnSendError.DROP:
-        ignores = deployment.on_send_error is OnSendError.IGNORE
-        producer.append("errors ignored" if ignores else f"{deployment.on_send_error} on error")
-    if deployment.on_restart is not OnRestart.FORGET:
-        producer.append(_ON_RESTART[deployment.on_restart])
-    if Fault.PRODUCER_STOP in deployment.possible_faults:
-        producer.append(_ON_STOP[deployment.on_stop])
-    consumer = [f"consumer {_COMMIT[deployment.commit]}"]
-    if deployment.processing is Processing.HANDED_OFF:
+    if deployment.application.on_send_error is not OnSendError.DROP:
+        ignores = deployment.application.on_send_error is OnSendError.IGNORE
+        producer.append("errors ignored" if ignores else f"{deployment.application.on_send_error} on error")
+    if deployment.application.on_restart is not OnRestart.FORGET:
+        producer.append(_ON_RESTART[deployment.application.on_restart])
+    if Fault.PRODUCER_STOP in deployment.faults.possible:
+        producer.append(_ON_STOP[deployment.application.on_stop])
+    consumer = [f"consumer {_COMMIT[deployment.application.commit]}"]
+    if deployment.application.processing is Processing.HANDED_OFF:
         consumer.append("processing handed off")
-    if deployment.on_processing_error is not OnProcessingError.STOP:
-        consumer.append(f"{deployment.on_processing_error} on a processing error")
-    if deployment.transactional is not None:
-        consumer.append("read_committed" if deployment.transactional.read_committed else "read_uncommitted")
-    consumer.append(f"{deployment.sink} sink")
+    if deployment.application.on_processing_error is not OnProcessingError.STOP:
+        consumer.append(f"{deployment.application.on_processing_error} on a processing error")
+    if deployment.producer.transactional is not None:
+        consumer.append("read_committed" if deployment.producer.transactional.read_committed else "read_uncommitted")
+    consumer.append(f"{deployment.application.sink} sink")
     return f"{', '.join(producer)}; {', '.join(consumer)}"

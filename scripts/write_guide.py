@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from model.deployment import KNOWN_PROPERTIES, read_properties  # noqa: E402
 from model.deployment.options import OPTION_KEYS  # noqa: E402
 from model.faults import Fault  # noqa: E402
-from properties.claims import catalogue as claims  # noqa: E402
+from properties.claims import all_claims as claims  # noqa: E402
 from reports.guide.settings import owners  # noqa: E402
 
 HAPPENED = "it happened"
@@ -44,7 +44,7 @@ def properties() -> Iterator[Sequence[str]]:
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
-    every = replace(some, require=KNOWN_PROPERTIES, transactional=transactional)
+    every = replace(some, require=KNOWN_PROPERTIES, producer=replace(some.producer, transactional=transactional))
     for one in properties_of(declared(every)):
         yield one.name, one.family, one.statement, one.guarantee, one.witness_words
 

@@ -140,7 +140,17 @@ def releases(mode: str) -> tuple[str, ...]:
 def systems_of(of: Asked, kind: str) -> Mapping[str, Deployment]:
     """Return the deployments of a kind, by the content from which a model is built."""
     return {
-        repr(replace(one, name="", kafka=(0, 0, 0), client="", settings=(), ignored=(), notes=())): one
+        repr(
+            replace(
+                one,
+                name="",
+                cluster=replace(one.cluster, kafka=(0, 0, 0)),
+                client="",
+                settings=(),
+                ignored=(),
+                notes=(),
+            )
+        ): one
         for one in deployments(of, kind)
     }
 

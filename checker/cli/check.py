@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from checker.check import Run
     from checker.deepening import Depth
     from checker.engine import Engine as ExploringEngine
-    from checker.sought import Sought
+    from checker.existing_files import Sought
     from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result

@@ -34,7 +34,7 @@ def claims(
     """
     import threading
 
-    from properties.claims.catalogue import find_claims
+    from properties.claims.all_claims import find_claims
     from properties.claims.claim import Outcome
 
     with one_line_errors():

@@ -12,8 +12,8 @@ import typer
 from checker.cli.endings import EXIT_UNDECIDED, is_interrupted
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.options import Assume, Clients, Faults, Kafka, Seconds
-from checker.cli.rechecking import is_bundle, is_result
 from checker.cli.verify import load_document
+from checker.cli.verify_again import is_bundle, is_result
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment

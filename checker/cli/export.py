@@ -37,14 +37,14 @@ def export(
     For a deployment the command ignores --replicas, --log-size, --records and --epochs: these set the size of a
     published protocol.
     """
-    from model.published.catalogue import PROTOCOLS
+    from model.published.protocols import PROTOCOLS
 
     if folder.exists() and not folder.is_dir():
         fail(f"{folder}: is no directory; -o takes a directory")
     with one_line_errors():
         if system in PROTOCOLS and not Path(system).exists():
             from checker.export.exported import export_protocol
-            from model.published.catalogue import protocol
+            from model.published.protocols import protocol
 
             exported = export_protocol(
                 protocol(system, replicas=replicas, log_size=log_size, records=records, epochs=epochs)

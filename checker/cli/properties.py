@@ -11,10 +11,11 @@ def properties() -> None:
     from model.deployment.transactional import Transactional
     from model.pipeline import declared
     from properties.catalogue import properties_of
-    from reports.catalogue import print_properties
     from reports.console import console
+    from reports.property_list import print_properties
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
-    any_deployment = replace(some, require=KNOWN_PROPERTIES, transactional=transactional)
+    producer = replace(some.producer, transactional=transactional)
+    any_deployment = replace(some, require=KNOWN_PROPERTIES, producer=producer)
     print_properties(console(), properties_of(declared(any_deployment)))

@@ -52,7 +52,7 @@ def published(
 
     Exit status: 0 everything was explored, 2 the input is wrong, 3 a limit was reached.
     """
-    from model.published.catalogue import protocol
+    from model.published.protocols import protocol
 
     with one_line_errors():
         explored = protocol(name, replicas=replicas, log_size=log_size, records=records, epochs=epochs)

@@ -24,7 +24,7 @@ from checker.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from checker.sought import Sought
+    from checker.existing_files import Sought
 
 
 def show(

@@ -24,7 +24,7 @@ from checker.cli.options import (
     Seconds,
     Topic,
 )
-from checker.cli.rechecking import is_result
+from checker.cli.verify_again import is_result
 from checker.cli.written import attempt, check_file
 from model.input.whole_file import write_whole
 

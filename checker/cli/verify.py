@@ -10,7 +10,7 @@ import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.rechecking import Found, is_bundle, load_bundle, verify_bundle, verify_result
+from checker.cli.verify_again import Found, is_bundle, load_bundle, verify_bundle, verify_result
 from model.input.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20

@@ -170,8 +170,8 @@ def _comment(
     kinds = ", ".join(f"{kind.value}: {most}" for kind, most in at_most.items() if most > 0 and kind in present)
     return (
         f"The pipeline {deployment.name}, as Proofka models it: producer, brokers, controller and consumer.",
-        f"Bounds: {deployment.replicas} replicas, {bounds.records} records, log {bounds.log}, sends {bounds.sends}, "
-        f"leader epochs {bounds.epochs}.",
+        f"Bounds: {deployment.cluster.replicas} replicas, {bounds.records} records, log {bounds.log}, "
+        f"sends {bounds.sends}, leader epochs {bounds.epochs}.",
         f"Faults: {total} in total at most" + (f" ({kinds})" if kinds and total else "") + ".",
         f"Properties: {', '.join(prop.name for prop in chosen)}.",
     )

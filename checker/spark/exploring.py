@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from checker.budget import Budget, processors
 from checker.check import check
-from checker.granted import EVERYTHING, OF_READING
 from checker.identity import Fingerprint, verdict_id
+from checker.modelling_assumptions import EVERYTHING, OF_READING
 from checker.spark.folder import AuditFolder
 from model.deployment.deployment import Deployment
 from model.deployment.document import from_document

@@ -16,6 +16,16 @@ from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
 from model.deployment.errors import DeploymentError
+from model.deployment.implied.cleaning import (
+    cleans,
+    deletes_in_time_are_assumed,
+    drops_markers,
+    drops_tombstones,
+    reading_is_timed,
+)
+from model.deployment.implied.commits import offsets_expire
+from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
+from model.deployment.implied.forgetting import sending_in_time_is_assumed
 from model.deployment.required_properties import ASKED_BY_DEFAULT
 from model.durations import LONGEST, Quantity
 from model.faults import Fault
@@ -84,25 +94,25 @@ def _whole(text: str) -> str:
 
 def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     """Yield the durations that no clock of the model uses, with values that do not activate a clock."""
-    if not deployment.reading_is_timed and not (deployment.offsets_expire and deployment.offsets_age_in_use):
+    if not reading_is_timed(deployment) and not (offsets_expire(deployment) and deployment.cluster.offsets_age_in_use):
         for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
             yield name, Quantity("", 0, 0)
-    if not deployment.records_expire_unread:
-        assumed = deployment.reading_in_time_is_assumed or deployment.sending_in_time_is_assumed
+    if not records_expire_unread(deployment):
+        assumed = reading_in_time_is_assumed(deployment) or sending_in_time_is_assumed(deployment)
         yield "retention", Quantity("", LONGEST, LONGEST if assumed else None)
-    if not deployment.reading_is_timed or deployment.group is not Group.UNAWARE:
+    if not reading_is_timed(deployment) or deployment.application.group is not Group.UNAWARE:
         yield "consumer_metadata", Quantity("", 0, 0)
-    if not deployment.drops_tombstones and not deployment.drops_markers:
-        yield "delete_retention", Quantity("", LONGEST, LONGEST if deployment.deletes_in_time_are_assumed else None)
-    if not deployment.cleans:
+    if not drops_tombstones(deployment) and not drops_markers(deployment):
+        yield "delete_retention", Quantity("", LONGEST, LONGEST if deletes_in_time_are_assumed(deployment) else None)
+    if not cleans(deployment):
         yield "compaction_lag", Quantity("", LONGEST, None)
-    if not deployment.offsets_expire:
+    if not offsets_expire(deployment):
         yield "offsets_kept", Quantity("", LONGEST, None)
 
 
 def _what_is_assumed(deployment: Deployment) -> tuple[bool, ...]:
-    reading, sending = deployment.reading_in_time_is_assumed, deployment.sending_in_time_is_assumed
-    return reading, sending, deployment.deletes_in_time_are_assumed
+    reading, sending = reading_in_time_is_assumed(deployment), sending_in_time_is_assumed(deployment)
+    return reading, sending, deletes_in_time_are_assumed(deployment)
 
 
 def meaning(deployment: Deployment) -> Deployment:
@@ -120,9 +130,12 @@ def meaning(deployment: Deployment) -> Deployment:
         durations = plainer
     # These properties are checked only if they are required.
     asked = tuple(name for name in deployment.require if name not in ASKED_BY_DEFAULT)
-    if not deployment.cleans:
-        deployment = replace(deployment, compaction=None, keys=Keys.DISTINCT)
-    if Fault.PRODUCER_STOP not in deployment.possible_faults:
-        deployment = replace(deployment, on_stop=OnStop.CLOSE)
-    meant = replace(deployment, faults=faults, durations=durations, require=asked)
+    cluster, application = deployment.cluster, deployment.application
+    if not cleans(deployment):
+        cluster, application = replace(cluster, compaction=None), replace(application, keys=Keys.DISTINCT)
+    if Fault.PRODUCER_STOP not in deployment.faults.possible:
+        application = replace(application, on_stop=OnStop.CLOSE)
+    meant = replace(
+        deployment, cluster=cluster, application=application, faults=faults, durations=durations, require=asked
+    )
     return replace(meant, name="", client="", settings=(), ignored=(), notes=(), profile=None)

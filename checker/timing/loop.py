@@ -19,13 +19,13 @@ from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.questions import VIOLATED, Prepared, each_alone, with_history
 from checker.timing.backward_reachability import Backwards
 from checker.timing.constraints import RunningClocks
+from checker.timing.contradictions import in_words
 from checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
 from checker.timing.tables import TooManyFlags
 from checker.timing.timed_kernel import TimedKernel
 from checker.timing.timely import Timely, in_order
-from checker.timing.wording import in_words
 from model.language import Action, State, TransitionSystem
 from properties.property import Property
 from properties.verdict import CutSet, TimingLemma

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import z3
 
+from model.deployment.implied.cleaning import drops_markers, forgets_aborted
 from model.language import Action, Effect, State
 from model.log.holes import is_removed, stands
 from model.log.markers import is_listed, is_marker, is_taken_for_aborted
@@ -205,7 +206,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         for marker in range(1, replica.log.capacity):
             for last in batches if waits else (None,):
                 yield remove_aborted(pipeline, replica, marker, last)
-            for transaction in pipeline.transactions.each[:-1] if deployment.drops_markers else ():
+            for transaction in pipeline.transactions.each[:-1] if drops_markers(deployment) else ():
                 yield drop_marker(pipeline, replica, marker, transaction)
-            for batch in batches if deployment.forgets_aborted else ():
+            for batch in batches if forgets_aborted(deployment) else ():
                 yield forget_aborted(pipeline, replica, marker, batch)

@@ -12,6 +12,7 @@ import z3
 
 from model.compaction.aborted import is_decided, pass_markers
 from model.deployment.compaction import Keys
+from model.deployment.implied.cleaning import drops_tombstones
 from model.language import Action, Effect, State
 from model.log.holes import is_removed, is_tombstone, stands
 from model.log.markers import is_marker, is_taken_for_aborted
@@ -26,7 +27,7 @@ def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.Bool
     From 3.1 on nobody sees what the cleaner takes out of a follower's log before the follower leads, and the cleaner
     can as well run then.
     """
-    compaction = pipeline.deployment.compaction
+    compaction = pipeline.deployment.cluster.compaction
     assert compaction is not None
     if pipeline.transactions is not None:
         return z3.And(is_decided(pipeline, replica, offset), _is_told_of(pipeline, replica, offset))
@@ -129,7 +130,7 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of cleaners that remove records."""
     compacted = pipeline.compacted
-    if compacted is None or pipeline.deployment.keys is Keys.DISTINCT:
+    if compacted is None or pipeline.deployment.application.keys is Keys.DISTINCT:
         return
     waits = pipeline.deployment.durations.compaction_lag.least > 0
     for replica in pipeline.replicas:
@@ -137,6 +138,6 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             if offset > 0 or compacted.marked is not None:
                 for batch in pipeline.producer.batches if waits else (None,):
                     yield compact(pipeline, compacted, replica, offset, batch)
-            if pipeline.deployment.drops_tombstones:
+            if drops_tombstones(pipeline.deployment):
                 for tombstone in sorted(compacted.tombstones):
                     yield drop_tombstone(pipeline, replica, offset, pipeline.producer.batches[tombstone])

@@ -42,16 +42,16 @@ def agreed_prefix(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithR
 
     For a consumer that does not compare leader epochs the offset is the end of the leader's log.
     """
-    if not pipeline.deployment.consumer_checks_epochs:
+    if not pipeline.deployment.consumer.checks_epochs:
         return leader.log.end.term
     return leader.log.count(lambda _, slot: slot["epoch"].term <= position_epoch)
 
 
 def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
     """Return the offset at which a consumer goes on after a truncation: where logs diverge, or by policy (8, D5)."""
-    if pipeline.deployment.consumer_checks_epochs:
+    if pipeline.deployment.consumer.checks_epochs:
         return agreed_prefix(pipeline, leader, position_epoch)
-    if pipeline.deployment.offset_reset is not OffsetReset.EARLIEST:
+    if pipeline.deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
         return end_of_reading(pipeline, leader)
     return z3.IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
 
@@ -59,7 +59,7 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
 @shared
 def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
     """Return the position that the consumer has once it has checked the given one against this leader's log."""
-    if pipeline.deployment.consumer_waits_beyond_end:
+    if pipeline.deployment.consumer.waits_beyond_end:
         return position
     agreed = agreed_prefix(pipeline, leader, position_epoch)
     return z3.If(agreed < position, goes_back_to(pipeline, leader, position_epoch), position)
@@ -72,9 +72,9 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """
     consumer = pipeline.consumer
     conditions = [consumer.running.is_set, leader.presumes_leadership]
-    if pipeline.deployment.consumer_knows_epochs:
+    if pipeline.deployment.consumer.knows_epochs:
         conditions.append(leader.epoch.term >= consumer.leader_epoch.term)
-    if pipeline.deployment.consumer_checks_epochs:
+    if pipeline.deployment.consumer.checks_epochs:
         conditions.append(leader.epoch.term >= consumer.position_epoch.term)
     return z3.And(*conditions)
 
@@ -90,7 +90,7 @@ def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.
     consumer = pipeline.consumer
     position = consumer.position.term
     conditions = [reaches(pipeline, leader), readable]
-    if pipeline.deployment.consumer_checks_epochs:
+    if pipeline.deployment.consumer.checks_epochs:
         conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= position)
     if pipeline.log_start is not None:
         conditions.append(position >= start_for_readers(pipeline, leader))
@@ -168,16 +168,16 @@ def commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.Ar
 def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count: int, done: int) -> None:
     """Commit what a consumer commits of ``count`` records if it stops after it processed ``done`` of them (12.1)."""
     deployment, consumer = pipeline.deployment, pipeline.consumer
-    if deployment.sink is Sink.TRANSACTIONAL:
+    if deployment.application.sink is Sink.TRANSACTIONAL:
         if done > 0:
             last = consumer.position.term + (done - 1)
             commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
-    elif deployment.commits_first:
+    elif deployment.application.commits_first:
         last = consumer.position.term + (count - 1)
         commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
-    elif deployment.commit is Commit.DELIVERED:
+    elif deployment.application.commit is Commit.DELIVERED:
         advance(pipeline, effect, leader, count)
-    if deployment.commits_at_once:
+    if deployment.application.commits_at_once:
         committed = effect[consumer.committed]
         effect[consumer.position] = z3.If(committed > 0, committed, 0) if consumer.committed.low < 0 else committed
         effect[consumer.position_epoch] = effect[consumer.committed_epoch]
@@ -214,11 +214,11 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     effect = Effect()
     process_next(pipeline, effect, leader, count)
     advance(pipeline, effect, leader, count)
-    if pipeline.deployment.commits_at_once:
+    if pipeline.deployment.application.commits_at_once:
         remember(pipeline.unapplied, effect, (pipeline.consumer.committed, pipeline.consumer.committed_epoch))
         commit_position(pipeline, effect)
-    how = HOW_STORED.get(deployment.sink, "")
-    if deployment.commits_first:
+    how = HOW_STORED.get(deployment.application.sink, "")
+    if deployment.application.commits_first:
         how = ", having committed first"
     return Action(
         "poll",
@@ -260,7 +260,7 @@ def pass_over(pipeline: Pipeline, leader: Replica) -> Action:
 
 def parts_done(deployment: Deployment, count: int) -> range:
     """Return the numbers of records, of ``count``, that a stop can leave processed: 0 with results in a transaction."""
-    return range(1 if deployment.sink is Sink.KAFKA else count)
+    return range(1 if deployment.application.sink is Sink.KAFKA else count)
 
 
 def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
@@ -272,7 +272,7 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     process_next(pipeline, effect, leader, done)
     commit_processed(pipeline, effect, leader, count, done)
     stop(effect, pipeline)
-    committed = ", commits" if pipeline.deployment.commits_first else ""
+    committed = ", commits" if pipeline.deployment.application.commits_first else ""
     return Action(
         "crash_while_processing",
         "consumer",
@@ -297,7 +297,7 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     for offset, queued in enumerate(consumer.queued):
         effect.set_when(consumer.position.term == offset, queued, record + 1)
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.commits_first:
+    if pipeline.deployment.application.commits_first:
         commit_position(pipeline, effect)
     return Action(
         "hand_off",
@@ -339,7 +339,7 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
 
 def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
     """Reset a position that is out of range, beyond the leader's log, if epochs are not compared (8, 10 D5)."""
-    consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
+    consumer, policy = pipeline.consumer, pipeline.deployment.consumer.offset_reset
     effect = _go_to(pipeline, leader, goes_back_to(pipeline, leader, consumer.position_epoch.term))
     return Action(
         "reset_beyond_end",
@@ -389,7 +389,7 @@ def crash(pipeline: Pipeline) -> Action:
         handed_off = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
         forwarded = [f"record {before[one.name]}" for one in consumer.forwarded if before[one.name]]
         words = "the consumer crashes" + (f" with {', '.join(handed_off)} handed off" if handed_off else "")
-        words += ", and what it had in memory is gone" if pipeline.deployment.sink.is_memory else ""
+        words += ", and what it had in memory is gone" if pipeline.deployment.application.sink.is_memory else ""
         return words + (f" before the retry topic has {', '.join(forwarded)}" if forwarded else "")
 
     return Action(
@@ -408,18 +408,18 @@ def crash(pipeline: Pipeline) -> Action:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of a running consumer."""
     deployment = pipeline.deployment
-    most = min(deployment.max_poll_records, deployment.bounds.log)
+    most = min(deployment.consumer.max_poll_records, deployment.bounds.log)
     for leader in pipeline.replicas:
         if pipeline.transactions is not None:
             yield pass_over(pipeline, leader)
-        if deployment.processing is Processing.HANDED_OFF:
+        if deployment.application.processing is Processing.HANDED_OFF:
             yield hand_off(pipeline, leader)
         else:
             for count in range(1, most + 1):
                 yield poll(pipeline, leader, count)
                 for done in parts_done(deployment, count):
                     yield crash_while_processing(pipeline, leader, count, done)
-        if deployment.offset_reset is not OffsetReset.NONE and not deployment.consumer_waits_beyond_end:
-            checks = deployment.consumer_checks_epochs
+        if deployment.consumer.offset_reset is not OffsetReset.NONE and not deployment.consumer.waits_beyond_end:
+            checks = deployment.consumer.checks_epochs
             yield seek_to_divergence(pipeline, leader) if checks else reset_beyond_end(pipeline, leader)
     yield crash(pipeline)

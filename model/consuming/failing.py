@@ -41,7 +41,7 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
     nobody waits for the acknowledgement, the record is on its way there.
     """
     consumer = pipeline.consumer
-    forwards = pipeline.deployment.on_processing_error is OnProcessingError.FORWARD
+    forwards = pipeline.deployment.application.on_processing_error is OnProcessingError.FORWARD
     effect = Effect()
     if forwards:
         process_next(pipeline, effect, leader, 1)
@@ -49,7 +49,7 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
         offset = consumer.position.term
         hold(pipeline, effect, consumer.forwarded, offset, record_at(pipeline, leader, offset))
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.commits_at_once:
+    if pipeline.deployment.application.commits_at_once:
         commit_position(pipeline, effect)
     how = "writes it to a retry topic and goes on" if forwards else "goes on with the next"
     if consumer.forwarded:
@@ -72,7 +72,7 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
 
 def _commits_when_closed(deployment: Deployment) -> bool:
     """Tell whether a closing consumer commits: not where the sink keeps the offset, or nobody ever commits."""
-    return not deployment.sink.keeps_offsets and deployment.commit is not Commit.NEVER
+    return not deployment.application.sink.keeps_offsets and deployment.application.commit is not Commit.NEVER
 
 
 def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
@@ -84,13 +84,13 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     commits = _commits_when_closed(deployment)
     effect = Effect()
     process_next(pipeline, effect, leader, done)
-    advanced = count if commits else done if deployment.sink.keeps_offsets else 0
+    advanced = count if commits else done if deployment.application.sink.keeps_offsets else 0
     if advanced:
         advance(pipeline, effect, leader, advanced)
         commit_position(pipeline, effect)
     stop(effect, pipeline)
     how = "is closed, which commits them all" if commits else "is closed"
-    if deployment.commits_first:
+    if deployment.application.commits_first:
         how = "is closed, having committed them first"
     return Action(
         "fail_and_close",
@@ -272,9 +272,9 @@ def _gives_up_earlier(pipeline: Pipeline, before: State, offset: int) -> str:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions in which processing fails and the process survives."""
     deployment = pipeline.deployment
-    most = min(deployment.max_poll_records, deployment.bounds.log)
-    closes = deployment.on_processing_error is OnProcessingError.CLOSE
-    by_workers = deployment.processing is Processing.HANDED_OFF
+    most = min(deployment.consumer.max_poll_records, deployment.bounds.log)
+    closes = deployment.application.on_processing_error is OnProcessingError.CLOSE
+    by_workers = deployment.application.processing is Processing.HANDED_OFF
     if closes and by_workers:
         yield close_with_workers(pipeline)
     for offset in range(len(pipeline.consumer.forwarded)):
@@ -286,12 +286,12 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         for offset in range(len(pipeline.consumer.queued) - 1):
             yield fail_before_finished(pipeline, offset)
     for leader in pipeline.replicas:
-        if deployment.on_processing_error in _GO_ON:
+        if deployment.application.on_processing_error in _GO_ON:
             yield go_on(pipeline, leader)
         if closes and not by_workers:
             for count in range(1, most + 1):
                 for done in parts_done(deployment, count):
                     yield close(pipeline, leader, count, done)
-        if deployment.on_processing_error is OnProcessingError.ABORT:
+        if deployment.application.on_processing_error is OnProcessingError.ABORT:
             for count in range(1, most + 1):
                 yield abort_and_go_on(pipeline, leader, count)

@@ -59,7 +59,7 @@ def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     """Evict a member, with ``done`` of ``count`` records processed, for no poll or heartbeat in time (12, C10)."""
     effect = _while_processing(pipeline, leader, count, done)
     _is_thrown_out(pipeline, effect)
-    committed = ", commits" if pipeline.deployment.commits_first else ""
+    committed = ", commits" if pipeline.deployment.application.commits_first else ""
     return Action(
         "throw_out_while_processing",
         "consumer",
@@ -103,7 +103,7 @@ def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     """Let the client give up the partition when ``done`` of ``count`` records are processed (semantics 12, C12)."""
     effect = _while_processing(pipeline, leader, count, done)
     _hands_over(pipeline, effect)
-    committed = ", commits" if pipeline.deployment.commits_first else ""
+    committed = ", commits" if pipeline.deployment.application.commits_first else ""
     return Action(
         "hand_over_while_processing",
         "consumer",
@@ -128,9 +128,11 @@ def hand_over(pipeline: Pipeline) -> Action:
     """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
-    in_poll_thread = deployment.processing is Processing.POLL_THREAD
-    commits = (in_poll_thread or deployment.commit.is_by_client) and not deployment.rebalancing.behind
-    if not deployment.commits_at_once and commits:
+    in_poll_thread = deployment.application.processing is Processing.POLL_THREAD
+    commits = (
+        in_poll_thread or deployment.application.commit.is_by_client
+    ) and not deployment.consumer.rebalancing.behind
+    if not deployment.application.commits_at_once and commits:
         commit_position(pipeline, effect)
         if consumer.commit_lost is not None:
             for committed in (consumer.committed, consumer.committed_epoch):
@@ -157,7 +159,7 @@ def hand_over(pipeline: Pipeline) -> Action:
 
 
 def _the_one_before(pipeline: Pipeline) -> str:
-    thrown_out = Fault.EVICTION in pipeline.deployment.possible_faults
+    thrown_out = Fault.EVICTION in pipeline.deployment.faults.possible
     return "the evicted member" if thrown_out else "the member that had the partition before"
 
 
@@ -171,11 +173,11 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     effect = Effect()
     process(pipeline, effect, late.term - 1, offset, moves_on=False)
     effect[late] = 0
-    if pipeline.deployment.late_results_count:
+    if pipeline.deployment.application.late_results_count:
         # The last commit wins: the group's committed offset goes back (semantics 12, C8).
         effect.set_when(consumer.committed.term > offset + 1, consumer.committed, offset + 1)
     in_turn = z3.BoolVal(True)
-    if pipeline.deployment.processing is Processing.POLL_THREAD:
+    if pipeline.deployment.application.processing is Processing.POLL_THREAD:
         in_turn = z3.Not(z3.Or(*(earlier.term > 0 for earlier in consumer.late[:offset])))
     return Action(
         "finish_late",
@@ -216,7 +218,7 @@ def lose_commit(pipeline: Pipeline) -> Action:
     effect = Effect()
     effect[consumer.commit_lost] = True
     behind = z3.And(consumer.position.term != consumer.committed.term, z3.Not(consumer.commit_lost.is_set))
-    by_client = pipeline.deployment.commit.is_by_client
+    by_client = pipeline.deployment.application.commit.is_by_client
 
     def sentence(before: State, after: State) -> str:
         words = f"the consumer's commit of offset {before[consumer.position.name]} fails"
@@ -240,15 +242,15 @@ def lose_commit(pipeline: Pipeline) -> Action:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions that make another member take over, and those that the former member still does."""
     deployment = pipeline.deployment
-    if deployment.commit is Commit.NEVER:
+    if deployment.application.commit is Commit.NEVER:
         return
-    most = min(deployment.max_poll_records, deployment.bounds.log)
-    if deployment.processing is Processing.POLL_THREAD:
+    most = min(deployment.consumer.max_poll_records, deployment.bounds.log)
+    if deployment.application.processing is Processing.POLL_THREAD:
         for leader in pipeline.replicas:
             for count in range(1, most + 1):
                 for done in parts_done(deployment, count):
                     yield throw_out_while_processing(pipeline, leader, count, done)
-                    if deployment.rebalancing.at_any_time:
+                    if deployment.consumer.rebalancing.at_any_time:
                         yield hand_over_while_processing(pipeline, leader, count, done)
     yield throw_out(pipeline)
     yield hand_over(pipeline)

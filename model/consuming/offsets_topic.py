@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import z3
 
 from model.deployment.choices import Group
+from model.deployment.implied.commits import offsets_may_be_lost
 from model.faults import Fault
 from model.language import Action
-from model.state.pipeline import EXPIRED, Pipeline
+from model.state.consumer import EXPIRED
+from model.state.pipeline import Pipeline
 
 
 def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
@@ -40,7 +42,7 @@ def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the losses of committed offsets, where the deployment names that fault."""
-    if pipeline.deployment.offsets_may_be_lost:
-        if pipeline.deployment.group is Group.ESTABLISHED:
+    if offsets_may_be_lost(pipeline.deployment):
+        if pipeline.deployment.application.group is Group.ESTABLISHED:
             yield lose_offsets(pipeline, kept=True)
         yield lose_offsets(pipeline, kept=False)

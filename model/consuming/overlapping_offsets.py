@@ -84,7 +84,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of overlapping offsets, with brokers that apply offsets late."""
     if pipeline.unapplied is None:
         return
-    most = min(pipeline.deployment.max_poll_records, pipeline.deployment.bounds.log)
+    most = min(pipeline.deployment.consumer.max_poll_records, pipeline.deployment.bounds.log)
     for leader in pipeline.replicas:
         for count in range(1, most + 1):
             yield drop_offsets(pipeline, leader, count)

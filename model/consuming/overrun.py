@@ -27,11 +27,11 @@ def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     consumer = pipeline.consumer
     end = leader.log.end.term
     read = consumer.latest.term > 0
-    if pipeline.deployment.processing is Processing.HANDED_OFF:
+    if pipeline.deployment.application.processing is Processing.HANDED_OFF:
         read = z3.Or(*(queued.term > 0 for queued in consumer.queued))
     at_end = z3.And(consumer.position.term == end, end_of_reading(pipeline, leader) == end)
     conditions = [reaches(pipeline, leader), at_end, read]
-    if pipeline.deployment.consumer_checks_epochs:
+    if pipeline.deployment.consumer.checks_epochs:
         conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= end)
     return z3.And(*conditions)
 
@@ -43,7 +43,7 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
     for variable, value in appending.updates.items():
         effect[variable] = value
     end = leader.log.end.term
-    if pipeline.deployment.processing is Processing.HANDED_OFF:
+    if pipeline.deployment.application.processing is Processing.HANDED_OFF:
         for offset, queued in enumerate(consumer.queued):
             effect.set_when(end == offset, queued, batch.record + 1)
     else:
@@ -53,7 +53,7 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = end + 1
     effect[consumer.position_epoch] = leader.epoch.term
-    if pipeline.deployment.commits_at_once:
+    if pipeline.deployment.application.commits_at_once:
         commit_position(pipeline, effect)
     for offset, exposed in enumerate(pipeline.exposed):
         effect.set_when(z3.And(end == offset, effect[exposed] == 0), exposed, batch.record + 1)
@@ -77,7 +77,7 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield every append that a consumer's read can run into, with brokers of the affected releases."""
-    if not pipeline.deployment.reads_may_overrun:
+    if not pipeline.deployment.cluster.reads_may_overrun:
         return
     for batch in pipeline.producer.batches:
         for leader in pipeline.replicas:

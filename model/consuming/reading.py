@@ -57,7 +57,7 @@ def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
     waits for its ISR before it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
     """
     reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
-    if pipeline.deployment.high_watermark_needs_min_isr:
+    if pipeline.deployment.cluster.high_watermark_needs_min_isr:
         for leader in pipeline.replicas:
             reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
     if pipeline.transactions is not None:
@@ -91,7 +91,7 @@ def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
     position = consumer.position.term
     effect = Effect()
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.commits_at_once:
+    if pipeline.deployment.application.commits_at_once:
         commit_position(pipeline, effect)
     for record, passed in enumerate(compacted.passed):
         rightly = [

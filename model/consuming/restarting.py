@@ -13,10 +13,12 @@ import z3
 
 from model.consuming.consumer import commit, process
 from model.deployment.choices import Commit, Group, OffsetReset
+from model.deployment.implied.commits import offsets_may_be_gone
 from model.faults import REPLACES_MEMBER
 from model.language import Action, Effect, State, Variable
 from model.log.visibility import end_of_reading
-from model.state.pipeline import EXPIRED, Pipeline, Replica
+from model.state.consumer import EXPIRED
+from model.state.pipeline import Pipeline, Replica
 from model.state.sink import apply
 
 FINDS_IT = "a consumer of the group finds out that there is a new partition"
@@ -51,7 +53,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
         commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
     elif committed is Committed.PAST_OTHERS:
         commit(effect, pipeline, z3.IntVal(max(finished) + 1), consumer.position_epoch.term)
-    elif deployment.sink.keeps_offsets and consumer.queued:
+    elif deployment.application.sink.keeps_offsets and consumer.queued:
         commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
     _leave_to_late(pipeline, effect)
@@ -68,7 +70,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
         if committed is Committed.PAST_OTHERS:
             words += f"committed that when a worker had finished record {before[consumer.queued[max(finished)].name]}"
         elif committed is Committed.ALL:
-            words += "auto-committed that" if deployment.commit.is_by_client else "committed that"
+            words += "auto-committed that" if deployment.application.commit.is_by_client else "committed that"
         elif before[consumer.committed.name] == EXPIRED:
             words = f"{who} at offset 0: its committed offset is gone, and earliest starts there"
         elif _is_discovery(pipeline, before):
@@ -99,7 +101,7 @@ def _is_discovery(pipeline: Pipeline, before: State) -> bool:
 
 def group_words(pipeline: Pipeline) -> tuple[str, str]:
     """Return the words for who starts, and for the time of the last commit: the same consumer, or another member."""
-    if pipeline.deployment.possible_faults & REPLACES_MEMBER:
+    if pipeline.deployment.faults.possible & REPLACES_MEMBER:
         return "a consumer of the group starts", "until then the one before"
     return "the consumer restarts", "before the crash it"
 
@@ -110,7 +112,7 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed: Committed) -
     conditions += [consumer.queued[offset].term > 0 for offset in finished]
     if committed is not Committed.NOTHING:
         conditions.append(consumer.position.term != consumer.committed.term)
-        if deployment.offsets_may_be_gone:
+        if offsets_may_be_gone(deployment):
             conditions.append(consumer.committed.term != EXPIRED)
         if consumer.undiscovered is not None:
             conditions.append(z3.Not(consumer.undiscovered.is_set))
@@ -119,10 +121,10 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed: Committed) -
                 q for offset, q in enumerate(consumer.queued) if offset < max(finished) and offset not in finished
             ]
             conditions.append(z3.Or(*(queued.term > 0 for queued in before)))
-        elif deployment.commit.follows_processing:
+        elif deployment.application.commit.follows_processing:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
             conditions += [queued.term == 0 for queued in others]
-    elif deployment.offset_reset is not OffsetReset.EARLIEST:
+    elif deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
         conditions.append(consumer.committed.term >= 0)
     return z3.And(*conditions)
 
@@ -207,7 +209,7 @@ def _start(pipeline: Pipeline, effect: Effect) -> None:
     for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over, consumer.undiscovered):
         if remembered is not None:
             effect[remembered] = False
-    if pipeline.deployment.offsets_may_be_gone:
+    if offsets_may_be_gone(pipeline.deployment):
         effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
     begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]
     effect.set_when(z3.Or(*begun), consumer.restarted, 1)
@@ -222,13 +224,13 @@ def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield every start of a consumer of the group."""
     deployment = pipeline.deployment
-    may_have_none = deployment.group is not Group.ESTABLISHED or deployment.offsets_may_be_gone
-    starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST
+    may_have_none = deployment.application.group is not Group.ESTABLISHED or offsets_may_be_gone(deployment)
+    starts_at_end = may_have_none and deployment.consumer.offset_reset is OffsetReset.LATEST
     for finished in _ways_to_finish(pipeline):
         yield restart(pipeline, finished, Committed.NOTHING)
-        if not deployment.commits_at_once and deployment.commit is not Commit.NEVER:
+        if not deployment.application.commits_at_once and deployment.application.commit is not Commit.NEVER:
             yield restart(pipeline, finished, Committed.ALL)
-            if finished and max(finished) > 0 and deployment.commit is Commit.FINISHED:
+            if finished and max(finished) > 0 and deployment.application.commit is Commit.FINISHED:
                 yield restart(pipeline, finished, Committed.PAST_OTHERS)
         if starts_at_end:
             for leader in pipeline.replicas:

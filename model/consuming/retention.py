@@ -8,9 +8,11 @@ import z3
 
 from model.consuming.consumer import reaches
 from model.deployment.choices import OffsetReset
+from model.deployment.implied.commits import offsets_expire
 from model.language import Action, Effect, State, Variable
 from model.log.log_starts import delete_up_to, forgets_in_words, start_for_readers
-from model.state.pipeline import EXPIRED, Batch, Pipeline, Replica
+from model.state.consumer import EXPIRED
+from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.wording import record_name
 
 
@@ -43,7 +45,7 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
 
 def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
     """Reset a position below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
-    consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
+    consumer, policy = pipeline.consumer, pipeline.deployment.consumer.offset_reset
     start = start_for_readers(pipeline, leader)
     to = start if policy is OffsetReset.EARLIEST else leader.high_watermark.term
     effect = Effect()
@@ -67,8 +69,8 @@ def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
 
 def expire_offsets(pipeline: Pipeline) -> Action:
     """Delete the committed offsets of a group without members (semantics 12, C14)."""
-    why = "was committed long ago" if pipeline.deployment.offsets_age_in_use else "has long had no member"
-    if pipeline.deployment.loaded_offsets_expire:
+    why = "was committed long ago" if pipeline.deployment.cluster.offsets_age_in_use else "has long had no member"
+    if pipeline.deployment.cluster.loaded_offsets_expire:
         why = "its coordinator has loaded as expired"
     consumer = pipeline.consumer
     known = [consumer.committed.term != EXPIRED]
@@ -88,7 +90,7 @@ def expire_offsets(pipeline: Pipeline) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the deletions of records and offsets that are not used in time, where these can happen."""
-    if pipeline.deployment.offsets_expire:
+    if offsets_expire(pipeline.deployment):
         yield expire_offsets(pipeline)
     if pipeline.log_start is None:
         return
@@ -96,5 +98,5 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         for offset in range(leader.log.capacity):
             for batch in pipeline.producer.batches:
                 yield expire(pipeline, pipeline.log_start, leader, offset, batch)
-        if pipeline.deployment.offset_reset is not OffsetReset.NONE:
+        if pipeline.deployment.consumer.offset_reset is not OffsetReset.NONE:
             yield reset_position(pipeline, leader)

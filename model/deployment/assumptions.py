@@ -4,9 +4,10 @@ defaults, and how to change them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from model.deployment.application import Application
 from model.deployment.bounds import default_epochs, default_sends, log_with_transactions
 from model.deployment.choices import (
     Commit,
@@ -25,6 +26,7 @@ from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, Settings, complaint
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
 
@@ -171,29 +173,16 @@ CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink",
 
 
 @dataclass(frozen=True)
-class Application:
-    """The complete behaviour of the application."""
+class Assumed:
+    """The complete behaviour of the applications, with the settings that say it; ``transaction_records``: the number of
+    records of each transaction."""
 
-    sends: Sends
-    on_send_error: OnSendError
-    on_restart: OnRestart
-    on_stop: OnStop
-    producer_id: ProducerId
+    application: Application
     transaction_records: int
-    keys: Keys
-    group: Group
-    commit: Commit
-    processing: Processing
-    on_processing_error: OnProcessingError
-    sink: Sink
-    late_results_count: bool
     settings: tuple[Setting, ...]
 
 
 _WITH_POSITION = tuple(one.value for one in OnRestart if one.has_position)
-
-_BEHAVIOUR = tuple(field.name for field in fields(Application) if field.name not in ("transaction_records", "settings"))
-"""The fields that :class:`Application` and a deployment have in common."""
 
 
 def check_assumption(given: Given) -> None:
@@ -205,7 +194,7 @@ def check_assumption(given: Given) -> None:
 
 def read_application(
     given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool, stops: bool, resets: bool
-) -> Application:
+) -> Assumed:
     """Return the application's behaviour: the given values, and documented defaults, marked as assumptions, for the
     others.
 
@@ -267,13 +256,12 @@ def read_application(
         chosen["group"] = NO_COMMITTED_OFFSET
     if not resets and chosen["group"].value == Group.NEW and not Sink(chosen["sink"].value).keeps_offsets:
         raise complaint(given["group" if "group" in given else "commit"], NOWHERE_TO_START)
-    return Application(
+    application = Application(
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
         on_restart=OnRestart(chosen["on_restart"].value),
         on_stop=OnStop(on_stop.value),
         producer_id=ProducerId(chosen["producer_id"].value),
-        transaction_records=int(records.value),
         keys=Keys(keys.value),
         group=Group(chosen["group"].value),
         commit=Commit(chosen["commit"].value),
@@ -281,8 +269,8 @@ def read_application(
         on_processing_error=OnProcessingError(chosen["on_processing_error"].value),
         sink=Sink(chosen["sink"].value),
         late_results_count=metadata.value == "omitted",
-        settings=tuple(chosen.values()),
     )
+    return Assumed(application, int(records.value), tuple(chosen.values()))
 
 
 def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting | None) -> None:
@@ -334,38 +322,38 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     said = {s.key: Given(s.key, s.value, s.origin) for s in own if s.origin.kind not in ("assumption", "rule")}
     said[key] = Given(key, value, Origin("option", f"--assume {key}={value}"))
     by_client = next((s for s in own if s.key == "commit" and s.origin.kind == "rule"), None)
-    transactional, compacts = deployment.transactional is not None, deployment.compaction is not None
-    stops = Fault.PRODUCER_STOP in deployment.possible_faults
-    application = read_application(
+    transactional, compacts = deployment.producer.transactional is not None, deployment.cluster.compaction is not None
+    stops = Fault.PRODUCER_STOP in deployment.faults.possible
+    assumed = read_application(
         said,
         commits=by_client,
         transactional=transactional,
         compacts=compacts,
         stops=stops,
-        resets=deployment.offset_reset is not OffsetReset.NONE,
+        resets=deployment.consumer.offset_reset is not OffsetReset.NONE,
     )
     place = deployment.settings.index(own[0])
     others = [setting for setting in deployment.settings if setting.scope != "application"]
-    records = application.transaction_records
-    before = deployment.transactional
+    before = deployment.producer.transactional
+    after = None if before is None else replace(before, records=assumed.transaction_records)
     changed = replace(
         deployment,
-        settings=(*others[:place], *application.settings, *others[place:]),
-        transactional=None if before is None else replace(before, records=records),
-        **{name: getattr(application, name) for name in _BEHAVIOUR},
+        settings=(*others[:place], *assumed.settings, *others[place:]),
+        producer=replace(deployment.producer, transactional=after),
+        application=assumed.application,
     )
     return _with_default_sends(changed)
 
 
 def _with_default_sends(deployment: Deployment) -> Deployment:
     """Set the bounds that depend on how often the application sends a record, unless the user gave them."""
-    sends = default_sends(deployment.on_send_error, deployment.on_restart)
+    sends = default_sends(deployment.application.on_send_error, deployment.application.on_restart)
     changed = {"sends": sends}
-    if deployment.transactional is not None:
+    if deployment.producer.transactional is not None:
         said = _said_bound(deployment, "sends")
         changed["log"] = log_with_transactions(deployment.bounds.sends if said else sends)
-    if deployment.numbers_ahead:
-        elsewhere = deployment.fails_elsewhere
+    if deployment.producer.numbers_ahead:
+        elsewhere = fails_elsewhere(deployment)
         records = deployment.bounds.records
         changed["producer_epochs"] = default_epochs(records, sends, epoch_each=True, elsewhere=elsewhere)
     changed = {key: value for key, value in changed.items() if not _said_bound(deployment, key)}

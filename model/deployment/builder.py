@@ -13,7 +13,9 @@ from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
 from model.deployment.choices import Commit, OffsetReset, ProducerId, Sink
 from model.deployment.clients import Client
+from model.deployment.cluster import Cluster
 from model.deployment.connecting import PROTOCOL, messages_to_connect
+from model.deployment.consumer import Consumer
 from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
 from model.deployment.deployment import Deployment
 from model.deployment.durations import read_durations
@@ -24,9 +26,13 @@ from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent
 from model.deployment.given import GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
+from model.deployment.implied.cleaning import drops_tombstones
+from model.deployment.implied.expiry import records_expire_unread
+from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.known_keys import MISPLACED, is_misspelt
 from model.deployment.libraries import library
 from model.deployment.must_know import FOLLOWER_BYTES
+from model.deployment.producer import Producer
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.profiles import intentions_of
 from model.deployment.release import IDEMPOTENT, JAVA
@@ -92,7 +98,7 @@ def build(given: GivenDeployment) -> Deployment:
     check_stop(producer_section, sending, given.faults, given.application)
     check_status(producer_section, sending, given.application)
     check_errors_are_heard(producer_section, given.application)
-    application = read_application(
+    assumed = read_application(
         given.application,
         commits=reading.commits,
         transactional=uses,
@@ -100,6 +106,7 @@ def build(given: GivenDeployment) -> Deployment:
         stops=Fault.PRODUCER_STOP.value in given.faults,
         resets=reading.offset_reset is not OffsetReset.NONE,
     )
+    application = assumed.application
     bounds, bound_settings = read_bounds(
         given.bounds,
         application.on_send_error,
@@ -128,7 +135,7 @@ def build(given: GivenDeployment) -> Deployment:
         transaction_rules.check_length(producer_settings.section, broker_settings.section, error)
         transactional = transaction_rules.transactional_of(
             broker_settings.section,
-            application.transaction_records,
+            assumed.transaction_records,
             reading.isolation,
             raises_epochs=is_java and producer.release.line >= transaction_rules.RAISES_EPOCHS,
             older=sending.older_transactions,
@@ -184,7 +191,7 @@ def build(given: GivenDeployment) -> Deployment:
         *((reading.isolation,) if uses and reading.isolation is not None else ()),
         *_said(consumer_settings.section, group_rules.ASSIGNORS, PROTOCOL, reading.fetched_at_least),
         *(setting for setting in times.settings if setting.scope == "consumer"),
-        *application.settings,
+        *assumed.settings,
         *(setting for setting in times.settings if setting.scope == "assume"),
         *fault_settings,
         *bound_settings,
@@ -192,60 +199,55 @@ def build(given: GivenDeployment) -> Deployment:
     used = {(setting.scope, setting.key) for setting in settings} | _standing_in(broker, broker_settings.section)
     deployment = Deployment(
         name=printable(given.name),
-        kafka=kafka.full,
+        cluster=Cluster(
+            kafka=kafka.full,
+            replicas=broker.replicas,
+            min_insync_replicas=broker.min_insync_replicas,
+            zookeeper=era.zookeeper,
+            high_watermark_needs_min_isr=era.high_watermark_needs_min_isr,
+            eligible_leader_replicas=broker.eligible_leader_replicas,
+            unclean_leader_election=broker.unclean_leader_election,
+            restart_before_fenced=era.restart_before_fenced,
+            old_fetches_count=era.old_fetches_count,
+            offsets_age_in_use=era.offsets_age_in_use,
+            loaded_offsets_expire=era.loaded_offsets_expire,
+            offsets_applied_late=group_rules.applies_offsets_late(broker_settings.section, zookeeper=era.zookeeper),
+            fenced_may_join=era.fenced_may_join,
+            new_replica_suffices=era.new_replica_suffices,
+            copies_newer_epochs=era.copies_newer_epochs,
+            believes_any_fetch=era.believes_any_fetch,
+            truncation=era.truncation,
+            mends_of_2_0_1=era.mends_of_2_0_1,
+            reads_may_overrun=era.reads_may_overrun,
+            compaction=broker.compaction,
+            flush_messages=broker.flush_messages,
+            deletes_for_size=broker.deletes_for_size,
+            followers_wait_for_bytes=broker_settings.section.integer(FOLLOWER_BYTES) > 1,
+        ),
         client=_clients(producer, consumer),
-        replicas=broker.replicas,
-        min_insync_replicas=broker.min_insync_replicas,
-        zookeeper=era.zookeeper,
-        high_watermark_needs_min_isr=era.high_watermark_needs_min_isr,
-        eligible_leader_replicas=broker.eligible_leader_replicas,
-        unclean_leader_election=broker.unclean_leader_election,
-        restart_before_fenced=era.restart_before_fenced,
-        old_fetches_count=era.old_fetches_count,
-        offsets_age_in_use=era.offsets_age_in_use,
-        loaded_offsets_expire=era.loaded_offsets_expire,
-        offsets_applied_late=group_rules.applies_offsets_late(broker_settings.section, zookeeper=era.zookeeper),
-        fenced_may_join=era.fenced_may_join,
-        new_replica_suffices=era.new_replica_suffices,
-        copies_newer_epochs=era.copies_newer_epochs,
-        believes_any_fetch=era.believes_any_fetch,
-        truncation=era.truncation,
-        mends_of_2_0_1=era.mends_of_2_0_1,
-        reads_may_overrun=era.reads_may_overrun,
-        consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
-        consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
-        consumer_waits_beyond_end=reading.waits_beyond_end,
-        compaction=broker.compaction,
-        flush_messages=broker.flush_messages,
-        deletes_for_size=broker.deletes_for_size,
-        sender=replace(sender, knows_epochs=sender.knows_epochs and era.clients_know_epochs),
-        acks=sending.acks,
-        retries=sending.retries,
-        idempotence=sending.idempotence,
-        sequencing=sending.sequencing,
-        expires_in_accumulator=sending.expires_in_accumulator,
-        max_in_flight=sending.max_in_flight,
-        sends=application.sends,
-        on_send_error=application.on_send_error,
-        on_restart=application.on_restart,
-        on_stop=application.on_stop,
-        producer_id=application.producer_id,
-        keys=application.keys,
-        transactional=transactional,
-        group=application.group,
-        rebalancing=rebalancing,
-        commit=application.commit,
-        processing=application.processing,
-        on_processing_error=application.on_processing_error,
-        sink=application.sink,
-        late_results_count=application.late_results_count,
-        offset_reset=reading.offset_reset,
-        max_poll_records=reading.max_poll_records,
-        producer_connects=messages_to_connect(given.producer.settings),
-        consumer_connects=messages_to_connect(given.consumer.settings),
-        consumer_waits_for_bytes=consumer_settings.section.integer(reading.fetched_at_least) > 1,
-        commits_on_timer=reading.commits_on_timer,
-        followers_wait_for_bytes=broker_settings.section.integer(FOLLOWER_BYTES) > 1,
+        consumer=Consumer(
+            knows_epochs=era.clients_know_epochs and reading.knows_epochs,
+            checks_epochs=era.positions_are_checked and reading.checks_epochs,
+            waits_beyond_end=reading.waits_beyond_end,
+            rebalancing=rebalancing,
+            offset_reset=reading.offset_reset,
+            max_poll_records=reading.max_poll_records,
+            connects=messages_to_connect(given.consumer.settings),
+            waits_for_bytes=consumer_settings.section.integer(reading.fetched_at_least) > 1,
+            commits_on_timer=reading.commits_on_timer,
+        ),
+        producer=Producer(
+            sender=replace(sender, knows_epochs=sender.knows_epochs and era.clients_know_epochs),
+            acks=sending.acks,
+            retries=sending.retries,
+            idempotence=sending.idempotence,
+            sequencing=sending.sequencing,
+            expires_in_accumulator=sending.expires_in_accumulator,
+            max_in_flight=sending.max_in_flight,
+            transactional=transactional,
+            connects=messages_to_connect(given.producer.settings),
+        ),
+        application=application,
         durations=times.durations,
         faults=faults,
         bounds=bounds,
@@ -281,20 +283,20 @@ def build(given: GivenDeployment) -> Deployment:
             *_misspelt(topic_settings, broker_settings, producer_settings, consumer_settings),
         ),
     )
-    if reading.waits_beyond_end and deployment.records_expire_unread:
+    if reading.waits_beyond_end and records_expire_unread(deployment):
         _check_goes_to_start(deployment, consumer_settings.section)
     if reading.goes_to_nearest:
         _check_nearest(deployment, consumer_settings.section)
-    if deployment.sink.is_memory and deployment.drops_tombstones:
+    if deployment.application.sink.is_memory and drops_tombstones(deployment):
         what = (
             "a sink in memory where tombstones can be dropped unread (keys=deleted); set a longer delete.retention.ms"
         )
         raise complaint(given.application["sink"], f"not modelled yet: {what}", NotModelledError)
-    if deployment.transactional is not None and deployment.records_expire_unread:
+    if deployment.producer.transactional is not None and records_expire_unread(deployment):
         kept, delivery = deployment.durations.retention, deployment.durations.delivery_timeout
         raise transaction_rules.refuse_retention(producer_section, kept, delivery)
-    refuses_unknown = deployment.brokers_forget_deleted and kafka.line < IDEMPOTENT
-    if refuses_unknown and deployment.producer_id is ProducerId.KNOWN:
+    refuses_unknown = brokers_forget_deleted(deployment) and kafka.line < IDEMPOTENT
+    if refuses_unknown and deployment.application.producer_id is ProducerId.KNOWN:
         # The model would have to distinguish sequence numbers of now from those with which a client before 2.5 starts
         # again.
         what = "producer_id=known with brokers before 2.5 that can delete all records of the producer; "
@@ -318,17 +320,17 @@ def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDe
 def _check_nearest(deployment: Deployment, section: Section) -> None:
     """Raise DeploymentError if a consumer can continue with the next record in time although its reset policy says
     otherwise."""
-    if not deployment.consumer_checks_epochs:
+    if not deployment.consumer.checks_epochs:
         raise section.not_modelled(
             "client", f"{section.library} with brokers that do not report the end offset of an epoch"
         )
-    if deployment.records_expire_unread:
+    if records_expire_unread(deployment):
         _check_goes_to_start(deployment, section)
 
 
 def _check_goes_to_start(deployment: Deployment, section: Section) -> None:
     """Raise DeploymentError if the first remaining record is not the one at which the reset policy starts."""
-    if deployment.offset_reset is not OffsetReset.EARLIEST:
+    if deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
         what = (
             f"{section.library} where records can be deleted unread, unless the consumer resets to the earliest offset"
         )

@@ -154,7 +154,7 @@ def upgrades_of(deployment: Deployment) -> list[Change]:
         if made is None or not _is_newer(deployment, change):
             continue
         # The fields that differ between these releases count, not the number of the release.
-        one = replace(made, kafka=deployment.kafka)
+        one = replace(made, cluster=replace(made.cluster, kafka=deployment.cluster.kafka))
         if one not in asked:
             asked.append(one)
             found.append(change)

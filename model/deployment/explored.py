@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from model.faults import ONCE, Fault
 
@@ -45,6 +46,16 @@ class FaultBudget:
     total: int | None
     at_most: tuple[tuple[str, int], ...]
     any_number: tuple[str, ...] = ()
+
+    @cached_property
+    def possible(self) -> frozenset[Fault]:
+        """The kinds of fault that can happen at least once."""
+        return frozenset(Fault(kind) for kind, _ in self.at_most if self.limit_of(Fault(kind)))
+
+    def limit_of(self, kind: Fault) -> int:
+        """Return the number of faults of a kind that can happen."""
+        most = dict(self.at_most).get(kind, 0)
+        return most if self.total is None else min(most, self.total)
 
     @property
     def is_open_ended(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.assumptions import Application
+from model.deployment.application import Application
 from model.deployment.choices import OnProcessingError, Processing
 from model.deployment.era import Era
 from model.deployment.errors import NotModelledError

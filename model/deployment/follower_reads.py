@@ -13,6 +13,9 @@ from model.deployment.broker_rules import UNSET
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, complaint
+from model.deployment.implied.cleaning import drops_markers
+from model.deployment.implied.expiry import records_expire_unread
+from model.deployment.implied.outages import outages_of_consumer
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.faults import FALLS_SILENT
@@ -63,20 +66,20 @@ def _differences(deployment: Deployment, consumer: Section) -> Iterator[str]:
     """Yield the reasons for which reading from followers could change a verdict."""
     if consumer.library != JAVA or consumer.release.line < FORGETS_WITH_EPOCH:
         yield f"with consumers other than Java's from {'.'.join(map(str, FORGETS_WITH_EPOCH))} on"
-    if deployment.kafka < NAMES_IN_SYNC:
+    if deployment.cluster.kafka < NAMES_IN_SYNC:
         yield f"with brokers before {'.'.join(map(str, NAMES_IN_SYNC))}"
-    if not deployment.consumer_checks_epochs:
+    if not deployment.consumer.checks_epochs:
         yield "without leader epochs in records"
-    if deployment.restart_before_fenced and FALLS_SILENT & deployment.possible_faults:
+    if deployment.cluster.restart_before_fenced and FALLS_SILENT & deployment.faults.possible:
         kinds = " and ".join(sorted(FALLS_SILENT))
         yield f"where a leader can continue in the same epoch with another log; name faults without {kinds}"
     if deployment.durations.processing_time.most is not None:
         yield "with a limited processing_time; set processing_time to unbounded"
-    if deployment.drops_markers:
+    if drops_markers(deployment):
         yield "that can have missed the end of a transaction (cleanup.policy=compact)"
     retention = deployment.durations.retention
-    waits = consumer.milliseconds(LEASE) * (deployment.bounds.log + 1) * (deployment.outages_of_consumer + 1)
-    if deployment.records_expire_unread or (retention.most is not None and retention.least <= 2 * waits):
+    waits = consumer.milliseconds(LEASE) * (deployment.bounds.log + 1) * (outages_of_consumer(deployment) + 1)
+    if records_expire_unread(deployment) or (retention.most is not None and retention.least <= 2 * waits):
         yield "where records can be deleted unread; keep records for longer (retention.ms)"
 
 

@@ -100,9 +100,9 @@ def required_unless_said(deployment: Deployment) -> tuple[str, ...]:
     return by_intentions(
         intentions_of(
             deployment.settings,
-            idempotence=deployment.idempotence,
-            max_in_flight=deployment.max_in_flight,
-            transactional=deployment.transactional is not None,
+            idempotence=deployment.producer.idempotence,
+            max_in_flight=deployment.producer.max_in_flight,
+            transactional=deployment.producer.transactional is not None,
         )
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import z3
 
+from model.deployment.implied.forgetting import brokers_forget_fenced
 from model.language import Action, Effect
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
@@ -17,7 +18,7 @@ from model.state.pipeline import Pipeline, Replica
 
 def is_forgotten(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the broker has forgotten the producer since it got a marker at ``offset`` or later."""
-    if not pipeline.deployment.brokers_forget_fenced:
+    if not brokers_forget_fenced(pipeline.deployment):
         return z3.BoolVal(False)
     slots = list(enumerate(replica.log.slots))[offset:]
     return z3.Or(*(z3.And(replica.log.has(later), slot[FORGOTTEN].term == 1) for later, slot in slots))
@@ -70,6 +71,6 @@ def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of brokers that forget too early."""
-    if pipeline.deployment.brokers_forget_fenced:
+    if brokers_forget_fenced(pipeline.deployment):
         for replica in pipeline.replicas:
             yield forget_fenced(pipeline, replica)

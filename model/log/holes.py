@@ -71,7 +71,7 @@ def _kept_from(
                 *values[later],
             )
             for later in range(place + 1, replica.log.capacity)
-            if pipeline.deployment.keys is not Keys.DISTINCT
+            if pipeline.deployment.application.keys is not Keys.DISTINCT
         ]
         replaced[place] = z3.Or(*newer)
         done = _has_done_its_work(replica, place, values)

@@ -7,6 +7,7 @@ from itertools import product
 
 import z3
 
+from model.deployment.implied.forgetting import producer_ids_expire
 from model.language import Action, Effect
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -63,6 +64,6 @@ def numbers_will_be_asked_for(pipeline: Pipeline) -> z3.BoolRef:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield, for every broker, the action that it forgets the producer, where a record can be retried for that long."""
-    if pipeline.deployment.producer_ids_expire:
+    if producer_ids_expire(pipeline.deployment):
         for replica, batch in product(pipeline.replicas, pipeline.producer.batches):
             yield forget(pipeline, replica, batch)

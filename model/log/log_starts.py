@@ -37,7 +37,7 @@ def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3
     if replica.log_start is None:
         return
     effect.set_when(start > replica.log_start.term, replica.log_start, start)
-    sequencing = pipeline.deployment.sequencing
+    sequencing = pipeline.deployment.producer.sequencing
     if sequencing is None or sequencing.forgets is not Forgets.WITH_ITS_RECORDS:
         return
     for offset, slot in enumerate(replica.log.slots):

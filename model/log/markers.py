@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.cleaning import drops_markers
 from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
@@ -23,7 +24,7 @@ def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
 
 def has_seen(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the broker had the marker at the offset: it was there when the broker copied the log (10, D6)."""
-    if not pipeline.deployment.drops_markers:
+    if not drops_markers(pipeline.deployment):
         return z3.BoolVal(True)
     return leader.log.slots[offset][MARKER].term != int(Marker.UNSEEN)
 
@@ -48,7 +49,7 @@ def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_
     A removed record was ended by its own transaction's marker, whatever the broker has seen of that marker.
     """
     assert pipeline.transactions is not None
-    cleaned = pipeline.deployment.drops_markers
+    cleaned = drops_markers(pipeline.deployment)
     aborts = z3.BoolVal(False)
     for later in range(leader.log.capacity - 1, offset, -1):
         entry = leader.log.slots[later]["batch"].term

@@ -20,7 +20,7 @@ def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[
 
 def flush_if_due(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """Force the log to disk once ``flush.messages`` records are unflushed (semantics 5, L1)."""
-    every = pipeline.deployment.flush_messages
+    every = pipeline.deployment.cluster.flush_messages
     if replica.flushed is not None and every is not None:
         due = effect[replica.log.end] - replica.flushed.term >= every
         effect.set_when(due, replica.flushed, effect[replica.log.end])
@@ -28,7 +28,7 @@ def flush_if_due(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
 
 def surviving_prefix(pipeline: Pipeline, replica: Replica) -> z3.ArithRef:
     """Return the length of the log that a power loss cannot take: what was forced to disk (semantics 5, L8)."""
-    if pipeline.deployment.flush_messages == 1:
+    if pipeline.deployment.cluster.flush_messages == 1:
         return replica.log.end.term
     return z3.IntVal(0) if replica.flushed is None else replica.flushed.term
 
@@ -68,10 +68,10 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
         reached = z3.If(holds_back, effect[fetched] - 1, reached)
     members = z3.Sum(*(effect[member] for member in leader.isr.values()))
     advances = reached > leader.high_watermark.term
-    if pipeline.deployment.high_watermark_needs_min_isr:
-        advances = z3.And(advances, members >= pipeline.deployment.min_insync_replicas)
+    if pipeline.deployment.cluster.high_watermark_needs_min_isr:
+        advances = z3.And(advances, members >= pipeline.deployment.cluster.min_insync_replicas)
     effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
-    hear_at_once = not pipeline.deployment.truncation.high_watermark_decides
+    hear_at_once = not pipeline.deployment.cluster.truncation.high_watermark_decides
     for follower in pipeline.followers_of(leader) if hear_at_once else ():
         has_fetched = effect[leader.fetched[follower.number]] > 0
         hears = z3.And(follower.follows(leader), has_fetched)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import z3
 
+from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.sequencing import Sequencing, Unknown
 from model.log.restoring import is_remembered
 from model.state.kept_numbers import FORGOTTEN
@@ -56,7 +57,7 @@ def check_by_release(
         if pipeline.compacted is not None:
             # The broker does not know a record that the cleaner had removed before the broker copied the log.
             ours = z3.And(ours, slot["sequence"].term >= 0)
-        if pipeline.deployment.brokers_forget_deleted:
+        if brokers_forget_deleted(pipeline.deployment):
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.cleaning import drops_markers
 from model.log import holes
 from model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted
 from model.state.pipeline import Pipeline, Replica
@@ -20,7 +21,7 @@ def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef)
     ended = [z3.And(end > later, is_marker(pipeline, leader, later)) for later in after]
     if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
         ended = [z3.And(one, ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)]
-    if pipeline.deployment.drops_markers:
+    if drops_markers(pipeline.deployment):
         ended = [z3.And(one, has_seen(pipeline, leader, later)) for one, later in zip(ended, after, strict=True)]
     is_open = z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
     if pipeline.transactions is not None and pipeline.compacted is not None:
@@ -48,7 +49,7 @@ def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 @shared
 def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """Return the end of reading: the last stable offset with read_committed, else the high watermark."""
-    transactional = pipeline.deployment.transactional
+    transactional = pipeline.deployment.producer.transactional
     if transactional is not None and transactional.read_committed:
         return last_stable_offset(pipeline, leader)
     return leader.high_watermark.term
@@ -65,7 +66,7 @@ def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
 
 @shared
 def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    transactional = pipeline.deployment.transactional
+    transactional = pipeline.deployment.producer.transactional
     assert transactional is not None
     aborted = z3.And(is_taken_for_aborted(pipeline, leader, offset), z3.BoolVal(transactional.read_committed))
     return z3.Or(is_marker(pipeline, leader, offset), aborted)

@@ -21,10 +21,10 @@ def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
     if pipeline.transactions is not None:
         return sent_again(pipeline, transaction_of(pipeline, previous))
     due = []
-    if deployment.on_send_error.sends_again:
+    if deployment.application.on_send_error.sends_again:
         failed = failed_now(pipeline, previous)
         due.append(failed if previous.doubtful is None else z3.And(failed, z3.Not(previous.doubtful.is_set)))
-    if deployment.on_restart.sends_again:
+    if deployment.application.on_restart.sends_again:
         due.append(due_after_start(pipeline, previous))
     return z3.Or(*due)
 
@@ -35,8 +35,8 @@ def failed_now(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     Where the application can be stopped on purpose, or has a position in an input, it knows of failures since its own
     start only, unless ``on_restart`` is to send again.
     """
-    told = pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.possible_faults
-    if told or pipeline.deployment.on_restart is OnRestart.RESEND:
+    told = pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.faults.possible
+    if told or pipeline.deployment.application.on_restart is OnRestart.RESEND:
         return batch.is_(Fate.FAILED)
     return z3.And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
 
@@ -112,8 +112,8 @@ def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef])
     if batch.attempt == 0:
         return is_completed
     previous = fates[pipeline.producer.of_record(batch.record)[batch.attempt - 1].number]
-    sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error.sends_again else []
-    sent_again += [Fate.FORGOTTEN] if pipeline.deployment.on_restart is OnRestart.RESEND else []
+    sent_again = [Fate.FAILED] if pipeline.deployment.application.on_send_error.sends_again else []
+    sent_again += [Fate.FORGOTTEN] if pipeline.deployment.application.on_restart is OnRestart.RESEND else []
     is_final = [fate for fate in _COMPLETED if fate not in sent_again]
     # A send that was never made is over only where the send before it needs no further one, or was never made either.
     not_needed = z3.Or(*(previous == int(fate) for fate in is_final))

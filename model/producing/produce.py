@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.deployment.choices import Acks
+from model.deployment.implied.cleaning import drops_markers
+from model.deployment.implied.forgetting import brokers_forget_producers
 from model.language import Action, Effect, State
 from model.log.replica import advance_high_watermark, append
 from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
@@ -33,11 +35,11 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
-    if pipeline.deployment.brokers_forget_producers:
+    if brokers_forget_producers(pipeline.deployment):
         entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
-    if pipeline.deployment.drops_markers:
+    if drops_markers(pipeline.deployment):
         entry[MARKER] = int(Marker.STANDS)
     return entry
 
@@ -58,7 +60,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     numbers = (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *numbers))
     advance_high_watermark(pipeline, effect, leader)
-    done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
+    done = Fate.ACKNOWLEDGED if pipeline.deployment.producer.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
     pipeline.recovery.keep_request(pipeline, effect, batch)
     effect[batch.fate] = int(done)
@@ -161,7 +163,7 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Let the leader's success response reach the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
     producer = pipeline.producer
     condition = waits_at(batch, leader)
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
     for taken in pipeline.recovery.takes_answer(pipeline, batch):
         condition = z3.And(condition, taken)
@@ -255,7 +257,7 @@ def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Act
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the leader's actions on produce requests."""
-    if pipeline.deployment.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
+    if pipeline.deployment.producer.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
         for leader in pipeline.replicas:
             yield time_out(pipeline, leader)
     for batch in pipeline.producer.batches:
@@ -263,14 +265,14 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield append_batch(pipeline, batch, leader)
             yield reject_not_leader(pipeline, batch, leader)
             yield execute_delayed(pipeline, batch, leader)
-            if pipeline.deployment.acks is not Acks.NONE:
+            if pipeline.deployment.producer.acks is not Acks.NONE:
                 yield refuse_for_good(pipeline, batch, leader)
                 yield acknowledge(pipeline, batch, leader)
-            if pipeline.deployment.acks is Acks.ALL:
+            if pipeline.deployment.producer.acks is Acks.ALL:
                 yield reject_not_enough_replicas(pipeline, batch, leader)
                 yield fail_not_enough_after_append(pipeline, batch, leader)
                 yield time_out_at_broker(pipeline, batch, leader)
-            if pipeline.deployment.idempotence:
+            if pipeline.deployment.producer.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
                 yield from pipeline.recovery.refusals(pipeline, batch, leader)
             if pipeline.transactions is not None:

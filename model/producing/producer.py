@@ -8,6 +8,7 @@ from itertools import pairwise
 import z3
 
 from model.deployment.choices import Acks, OnSendError, Sends
+from model.deployment.implied.outages import leader_may_return_unnoticed
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.producing.application import due_after_start, failed_now, halts, resend_due
@@ -37,7 +38,7 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
     again = [
         z3.And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
         for previous, batch in pairwise(batches)
-        if pipeline.deployment.on_restart.sends_again
+        if pipeline.deployment.application.on_restart.sends_again
     ]
     return z3.Or(first, *again)
 
@@ -55,9 +56,9 @@ def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         conditions.append(in_order)
     else:
         conditions.append(z3.Or(failed_now(pipeline, _previous(pipeline, batch)), in_order))
-    if deployment.sends is Sends.SYNC:
+    if deployment.application.sends is Sends.SYNC:
         conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
-    if deployment.on_send_error is OnSendError.HALT:
+    if deployment.application.on_send_error is OnSendError.HALT:
         conditions.append(z3.Not(z3.Or(*(halts(pipeline, other) for other in producer.batches))))
     return z3.And(*conditions)
 
@@ -129,7 +130,7 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     sequence is unresolved or the partition has still to follow a new epoch (semantics 3.4). Some clients keep the order
     of sending with retries as well, and some keep none (semantics 4).
     """
-    if pipeline.deployment.sender.in_any_order:
+    if pipeline.deployment.producer.sender.in_any_order:
         return z3.BoolVal(True)
     return pipeline.recovery.is_next(pipeline, batch)
 
@@ -151,7 +152,7 @@ def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 def counts_attempts(pipeline: Pipeline) -> bool:
     """Tell whether the client has few enough attempts that those which no leader accepts matter as well."""
-    return counts_retries(pipeline.deployment) and pipeline.deployment.sender.refusals_count
+    return counts_retries(pipeline.deployment) and pipeline.deployment.producer.sender.refusals_count
 
 
 def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
@@ -169,7 +170,7 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
     leads = leader.presumes_leadership
-    if deployment.sender.knows_epochs:
+    if deployment.producer.sender.knows_epochs:
         leads = z3.And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
     if counts_attempts(pipeline):
         leads = z3.Or(leads, _said_to_lead(pipeline, leader))
@@ -178,11 +179,11 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     conditions.extend(pipeline.recovery.may_go_to(pipeline, batch, leader))
     if pipeline.transactions is not None:
         conditions.append(may_transmit(pipeline, batch))
-    if deployment.max_in_flight <= len(others):
-        muted = deployment.max_in_flight == 1 and deployment.sender.one_at_a_time_everywhere
+    if deployment.producer.max_in_flight <= len(others):
+        muted = deployment.producer.max_in_flight == 1 and deployment.producer.sender.one_at_a_time_everywhere
         counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
         in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
-        conditions.append(in_flight < deployment.max_in_flight)
+        conditions.append(in_flight < deployment.producer.max_in_flight)
     return z3.And(*conditions)
 
 
@@ -208,7 +209,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
     def sentence(before: State, after: State) -> str:
         verb = "retries" if pipeline.recovery.is_retry(batch, before) else "transmits"
-        silent = " and treats it as done (acks=0)" if deployment.acks is Acks.NONE else ""
+        silent = " and treats it as done (acks=0)" if deployment.producer.acks is Acks.NONE else ""
         added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
         first = ", having the partition added to its transaction" if added else ""
         return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}{first}"
@@ -258,7 +259,7 @@ def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     for other in pipeline.producer.batches:
         if other is not batch:
             causes += [z3.And(other.incomplete, other.retries.term > 0), other.is_(Fate.UNANSWERED)]
-            if pipeline.deployment.acks is Acks.ALL:
+            if pipeline.deployment.producer.acks is Acks.ALL:
                 causes += [held_up(pipeline, other, leader) for leader in pipeline.replicas]
     return z3.Or(*causes)
 
@@ -268,9 +269,9 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
     A request of a transaction can have waited for its coordinator, which can have been on a broker that had a fault.
     """
-    if pipeline.deployment.acks is Acks.NONE:
+    if pipeline.deployment.producer.acks is Acks.NONE:
         return z3.BoolVal(False)
-    if pipeline.deployment.leader_may_return_unnoticed:
+    if leader_may_return_unnoticed(pipeline.deployment):
         return z3.BoolVal(True)
     waited = z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
     return waited if pipeline.transactions is None else z3.Or(waited, z3.Not(coordinator_is_at_hand(pipeline)))
@@ -279,7 +280,7 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
     """Yield the conditions that no earlier record waits in the accumulator: deliveries end in the order of send()."""
     deployment = pipeline.deployment
-    if not (deployment.expires_in_accumulator or deployment.sender.in_any_order):
+    if not (deployment.producer.expires_in_accumulator or deployment.producer.sender.in_any_order):
         for other in pipeline.producer.batches:
             if other.record < batch.record and other.attempt == 0:
                 yield z3.Not(other.is_(Fate.BUFFERED))
@@ -316,31 +317,31 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     takers = [
         z3.And(
             pipeline.serves(leader),
-            pipeline.enough_in_sync(leader) if deployment.acks is Acks.ALL else z3.BoolVal(True),
+            pipeline.enough_in_sync(leader) if deployment.producer.acks is Acks.ALL else z3.BoolVal(True),
         )
         for leader in leaders
     ]
     goes = z3.Or(*(can_take(pipeline, batch, leader) for leader in leaders))
     behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
     retried = batch.retries.term > 0
-    if counts_retries(deployment) and not deployment.sender.refusals_count:
+    if counts_retries(deployment) and not deployment.producer.sender.refusals_count:
         retried = z3.Or(retried, pipeline.controller.epoch.term > 1)
     causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
-    if deployment.sender.only_attempts_end:
+    if deployment.producer.sender.only_attempts_end:
         causes = z3.Or(z3.Not(z3.Or(*takers)), _were_away(pipeline))
     if pipeline.transactions is not None:
         causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
-    answerable = batch.can_be_answered if deployment.idempotence else batch.is_(Fate.APPENDED)
+    answerable = batch.can_be_answered if deployment.producer.idempotence else batch.is_(Fate.APPENDED)
     in_flight = [batch.is_(Fate.UNANSWERED), z3.And(answerable, _was_held_up(pipeline, batch))]
-    if deployment.acks is Acks.ALL:
+    if deployment.producer.acks is Acks.ALL:
         in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     doubt(effect, batch, batch.in_flight)
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     conditions = pipeline.recovery.give_up(pipeline, effect, batch)
-    only_waiting = deployment.expires_in_accumulator or deployment.sender.only_attempts_end
+    only_waiting = deployment.producer.expires_in_accumulator or deployment.producer.sender.only_attempts_end
     possible = waiting if only_waiting else z3.Or(waiting, *in_flight)
     for condition in conditions:
         possible = z3.And(possible, condition)
@@ -367,7 +368,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield from pipeline.recovery.actions_after_stop(pipeline, batch, refuse_after_stop)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
-        if pipeline.deployment.sender.connecting_counts and pipeline.deployment.acks is not Acks.NONE:
+        if pipeline.deployment.producer.sender.connecting_counts and pipeline.deployment.producer.acks is not Acks.NONE:
             yield fail_to_connect(pipeline, batch)
         yield from pipeline.recovery.actions_of_waiting(pipeline, batch, give_up)
     yield from pipeline.recovery.actions_at_rest(pipeline)

@@ -30,9 +30,12 @@ def _is_settled(pipeline: Pipeline, upstream: Upstream, record: int) -> z3.BoolR
     """
     deployment = pipeline.deployment
     enough = [Fate.ACKNOWLEDGED]
-    if deployment.on_restart is OnRestart.FROM_FLUSHED and deployment.on_send_error is not OnSendError.HALT:
+    if (
+        deployment.application.on_restart is OnRestart.FROM_FLUSHED
+        and deployment.application.on_send_error is not OnSendError.HALT
+    ):
         enough.append(Fate.FAILED)
-    if deployment.on_restart is OnRestart.FROM_SENT:
+    if deployment.application.on_restart is OnRestart.FROM_SENT:
         enough = [fate for fate in Fate if fate is not Fate.UNSENT]
     settled = [z3.And(is_of_this_start(pipeline, b), b.is_(*enough)) for b in pipeline.producer.of_record(record)]
     released = [upstream.released[record].is_set] if upstream.released else []

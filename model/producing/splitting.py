@@ -52,7 +52,7 @@ def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica)
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield every batch of two records that can be split; with acks=0 the client never hears of it (semantics 3.2)."""
-    if pipeline.deployment.acks is Acks.NONE or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
+    if pipeline.deployment.producer.acks is Acks.NONE or Fault.SPLIT_BATCH not in pipeline.deployment.faults.possible:
         return
     for batch in pipeline.producer.batches:
         for other in pipeline.producer.batches:

@@ -26,13 +26,13 @@ _HOW = {
 
 def _is_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client is not done with the batch; with acks=0 it is once the request is written (3.2)."""
-    return batch.is_(Fate.BUFFERED) if pipeline.deployment.acks is Acks.NONE else batch.incomplete
+    return batch.is_(Fate.BUFFERED) if pipeline.deployment.producer.acks is Acks.NONE else batch.incomplete
 
 
 def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
     """End all open sends with ``fate``; what is in flight stays on its way to its broker (semantics 1.1)."""
     for batch in pipeline.producer.batches:
-        if pipeline.deployment.acks is not Acks.NONE:
+        if pipeline.deployment.producer.acks is not Acks.NONE:
             abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
         end_send(pipeline, effect, batch, fate, _is_left(pipeline, batch))
 
@@ -120,7 +120,7 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     shown as one step at its end. A send that close() fails at its timeout can still be on its way, and the application
     knows of the failure; an application that sends it again after its next start does not count it as failed.
     """
-    producer, how = pipeline.producer, pipeline.deployment.on_stop
+    producer, how = pipeline.producer, pipeline.deployment.application.on_stop
     waits = how in (OnStop.CLOSE, OnStop.COMMIT_FIRST)
     guards = [_has_sent(pipeline), producer.session.term < producer.session.high]
     guards.append(_goes_on(pipeline, position, newest=how is OnStop.CLOSE))
@@ -128,7 +128,7 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     if waits:
         guards.append(z3.Not(z3.Or(*(_is_left(pipeline, batch) for batch in producer.batches))))
     else:
-        knows = how is OnStop.FORCE and pipeline.deployment.on_restart is not OnRestart.RESEND
+        knows = how is OnStop.FORCE and pipeline.deployment.application.on_restart is not OnRestart.RESEND
         _end_sends(pipeline, effect, Fate.FAILED if knows else Fate.FORGOTTEN)
     _start_again(pipeline, effect, position)
 

@@ -8,7 +8,7 @@ import z3
 
 from model.language import Action, Effect, State
 from model.published.cluster import NOBODY, Cluster, Replica
-from model.published.wording import members, replica_name
+from model.published.sentences import members, replica_name
 
 
 def decide(cluster: Cluster, leader: z3.ArithRef | int, isr: Mapping[int, z3.ArithRef]) -> Effect:

@@ -6,7 +6,7 @@ import z3
 
 from model.language import Action, Effect, State
 from model.published.cluster import Cluster, Replica, Request
-from model.published.wording import dropped
+from model.published.sentences import dropped
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.BoolRef) -> Action:

@@ -8,7 +8,7 @@ import z3
 
 from model.language import Action, Effect
 from model.published.cluster import Cluster, Replica, Request
-from model.published.wording import members
+from model.published.sentences import members
 
 
 def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action:

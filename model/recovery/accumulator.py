@@ -18,7 +18,7 @@ from model.state.recovery import Recovery
 def goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the batch goes before new ones: it is a retry, or a numbered part of a split batch (3.1, P4 P9)."""
     retried = batch.retries.term > 0
-    if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
+    if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.faults.possible:
         return retried
     return z3.Or(retried, batch.sequence.term >= 0)
 
@@ -40,7 +40,7 @@ class Accumulator(Recovery):
             if other.attempt == batch.attempt and other.record < batch.record
         ]
         fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
-        if pipeline.deployment.sender.retries_keep_their_place:
+        if pipeline.deployment.producer.sender.retries_keep_their_place:
             ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
             return z3.If(retried, z3.Not(z3.Or(*ahead)), fresh_may_go)
         return self.may_overtake(pipeline, batch, retried, fresh_may_go)

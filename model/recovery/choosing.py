@@ -28,10 +28,10 @@ from model.state.recovery import Recovery
 
 def recovery_of(deployment: Deployment) -> Recovery:
     """Return the recovery of the deployment's producer: the only place that asks which client that is."""
-    sender, sequencing = deployment.sender, deployment.sequencing
-    if not deployment.idempotence:
+    sender, sequencing = deployment.producer.sender, deployment.producer.sequencing
+    if not deployment.producer.idempotence:
         return WithoutNumbers()
-    if deployment.transactional is not None:
+    if deployment.producer.transactional is not None:
         return _in_transactions(deployment)
     if sender.numbers_ahead:
         return Sarama()
@@ -46,14 +46,14 @@ def recovery_of(deployment: Deployment) -> Recovery:
 
 
 def _in_transactions(deployment: Deployment) -> Recovery:
-    sender = deployment.sender
+    sender = deployment.producer.sender
     if sender.bumps_within:
         return LibrdkafkaWithin()
     if sender.drains:
         return LibrdkafkaTransactions(bump_aborts=sender.bump_aborts)
-    if deployment.older_transactions is None:
+    if deployment.producer.older_transactions is None:
         return JavaTransactions()
-    return _KEEPING_EPOCHS[deployment.older_transactions.in_doubt]
+    return _KEEPING_EPOCHS[deployment.producer.older_transactions.in_doubt]
 
 
 _KEEPING_EPOCHS = {

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import z3
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State, Variable, flag
 from model.recovery.draining import Drains
 from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere, stop_elsewhere
@@ -39,7 +40,7 @@ class FranzGo(Drains):
     def declare(self, deployment: Deployment) -> KeptByProducer:
         """Keep too that the epoch has gone on, after a failure in another partition."""
         kept = super().declare(deployment)
-        return replace(kept, moved_on=flag("moved_on")) if deployment.fails_elsewhere else kept
+        return replace(kept, moved_on=flag("moved_on")) if fails_elsewhere(deployment) else kept
 
     def is_next(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         return leads_row(pipeline, batch)
@@ -50,14 +51,14 @@ class FranzGo(Drains):
 
     def keep_request(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Keep the request's numbers, if a failure in another partition can change those of the record."""
-        if pipeline.deployment.fails_elsewhere:
+        if fails_elsewhere(pipeline.deployment):
             assert batch.sent_epoch is not None and batch.sent_sequence is not None
             effect[batch.sent_epoch] = batch.sent_epoch.term
             effect[batch.sent_sequence] = batch.sent_sequence.term
 
     def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
         """Tell whether the entry has the record's number: the client gives the number of a failed record again."""
-        if pipeline.deployment.fails_elsewhere:
+        if fails_elsewhere(pipeline.deployment):
             return has_numbers_sent(pipeline, batch, slot)
         assert batch.sequence is not None
         return has_numbers(pipeline, batch, slot, (pipeline.producer.epoch.term, batch.sequence.term))
@@ -152,7 +153,7 @@ class FranzGoStopping(FranzGo):
         self.stop_for_good(pipeline, effect, first)
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
-        if pipeline.deployment.fails_elsewhere:
+        if fails_elsewhere(pipeline.deployment):
             effect = Effect()
             self.stop_for_good(pipeline, effect, z3.BoolVal(True))
             yield stop_elsewhere(pipeline, effect)
@@ -268,7 +269,7 @@ def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
     """Tell whether the batch is the first and was sent in the current epoch, which another partition can raise."""
-    if not pipeline.deployment.fails_elsewhere:
+    if not fails_elsewhere(pipeline.deployment):
         return first
     epoch, _ = numbers_sent(pipeline, batch)
     return z3.And(first, epoch == pipeline.producer.epoch.term)

@@ -15,6 +15,7 @@ from itertools import product
 import z3
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.sequencing import Unknown
 from model.faults import Fault
 from model.language import Action, Effect, State, flag
@@ -40,7 +41,7 @@ class Java(HearsLateErrors):
         return KeptOfBatch(late=self.declare_late(deployment, name, alone_counts=False))
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
-        if not deployment.fails_elsewhere:
+        if not fails_elsewhere(deployment):
             return KeptByProducer()
         return KeptByProducer(moved_on=flag("moved_on"))
 
@@ -140,14 +141,14 @@ class Java(HearsLateErrors):
             yield bump_due(pipeline, batch, leader)
             if some_do_not_know(pipeline.deployment):
                 yield bump_for_unknown_due(pipeline, batch, leader)
-            if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+            if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
                 answered = answered_in_order(pipeline, batch, leader)
                 yield z3.And(arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))
 
 
 def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client bumps its epoch after a permanent failure: not after the last retry (semantics 3.4)."""
-    retries = pipeline.deployment.retries
+    retries = pipeline.deployment.producer.retries
     return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
 
 
@@ -206,7 +207,7 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
 
 def some_do_not_know(deployment: Deployment) -> bool:
     """Tell whether brokers answer UNKNOWN_PRODUCER_ID to a producer that they do not know (1.0 to 2.4)."""
-    sequencing = deployment.sequencing
+    sequencing = deployment.producer.sequencing
     return sequencing is not None and sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID
 
 

@@ -12,6 +12,7 @@ import z3
 
 from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Effect, State, Variable
 from model.recovery.java import Java, is_something_numbered
 from model.state.kept_numbers import KeptByProducer
@@ -29,10 +30,10 @@ class JavaKeepingNumbers(Java):
 
     def numbers_skipped(self, deployment: Deployment) -> int:
         """Return 1 where the partition can go on in a new epoch without the first number of the old one."""
-        return int(deployment.fails_elsewhere)
+        return int(fails_elsewhere(deployment))
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
-        if not deployment.fails_elsewhere:
+        if not fails_elsewhere(deployment):
             return KeptByProducer()
         return KeptByProducer(moved_on=Variable("moved_on", 0, LAST_ONE_SUCCEEDED, 0))
 
@@ -56,7 +57,7 @@ class JavaKeepingNumbers(Java):
         again = producer.moved_on.term == LAST_ONE_SUCCEEDED
         effect.set_when(again, producer.next_sequence, 0)
         effect.set_when(again, producer.last_acknowledged, -1)
-        if pipeline.deployment.producer_id is ProducerId.KNOWN:
+        if pipeline.deployment.application.producer_id is ProducerId.KNOWN:
             # The partition knows the producer, so its first number here is not the first of an epoch.
             first = z3.And(producer.session.term == 0, producer.epoch.term == 0, producer.next_sequence.term == 0)
             effect.set_when(z3.And(z3.Not(again), first), producer.next_sequence, 1)

@@ -14,6 +14,8 @@ import z3
 
 from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.implied.forgetting import brokers_forget_deleted
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State, Variable, flag
 from model.log.sequence_check import SequenceCheck
 from model.recovery.elsewhere import fail_elsewhere
@@ -58,7 +60,7 @@ class JavaBefore25(HearsLateErrors):
         """
         if not some_do_not_know(deployment):
             return KeptByProducer()
-        if deployment.brokers_forget_deleted:
+        if brokers_forget_deleted(deployment):
             return KeptByProducer(acknowledged_to=Variable("acknowledged_to", 0, deployment.bounds.log, 0))
         return KeptByProducer(heard=flag("heard"))
 
@@ -71,7 +73,7 @@ class JavaBefore25(HearsLateErrors):
 
     def may_go_to(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[z3.BoolRef]:
         """With one request in flight, wait for the answer to a send that has failed."""
-        if pipeline.deployment.max_in_flight == 1:
+        if pipeline.deployment.producer.max_in_flight == 1:
             yield z3.Not(waits_for_late_answer(pipeline))
 
     def asks_for_id(self, pipeline: Pipeline, restarted: z3.BoolRef) -> z3.BoolRef:
@@ -217,7 +219,7 @@ class JavaBefore25(HearsLateErrors):
             if batch.late is not None:
                 yield from give_ups(pipeline, batch, _frees(pipeline, batch))
             yield from late_answers(pipeline, self, batch)
-        if pipeline.deployment.fails_elsewhere:
+        if fails_elsewhere(pipeline.deployment):
             effect = Effect()
             take_new_id(pipeline, effect, z3.BoolVal(True))
             yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "takes a new producer id")
@@ -354,7 +356,7 @@ def _may_start_again(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     heard = pipeline.producer.heard
     assert heard is not None
     nothing = z3.Not(heard.is_set)
-    if pipeline.deployment.producer_id is ProducerId.KNOWN:
+    if pipeline.deployment.application.producer_id is ProducerId.KNOWN:
         goes_on = z3.And(pipeline.producer.session.term == 0, pipeline.producer.epoch.term == 0)
         nothing = z3.And(nothing, z3.Not(goes_on))
     return nothing

@@ -30,8 +30,8 @@ from model.transactions.epochs import has_epoch, of
 
 
 def _older(deployment: Deployment) -> OlderTransactions:
-    assert deployment.older_transactions is not None
-    return deployment.older_transactions
+    assert deployment.producer.older_transactions is not None
+    return deployment.producer.older_transactions
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class JavaTransactionsStopping(JavaTransactions):
         """Keep whether a record was acknowledged, if brokers of 1.0 to 2.4 ask for a producer that they know."""
         if _older(deployment).unknown is not Unknown.UNKNOWN_PRODUCER_ID:
             return KeptByProducer()
-        return KeptByProducer(heard=flag("heard", deployment.producer_id is ProducerId.KNOWN))
+        return KeptByProducer(heard=flag("heard", deployment.application.producer_id is ProducerId.KNOWN))
 
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool

@@ -15,6 +15,7 @@ from itertools import product
 import z3
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import modelled_brokers
 from model.language import Action, Effect, State, Variable
 from model.log.sequence_check import SequenceCheck
 from model.recovery.accumulator import Accumulator
@@ -36,10 +37,10 @@ class HearsLateErrors(Accumulator):
 
         ``alone_counts``: that is not so where the client has nothing else in flight.
         """
-        alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.max_in_flight == 1
-        if not deployment.sender.late_errors_count or (alone and not alone_counts):
+        alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.producer.max_in_flight == 1
+        if not deployment.producer.sender.late_errors_count or (alone and not alone_counts):
             return None
-        return Variable(f"{name}_late", 0, deployment.brokers + 1, 0)
+        return Variable(f"{name}_late", 0, modelled_brokers(deployment) + 1, 0)
 
     @abstractmethod
     def hear_error(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:

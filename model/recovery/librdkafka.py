@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import z3
 
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, Variable
 from model.recovery.draining import Drains
@@ -122,7 +123,7 @@ class Librdkafka(Drains):
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the failures at another partition: the client waits, and then renumbers what waits, stored or not."""
-        if not pipeline.deployment.fails_elsewhere:
+        if not fails_elsewhere(pipeline.deployment):
             return
         unresolved = pipeline.producer.unresolved
         effect = Effect()

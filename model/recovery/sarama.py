@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import z3
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.recovery.elsewhere import fail_elsewhere
@@ -90,7 +91,7 @@ class Sarama(Recovery):
             effect.set_when(z3.And(when, waits, left), other.retries, other.retries.term + 1)
 
     def has_attempt_left(self, pipeline: Pipeline, batch: Batch, state: State) -> bool:
-        return state[batch.retries.name] <= pipeline.deployment.retries
+        return state[batch.retries.name] <= pipeline.deployment.producer.retries
 
     def leave_gap(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
@@ -121,7 +122,7 @@ class Sarama(Recovery):
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the failures at another partition: the next record that is numbered begins at 0, in a new epoch."""
-        if pipeline.deployment.fails_elsewhere:
+        if fails_elsewhere(pipeline.deployment):
             producer = pipeline.producer
             effect = Effect()
             effect[producer.epoch] = producer.epoch.term + 1
@@ -157,7 +158,7 @@ def was_tried(batch: Batch) -> z3.BoolRef:
 
 def ran_out(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the record has failed once more often than there are retries."""
-    return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.retries)
+    return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.producer.retries)
 
 
 def _is_numbered(batch: Batch) -> z3.BoolRef:
@@ -314,5 +315,5 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
             arrived = z3.And(arrives(pipeline, batch, leader), answered_in_order(pipeline, batch, leader))
             yield _refused_for_gap(pipeline, batch, leader)
             yield z3.And(arrived, accepts(pipeline, leader), check.fenced)
-            if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+            if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
                 yield arrived

@@ -112,7 +112,7 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
 
 def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """Reset what leaders know of the replica's fetches before its restart, as from 3.5 on (KIP-903, semantics 6.2)."""
-    if not pipeline.deployment.old_fetches_count:
+    if not pipeline.deployment.cluster.old_fetches_count:
         for leader in pipeline.followers_of(replica):
             effect[leader.fetched[replica.number]] = 0
 
@@ -121,7 +121,7 @@ def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.Ari
     """Prepare a replica to follow: it has to ask where the logs diverge, or truncates to its high watermark (8)."""
     if replica.reconciled is not None:
         effect[replica.reconciled] = False
-    if pipeline.deployment.truncation is Truncation.HIGH_WATERMARK:
+    if pipeline.deployment.cluster.truncation is Truncation.HIGH_WATERMARK:
         follows = z3.And(leader != 0, leader != replica.number)
         known = effect[replica.high_watermark]
         keep_prefix(effect, replica, z3.If(follows, known, replica.log.end.term))
@@ -133,7 +133,7 @@ def with_checkpoint(pipeline: Pipeline, replica: Replica, end: Action) -> Iterat
     The checkpointed value can be any that the broker has known, where the value decides something. Elsewhere ``end``
     keeps the known high watermark.
     """
-    if not pipeline.deployment.truncation.high_watermark_decides:
+    if not pipeline.deployment.cluster.truncation.high_watermark_decides:
         yield end
         return
     known = end.updates.get(replica.high_watermark, replica.high_watermark.term)
@@ -248,7 +248,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _follow(pipeline, effect, replica, controller.leader.term)
-    if pipeline.deployment.truncation is not Truncation.FENCED:
+    if pipeline.deployment.cluster.truncation is not Truncation.FENCED:
         _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
     stop_leading(effect, replica)
     for number, member in controller.isr.items():
@@ -261,7 +261,7 @@ def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef
     The decision names no leader, or, before 2.0.1, the leader that the follower already has.
     """
     follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
-    same = z3.BoolVal(False) if pipeline.deployment.mends_of_2_0_1 else leader == replica.leader.term
+    same = z3.BoolVal(False) if pipeline.deployment.cluster.mends_of_2_0_1 else leader == replica.leader.term
     return z3.And(follows, z3.Or(same, leader == 0))
 
 
@@ -299,7 +299,7 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         if followed and followed != replica.number and after[replica.leader.name] == followed:
             if not leader:
                 role += f", and stays with {broker_name(followed)}"
-            elif not pipeline.deployment.mends_of_2_0_1:
+            elif not pipeline.deployment.cluster.mends_of_2_0_1:
                 role += ", as before, and drops nothing"
         return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}" + _dropped(
             pipeline, replica, before, after
@@ -399,7 +399,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             for leader in pipeline.followers_of(replica):
                 yield halt(pipeline, replica, leader)
         yield restart(pipeline, replica)
-        if pipeline.deployment.restart_before_fenced:
+        if pipeline.deployment.cluster.restart_before_fenced:
             yield restart_before_fenced(pipeline, replica)
         yield apply_metadata(pipeline, replica)
         yield cut_off(pipeline, replica)

@@ -164,5 +164,5 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for replica in pipeline.replicas:
         yield fence(pipeline, replica)
         yield move_leader(pipeline, replica)
-        if pipeline.deployment.unclean_leader_election:
+        if pipeline.deployment.cluster.unclean_leader_election:
             yield elect_unclean(pipeline, replica)

@@ -43,7 +43,9 @@ def with_isr(pipeline: Pipeline, isr: Members) -> Membership:
     before = current(pipeline)
     if not before.elr:
         return Membership(isr, {})
-    enough = z3.Sum(*(z3.If(member, 1, 0) for member in isr.values())) >= pipeline.deployment.min_insync_replicas
+    enough = (
+        z3.Sum(*(z3.If(member, 1, 0) for member in isr.values())) >= pipeline.deployment.cluster.min_insync_replicas
+    )
     elr = {
         number: z3.And(z3.Not(enough), z3.Or(eligible, before.isr[number]), z3.Not(isr[number]))
         for number, eligible in before.elr.items()

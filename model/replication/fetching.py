@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import z3
 
+from model.deployment.implied.cleaning import drops_markers
 from model.deployment.truncation import Truncation
 from model.language import Action, Effect, State
 from model.log.holes import session_of
@@ -123,7 +124,7 @@ def _chosen(among: Sequence[z3.ArithRef], index: z3.ArithRef) -> z3.ArithRef:
 
 def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.ArithRef:
     """Return the length of the prefix that a follower keeps when it asks its leader, by release (semantics 8)."""
-    how, mended = pipeline.deployment.truncation, pipeline.deployment.mends_of_2_0_1
+    how, mended = pipeline.deployment.cluster.truncation, pipeline.deployment.cluster.mends_of_2_0_1
     if how is Truncation.LAST_EPOCH:
         return end_of_last_epoch(follower, leader, mended=mended)
     if how is Truncation.EPOCHS:
@@ -137,7 +138,7 @@ def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.B
     Before 2.1 neither compares the leader epochs of the two.
     """
     follows = follower.follows(leader)
-    if pipeline.deployment.truncation is not Truncation.FENCED:
+    if pipeline.deployment.cluster.truncation is not Truncation.FENCED:
         follows = z3.And(follower.up.is_set, follower.leader.term == leader.number)
     fetches = [follows, leader.presumes_leadership, z3.Not(follower.slow.is_set)]
     if pipeline.late_answers is not None:
@@ -147,7 +148,7 @@ def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.B
 
 def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
     """Tell whether the follower treats its log as a prefix of the leader's, and can fetch from its log end."""
-    if pipeline.deployment.truncation is Truncation.FENCED:
+    if pipeline.deployment.cluster.truncation is Truncation.FENCED:
         return follower.log.end.term == _end_of_agreement(pipeline, follower, leader)
     fits = follower.log.end.term <= leader.log.end.term
     return fits if follower.reconciled is None else z3.And(follower.reconciled.is_set, fits)
@@ -165,7 +166,7 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
         gone = entry[REMOVED] == 1 if pipeline.transactions is None else entry[REMOVED] > 0
         followed = _is_followed(pipeline, leader, offset, entry)
         entry["sequence"] = z3.If(z3.And(gone, followed), -1, entry["sequence"])
-    if pipeline.deployment.drops_markers:
+    if drops_markers(pipeline.deployment):
         dropped = entry[MARKER] >= int(Marker.DROPPED)
         entry[MARKER] = z3.If(dropped, int(Marker.UNSEEN), int(Marker.STANDS))
     if leader.log_start is not None:
@@ -177,7 +178,7 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
 def is_hole(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> bool:
     """Tell whether the cleaner had removed the entry at the offset before the replica copied it."""
     slot = replica.log.slots[offset]
-    if pipeline.deployment.drops_markers and state[slot[MARKER].name] == Marker.UNSEEN:
+    if drops_markers(pipeline.deployment) and state[slot[MARKER].name] == Marker.UNSEEN:
         return True
     return pipeline.compacted is not None and bool(state[slot[REMOVED].name])
 
@@ -216,7 +217,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     has_next = leader.log.end.term > end
     follower.log.append(effect, copied(pipeline, leader, end), when=has_next)
     flush_if_due(pipeline, effect, follower)
-    lags = pipeline.deployment.truncation.high_watermark_decides
+    lags = pipeline.deployment.cluster.truncation.high_watermark_decides
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
     tell_high_watermark(effect, follower, known, z3.BoolVal(True))
     share_producer_state(effect, follower, leader)
@@ -334,12 +335,12 @@ def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 
 def halts_when_ahead(pipeline: Pipeline) -> bool:
     """Tell whether a broker halts rather than drop records: before 2.0.1, unclean election off (6.6, KAFKA-7414)."""
-    return not pipeline.deployment.mends_of_2_0_1 and not pipeline.deployment.unclean_leader_election
+    return not pipeline.deployment.cluster.mends_of_2_0_1 and not pipeline.deployment.cluster.unclean_leader_election
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions by which followers copy their leaders' logs."""
-    truncation = pipeline.deployment.truncation
+    truncation = pipeline.deployment.cluster.truncation
     for leader in pipeline.replicas:
         for follower in pipeline.followers_of(leader):
             yield fetch(pipeline, follower, leader)

@@ -36,7 +36,7 @@ def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield a fetch in the name of each follower, where brokers do not check whether the sender is authorized."""
-    if pipeline.deployment.believes_any_fetch:
+    if pipeline.deployment.cluster.believes_any_fetch:
         for leader in pipeline.replicas:
             for follower in pipeline.followers_of(leader):
                 yield forge_fetch(pipeline, leader, follower)

@@ -41,7 +41,7 @@ def _forget_fetches(pipeline: Pipeline, effect: Effect, leader: Replica, number:
 
     Where fetches before a restart do not count (KIP-903), the restart resets this knowledge instead.
     """
-    if pipeline.deployment.old_fetches_count and number != leader.number:
+    if pipeline.deployment.cluster.old_fetches_count and number != leader.number:
         effect.set_when(when, leader.fetched[number], 0)
 
 
@@ -79,7 +79,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     a follower that died meanwhile can join as well: the controller does not check that it is alive (KIP-841). The high
     watermark can move now that more replicas are in sync; the leader checks that whenever its ISR changes.
     """
-    controller, fenced_may_join = pipeline.controller, pipeline.deployment.fenced_may_join
+    controller, fenced_may_join = pipeline.controller, pipeline.deployment.cluster.fenced_may_join
     effect = Effect()
     _change_isr(pipeline, effect, follower, stays=True)
     effect[leader.isr[follower.number]] = True
@@ -97,7 +97,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
             z3.Not(controller.isr[follower.number].is_set),
             z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
             known_end >= leader.high_watermark.term,
-            known_end >= epoch_start if pipeline.deployment.mends_of_2_0_1 else z3.BoolVal(True),
+            known_end >= epoch_start if pipeline.deployment.cluster.mends_of_2_0_1 else z3.BoolVal(True),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (

@@ -82,7 +82,7 @@ def _all_in_sync(pipeline: Pipeline, reassignment: Reassignment, replica: Replic
     KRaft controllers before 3.8 look at the new replica only (KAFKA-15665).
     """
     isr = pipeline.controller.isr
-    if pipeline.deployment.new_replica_suffices:
+    if pipeline.deployment.cluster.new_replica_suffices:
         return isr[reassignment.to].is_set
     return z3.And(*(member.is_set for number, member in isr.items() if number != replica.number))
 

@@ -90,6 +90,6 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions that take brokers out."""
     for replica in pipeline.replicas:
         yield begin_shutdown(pipeline, replica)
-        if Fault.SHUTDOWN in pipeline.deployment.possible_faults:
+        if Fault.SHUTDOWN in pipeline.deployment.faults.possible:
             yield finish_shutdown(pipeline, replica)
         yield from with_checkpoint(pipeline, replica, fail_log_dir(pipeline, replica))

@@ -18,7 +18,7 @@ from model.state.shared_terms import shared
 def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     """Tell whether the request is the next that a running broker handles: all before it are answered (1.1)."""
     before = [ahead.is_set for ahead in batch.ahead.values()]
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         before += [
             z3.And(waits_at(other, broker), z3.Not(replicated(pipeline, other, broker)))
             for other in pipeline.producer.batches
@@ -55,7 +55,7 @@ def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck 
 
 def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader accepts writes: with acks=all its ISR must reach ``min.insync.replicas`` first (3.2)."""
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         return pipeline.enough_in_sync(leader)
     return z3.BoolVal(True)
 

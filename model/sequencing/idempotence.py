@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_fenced, producer_ids_expire
 from model.deployment.sequencing import Unknown
 from model.language import Effect
 from model.log.early_expiry import is_forgotten
@@ -23,9 +24,9 @@ def check_sequence(
     An epoch never has more batches in a log than the five that a broker remembers. A broker accepts any sequence number
     of a producer id that it does not know, unless its release requires 0 (semantics 11.5).
     """
-    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
-    if pipeline.deployment.sequencing is not None:
-        return check_by_release(pipeline, pipeline.deployment.sequencing, leader, batch, epoch, sequence)
+    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
+    if pipeline.deployment.producer.sequencing is not None:
+        return check_by_release(pipeline, pipeline.deployment.producer.sequencing, leader, batch, epoch, sequence)
 
     def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
         if transactions is not None:
@@ -37,15 +38,15 @@ def check_sequence(
         known = leader.knows_producer.is_set
         if transactions is None:
             known = z3.And(known, batch.session.term == 0)
-        elif pipeline.deployment.brokers_forget_fenced:
+        elif brokers_forget_fenced(pipeline.deployment):
             known = z3.And(known, z3.Not(is_forgotten(pipeline, leader, 0)))
         last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
     numbered_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
-        if pipeline.deployment.brokers_forget_fenced:
+        if brokers_forget_fenced(pipeline.deployment):
             ours = z3.And(ours, z3.Not(is_forgotten(pipeline, leader, offset)))
-        if pipeline.deployment.producer_ids_expire or pipeline.deployment.brokers_forget_deleted:
+        if producer_ids_expire(pipeline.deployment) or brokers_forget_deleted(pipeline.deployment):
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         numbered = ours
         if transactions is not None:
@@ -67,7 +68,7 @@ def check_sequence(
             same = z3.And(same, z3.Not(transactions.is_marker(slot["batch"].term)))
         numbered_here.append(numbered)
         same_here.append(z3.And(ours, same))
-    older = pipeline.deployment.older_transactions
+    older = pipeline.deployment.producer.older_transactions
     seen = is_remembered(leader, same_here, numbered_here, remembers_one=older is not None and older.remembers_one)
     fenced = epoch < last_epoch
     duplicate = z3.And(epoch == last_epoch, seen)

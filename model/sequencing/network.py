@@ -75,11 +75,11 @@ def fail_attempt(
     if not (by_no_leader or up_front):
         doubt(effect, batch, when)
     when = pipeline.recovery.fail_of_earlier_id(pipeline, effect, batch, when)
-    counts = deployment.sender.refusals_count or not by_no_leader
-    if deployment.acks is Acks.NONE:
+    counts = deployment.producer.sender.refusals_count or not by_no_leader
+    if deployment.producer.acks is Acks.NONE:
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
         return
-    if deployment.retries == 0 and counts:
+    if deployment.producer.retries == 0 and counts:
         complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
     again, used = pipeline.recovery.spend_attempt(pipeline, effect, batch, when, counts=counts)
@@ -102,7 +102,7 @@ def count_attempt(
         return when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
     if not counts_retries(deployment):
         return when, z3.IntVal(1)
-    left = batch.retries.term < deployment.retries
+    left = batch.retries.term < deployment.producer.retries
     complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
     return z3.And(when, left), batch.retries.term + 1
 
@@ -111,7 +111,7 @@ def attempts_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the failed attempt was not the last one."""
     if not counts_retries(pipeline.deployment):
         return z3.BoolVal(True)
-    return batch.retries.term < pipeline.deployment.retries
+    return batch.retries.term < pipeline.deployment.producer.retries
 
 
 def will_be_retried(pipeline: Pipeline, batch: Batch, state: State) -> bool:
@@ -135,7 +135,7 @@ def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 
     With acks=0 the client never finds out: it waits for no answer.
     """
-    if pipeline.deployment.acks is Acks.NONE:
+    if pipeline.deployment.producer.acks is Acks.NONE:
         fail_attempt(pipeline, effect, batch, when)
         return
     leave_connection(pipeline, effect, batch, when)
@@ -193,7 +193,7 @@ def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """Answer NOT_LEADER to the requests that wait for the ISR at a broker that stops leading (semantics 6.5)."""
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.producer.acks is Acks.ALL:
         for batch in pipeline.producer.batches:
             waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
             fail_attempt(pipeline, effect, batch, z3.And(when, waits), by_no_leader=True)
@@ -222,7 +222,7 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
     Requests ahead can still be executed. So can the request itself and those behind it, if ``batch_is_executed``;
     otherwise they are lost. With acks=0 nobody waits for what is executed.
     """
-    expects_answers = pipeline.deployment.acks is not Acks.NONE
+    expects_answers = pipeline.deployment.producer.acks is not Acks.NONE
     if pipeline.history.lost_requests is not None:
         effect[pipeline.history.lost_requests] = True
     for other in pipeline.producer.batches:
@@ -354,9 +354,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for batch in pipeline.producer.batches:
         yield lose_request(pipeline, batch)
         yield discard_delayed(pipeline, batch)
-        if pipeline.deployment.acks is not Acks.NONE:
+        if pipeline.deployment.producer.acks is not Acks.NONE:
             yield lose_response(pipeline, batch)
             yield delay_request(pipeline, batch)
-    if pipeline.deployment.acks is not Acks.NONE:
+    if pipeline.deployment.producer.acks is not Acks.NONE:
         for broker in pipeline.replicas:
             yield notice(pipeline, broker)

@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
+from model.deployment.implied.cleaning import cleans, clients_miss_tombstones, drops_markers, drops_tombstones
 from model.language import Variable, flag
 from model.state.transactions import number_of_transactions
 
@@ -66,25 +67,25 @@ class Compacted:
 
 def declare_compacted(deployment: Deployment) -> Compacted | None:
     """Return the variables of compaction, with nothing removed yet; None where the cleaner removes no record."""
-    if not deployment.cleans or deployment.compaction is None:
+    if not cleans(deployment) or deployment.cluster.compaction is None:
         return None
     bounds = deployment.bounds
     last = bounds.records - 1
-    deletes = deployment.keys is Keys.DELETED
-    drops = deployment.drops_tombstones
+    deletes = deployment.application.keys is Keys.DELETED
+    drops = drops_tombstones(deployment)
     # The records of the last transaction are not followed, and its marker stays.
-    ended = number_of_transactions(deployment) - 1 if deployment.drops_markers else 0
+    ended = number_of_transactions(deployment) - 1 if drops_markers(deployment) else 0
     return Compacted(
         frozenset(range(last, bounds.records * bounds.sends, bounds.records)) if deletes else frozenset(),
         tuple(flag(f"passed_{record}") for record in range(_may_be_passed(deployment))),
-        flag("tombstone_marked") if drops and deployment.compaction.horizon_from_cleaning else None,
-        flag("tombstone_unserved") if drops and not deployment.clients_miss_tombstones else None,
+        flag("tombstone_marked") if drops and deployment.cluster.compaction.horizon_from_cleaning else None,
+        flag("tombstone_unserved") if drops and not clients_miss_tombstones(deployment) else None,
         tuple(flag(f"marker_{number}_expires") for number in range(ended)),
     )
 
 
 def _may_be_passed(deployment: Deployment) -> int:
     """Return the number of records that can be gone rightly: the last one counts only where it can be dropped."""
-    if deployment.keys is Keys.DISTINCT:
+    if deployment.application.keys is Keys.DISTINCT:
         return 0
-    return deployment.bounds.records if deployment.drops_tombstones else deployment.bounds.records - 1
+    return deployment.bounds.records if drops_tombstones(deployment) else deployment.bounds.records - 1

@@ -8,6 +8,8 @@ import z3
 
 from model.deployment.choices import Acks, OnProcessingError
 from model.deployment.deployment import Deployment
+from model.deployment.implied.cleaning import reading_is_timed
+from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
 from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, REPLACES_MEMBER, Fault
 from model.language import Action, Variable, flag
 
@@ -46,23 +48,23 @@ class History:
 
 def declare_history(deployment: Deployment) -> History:
     """Return the history variables of a deployment, in their initial state."""
-    possible = deployment.possible_faults
-    numbers = range(1, deployment.brokers + 1) if FALLS_SILENT & possible else ()
-    nobody_waits = deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
+    possible = deployment.faults.possible
+    numbers = range(1, modelled_brokers(deployment) + 1) if FALLS_SILENT & possible else ()
+    nobody_waits = deployment.producer.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
     return History(
         {number: flag(f"broker_{number}_fell_silent") for number in numbers},
         {number: flag(f"broker_{number}_unnoticed") for number in numbers},
         flag("lost_requests") if nobody_waits else None,
         flag("thrown_out") if Fault.EVICTION in possible else None,
         flag("handed_over") if Fault.REBALANCE in possible else None,
-        flag("consumer_was_out") if deployment.reading_is_timed and deployment.outages_of_consumer else None,
-        flag("brokers_were_out") if deployment.reading_is_timed and possible & DELAYS_READING else None,
+        flag("consumer_was_out") if reading_is_timed(deployment) and outages_of_consumer(deployment) else None,
+        flag("brokers_were_out") if reading_is_timed(deployment) and possible & DELAYS_READING else None,
     )
 
 
 def remember_outages(deployment: Deployment, history: History, action: Action) -> Action:
     """Make a fault that can delay reading set its history variable, where that decides something; return the action."""
-    closes = deployment.on_processing_error is OnProcessingError.CLOSE
+    closes = deployment.application.on_processing_error is OnProcessingError.CLOSE
     of_consumer = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
     happened = []
     if history.consumer_was_out is not None and action.fault in of_consumer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import answers_may_be_late, modelled_brokers
 from model.language import Variable
 
 
@@ -21,7 +22,7 @@ class LateAnswers:
 
 def declare_late_answers(deployment: Deployment) -> LateAnswers | None:
     """Return the variables of late answers, at the start none; None where no answer can be late and matter."""
-    if not deployment.answers_may_be_late:
+    if not answers_may_be_late(deployment):
         return None
-    numbers = range(1, deployment.brokers + 1)
+    numbers = range(1, modelled_brokers(deployment) + 1)
     return LateAnswers({n: Variable(f"broker_{n}_late_answer", 0, deployment.bounds.log, 0) for n in numbers})

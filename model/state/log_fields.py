@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones
+from model.deployment.implied.forgetting import brokers_forget_producers
 from model.state.compaction import DROPPED, MARKER, REMOVED, REPLACED, Marker
 from model.state.kept_numbers import FORGOTTEN
 
@@ -13,13 +15,13 @@ def fields_of_log(deployment: Deployment, entries: int, last_sequence: int) -> d
     ``entries`` counts the batches and markers; ``last_sequence`` is the highest sequence number of a batch.
     """
     fields = {"batch": (0, entries - 1), "epoch": (0, deployment.bounds.epochs)}
-    if deployment.idempotence:
+    if deployment.producer.idempotence:
         fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
         fields["sequence"] = (-1, last_sequence)
-    if deployment.brokers_forget_producers:
+    if brokers_forget_producers(deployment):
         fields[FORGOTTEN] = (0, 1)
-    if deployment.cleans:
-        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
-    if deployment.drops_markers:
+    if cleans(deployment):
+        fields[REMOVED] = (0, DROPPED if drops_tombstones(deployment) else REPLACED)
+    if drops_markers(deployment):
         fields[MARKER] = (0, max(Marker))
     return fields

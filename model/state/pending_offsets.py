@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.commits import offsets_of_transactions_overlap
 from model.language import Effect, Variable
 
 NO_TRANSACTION = -3
@@ -30,7 +31,7 @@ class Unapplied:
 
 def declare_unapplied(deployment: Deployment) -> Unapplied | None:
     """Return the variables of the offset that the coordinator goes back to; None where it applies offsets in time."""
-    if not deployment.offsets_of_transactions_overlap:
+    if not offsets_of_transactions_overlap(deployment):
         return None
     return Unapplied(
         Variable("unapplied", NO_TRANSACTION, deployment.bounds.log, NO_TRANSACTION),

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
+from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.implied.expiry import records_expire_unread
+from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
+from model.deployment.implied.outages import ends_of_producer, modelled_brokers
 from model.deployment.truncation import Truncation
-from model.faults import REPLACES_MEMBER, Fault
+from model.faults import Fault
 from model.language import Log, Variable, flag, log
 from model.state.compaction import Compacted, declare_compacted
+from model.state.consumer import Consumer, declare_consumer
 from model.state.decisions import Controller
 from model.state.history import History, declare_history
 from model.state.kept_numbers import Numbering
@@ -45,11 +49,7 @@ MOST_ENDS = 3
 
 def counts_retries(deployment: Deployment) -> bool:
     """Tell whether the client gives up after few enough retries that the model counts them."""
-    return 0 < deployment.retries <= UNLIMITED_ATTEMPTS
-
-
-EXPIRED = -2
-"""The value for a committed offset that the brokers have deleted."""
+    return 0 < deployment.producer.retries <= UNLIMITED_ATTEMPTS
 
 
 class Fate(IntEnum):
@@ -229,52 +229,10 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        kept = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
+        known = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
+        drains = tuple(variable for variable in known if variable is not None)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
-        return (*own, *(one for one in kept if one is not None), self.leader_epoch, *of_batches)
-
-
-@dataclass(frozen=True)
-class Consumer:
-    """The member of the consumer group that has the partition, and the remains of the one before (semantics 12).
-
-    ``position`` is the next offset to fetch, with the leader epoch of the record before it. ``committed`` is the
-    group's committed offset as of the last start (-1 = none yet, -2 = expired), likewise. ``processed`` counts (up to
-    2) per record. ``queued`` holds, per offset, one more than the record handed off since the last start. ``late``
-    holds likewise the records that an evicted member is still processing. ``replaced``: the last member was not ended
-    but evicted (None where there are no workers). ``commit_lost``: the last commit had no effect. ``undiscovered``: the
-    partition is new, and the group does not know of it (None where it does from the start). ``failed`` is one more than
-    the offset of the record that failed last, where the consumer goes back to that alone. ``forwarded`` holds, per
-    offset, one more than the record written to another topic that has not acknowledged it. ``leader_epoch`` is the
-    newest leader epoch that the running consumer has fetched in. ``latest`` is one more than the latest record
-    processed since the last start. ``disorder``: processing left the order of sending. ``restarted``: the group lost
-    work half done.
-    """
-
-    running: Variable
-    position: Variable
-    position_epoch: Variable
-    committed: Variable
-    committed_epoch: Variable
-    processed: tuple[Variable, ...]
-    queued: tuple[Variable, ...]
-    late: tuple[Variable, ...]
-    replaced: Variable | None
-    commit_lost: Variable | None
-    undiscovered: Variable | None
-    failed: Variable | None
-    forwarded: tuple[Variable, ...]
-    leader_epoch: Variable
-    latest: Variable
-    disorder: Variable
-    restarted: Variable
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        flags = (self.replaced, self.commit_lost, self.undiscovered, self.failed)
-        held = (*self.queued, *self.late, *self.forwarded, *(one for one in flags if one is not None))
-        return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
+        return (*own, *drains, self.leader_epoch, *of_batches)
 
 
 @dataclass(frozen=True)
@@ -346,7 +304,7 @@ class Pipeline:
 
     def enough_in_sync(self, leader: Replica) -> z3.BoolRef:
         """Tell whether the leader's view of the ISR reaches the effective ``min.insync.replicas`` (semantics 3.2)."""
-        return leader.isr_size >= self.deployment.min_insync_replicas
+        return leader.isr_size >= self.deployment.cluster.min_insync_replicas
 
 
 def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
@@ -355,25 +313,25 @@ def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
     committed offset is 0.
     """
-    numbers = range(1, deployment.brokers + 1)
+    numbers = range(1, modelled_brokers(deployment) + 1)
     producer = _declare_producer(deployment, recovery)
-    keeps_elr = deployment.eligible_leader_replicas
+    keeps_elr = deployment.cluster.eligible_leader_replicas
     return Pipeline(
         deployment,
         tuple(_declare_replica(deployment, number, numbers=numbers, producer=producer) for number in numbers),
         Controller(
-            Variable("leader", 0, deployment.brokers, 1),
+            Variable("leader", 0, modelled_brokers(deployment), 1),
             Variable("epoch", 0, deployment.bounds.epochs, 1),
-            {number: flag(f"isr_{number}", number <= deployment.replicas) for number in numbers},
+            {number: flag(f"isr_{number}", number <= deployment.cluster.replicas) for number in numbers},
             {number: flag(f"unfenced_{number}", True) for number in numbers},
             {number: flag(f"elr_{number}") for number in numbers} if keeps_elr else {},
-            Variable("last_known_leader", 0, deployment.brokers, 0) if keeps_elr else None,
+            Variable("last_known_leader", 0, modelled_brokers(deployment), 0) if keeps_elr else None,
             declare_reassignment(deployment),
         ),
         producer,
-        _declare_consumer(deployment),
+        declare_consumer(deployment),
         tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
-        Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
+        Variable("log_start", 0, deployment.bounds.log, 0) if records_expire_unread(deployment) else None,
         declare_transactions(deployment),
         declare_applied(deployment),
         declare_unapplied(deployment),
@@ -389,32 +347,34 @@ def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[i
     name = f"broker_{number}"
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
     entries = len(producer.batches) + 2 * number_of_transactions(deployment)
-    possible = deployment.possible_faults
+    possible = deployment.faults.possible
     stops = Fault.SHUTDOWN in possible
-    every = deployment.flush_messages
+    every = deployment.cluster.flush_messages
     flushes_some = every is not None and 1 < every <= capacity
     flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
-    asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
-    knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
-    leads, has_replica = number == 1, number <= deployment.replicas
+    asks = deployment.cluster.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
+    knows = deployment.producer.idempotence and deployment.application.producer_id is ProducerId.KNOWN
+    leads, has_replica = number == 1, number <= deployment.cluster.replicas
     return Replica(
         number,
         flag(f"{name}_up", True),
         flag(f"{name}_cut_off"),
         flag(f"{name}_slow"),
-        Variable(f"{name}_leader", 0, deployment.brokers, int(has_replica)),
+        Variable(f"{name}_leader", 0, modelled_brokers(deployment), int(has_replica)),
         Variable(f"{name}_epoch", 0, epochs, int(has_replica)),
         log(f"{name}_log", capacity, fields_of_log(deployment, entries, producer.last_acknowledged.high)),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
         flag(f"{name}_reconciled", has_replica) if asks else None,
-        flag(f"{name}_stopped_in_order") if stops and deployment.eligible_leader_replicas else None,
+        flag(f"{name}_stopped_in_order") if stops and deployment.cluster.eligible_leader_replicas else None,
         flag(f"{name}_knows_producer", has_replica) if knows else None,
-        Variable(f"{name}_restored", 0, capacity, 0) if deployment.brokers_forget_numbers else None,
-        Variable(f"{name}_log_start", 0, capacity, 0) if deployment.brokers_forget_deleted else None,
-        {other: flag(f"{name}_isr_{other}", leads and other <= deployment.replicas) for other in numbers},
+        Variable(f"{name}_restored", 0, capacity, 0) if brokers_forget_numbers(deployment) else None,
+        Variable(f"{name}_log_start", 0, capacity, 0) if brokers_forget_deleted(deployment) else None,
+        {other: flag(f"{name}_isr_{other}", leads and other <= deployment.cluster.replicas) for other in numbers},
         {
-            other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads and other <= deployment.replicas))
+            other: Variable(
+                f"{name}_fetched_{other}", 0, capacity + 1, int(leads and other <= deployment.cluster.replicas)
+            )
             for other in numbers
             if other != number
         },
@@ -425,21 +385,22 @@ def _declare_producer(deployment: Deployment, recovery: Recovery) -> Producer:
     bounds, kept = deployment.bounds, recovery.declare(deployment)
     count = bounds.records * bounds.sends
     most = count - 1 + recovery.numbers_skipped(deployment)
-    limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
-    sessions = min(deployment.ends_of_producer, MOST_ENDS)
+    limit = deployment.producer.retries if deployment.producer.retries <= UNLIMITED_ATTEMPTS else 1
+    limit += recovery.failures_past_retries
+    sessions = min(ends_of_producer(deployment), MOST_ENDS)
 
     def batch(number: int) -> Batch:
         name = f"batch_{number}"
-        numbered, of_batch = deployment.idempotence, recovery.declare_of_batch(deployment, name)
+        numbered, of_batch = deployment.producer.idempotence, recovery.declare_of_batch(deployment, name)
         return Batch(
             number,
             number % bounds.records,
             number // bounds.records,
             Variable(f"{name}_fate", 0, max(Fate), Fate.UNSENT),
-            Variable(f"{name}_target", 0, deployment.brokers, 0),
-            Variable(f"{name}_retries", 0, max(limit + recovery.failures_past_retries, 1), 0),
+            Variable(f"{name}_target", 0, modelled_brokers(deployment), 0),
+            Variable(f"{name}_retries", 0, max(limit, 1), 0),
             Variable(f"{name}_session", 0, sessions, 0),
-            Variable(f"{name}_delayed", 0, deployment.brokers, 0),
+            Variable(f"{name}_delayed", 0, modelled_brokers(deployment), 0),
             Variable(f"{name}_sequence", -1, most, -1) if numbered else None,
             Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_delayed_sequence", -1, most, 0) if numbered else None,
@@ -448,12 +409,14 @@ def _declare_producer(deployment: Deployment, recovery: Recovery) -> Producer:
             of_batch.numbered_in,
             of_batch.numbering,
             of_batch.late,
-            flag(f"{name}_doubtful") if deployment.on_send_error is OnSendError.RESEND_IF_NOT_STORED else None,
+            flag(f"{name}_doubtful")
+            if deployment.application.on_send_error is OnSendError.RESEND_IF_NOT_STORED
+            else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 
     return Producer(
-        tuple(map(batch, range(count))),
+        tuple(batch(number) for number in range(count)),
         Variable("producer_session", 0, sessions, 0),
         Variable("producer_epoch", 0, bounds.producer_epochs - 1, 0),
         Variable("next_sequence", 0, most + 1, 0),
@@ -465,36 +428,4 @@ def _declare_producer(deployment: Deployment, recovery: Recovery) -> Producer:
         kept.heard,
         kept.acknowledged_to,
         kept.moved_on,
-    )
-
-
-def _declare_consumer(deployment: Deployment) -> Consumer:
-    capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
-    first = 0 if deployment.group is Group.ESTABLISHED else -1
-    least = EXPIRED if deployment.offsets_may_be_gone else first
-    queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
-    lets_go = REPLACES_MEMBER if queue or deployment.rebalancing.at_any_time else {Fault.EVICTION}
-    loses_commits = deployment.loses_commits and Fault.LOST_COMMIT in deployment.possible_faults
-    unconfirmed = capacity if deployment.forwards_unconfirmed else 0
-    may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
-    if deployment.sink is Sink.KAFKA and not deployment.late_results_count:
-        may_be_late = False
-    return Consumer(
-        flag("consumer_running", deployment.group is not Group.UNAWARE),
-        Variable("position", 0, capacity, 0),
-        Variable("position_epoch", 0, epochs, 0),
-        Variable("committed", least, capacity, first),
-        Variable("committed_epoch", 0, epochs, 0),
-        tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
-        tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),
-        tuple(Variable(f"late_{offset}", 0, records, 0) for offset in range(capacity if may_be_late else 0)),
-        flag("replaced") if may_be_late and queue else None,
-        flag("commit_lost") if loses_commits else None,
-        flag("undiscovered", True) if deployment.group is Group.UNAWARE else None,
-        Variable("failed", 0, capacity, 0) if deployment.goes_back_to_last else None,
-        tuple(Variable(f"forwarded_{offset}", 0, records, 0) for offset in range(unconfirmed)),
-        Variable("consumer_leader_epoch", 0, epochs, 0),
-        Variable("latest_processed", 0, records, 0),
-        flag("disorder"),
-        flag("consumer_restarted"),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import z3
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import modelled_brokers
 from model.faults import Fault
 from model.language import Variable, flag
 
@@ -42,7 +43,7 @@ class Reassignment:
 
 def declare_reassignment(deployment: Deployment) -> Reassignment | None:
     """Return the variables of a reassignment that nobody has asked for yet; None where nobody will ask."""
-    if Fault.REASSIGNMENT not in deployment.possible_faults:
+    if Fault.REASSIGNMENT not in deployment.faults.possible:
         return None
-    moved = Variable("reassigned", 0, deployment.replicas, 0)
-    return Reassignment(deployment.brokers, moved, flag("reassignment_is_complete"))
+    moved = Variable("reassigned", 0, deployment.cluster.replicas, 0)
+    return Reassignment(modelled_brokers(deployment), moved, flag("reassignment_is_complete"))

@@ -39,7 +39,7 @@ class Applied:
 
 def declare_applied(deployment: Deployment) -> Applied | None:
     """Return a sink's variables at the start; None where the count of processing is enough."""
-    sink, records = deployment.sink, range(deployment.bounds.records)
+    sink, records = deployment.application.sink, range(deployment.bounds.records)
     if sink is not Sink.BY_OFFSET and not sink.is_memory:
         return None
     return Applied(

@@ -15,6 +15,7 @@ import z3
 
 from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.implied.coordination import transaction_state_may_be_lost, transactions_split
 from model.faults import OF_BROKERS, Fault
 from model.language import Variable, flag
 
@@ -192,9 +193,9 @@ class Transactions:
 
 def number_of_transactions(deployment: Deployment) -> int:
     """Return the number of transactions that can begin, with one of later records; 0 without transactions."""
-    if deployment.transactional is None:
+    if deployment.producer.transactional is None:
         return 0
-    groups = -(-deployment.bounds.records // deployment.transactional.records)
+    groups = -(-deployment.bounds.records // deployment.producer.transactional.records)
     return groups * deployment.bounds.sends + 1
 
 
@@ -203,10 +204,10 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
     bounds, count = deployment.bounds, number_of_transactions(deployment)
     if not count:
         return None
-    delayed = Fault.DELAYED_REQUEST in deployment.possible_faults
+    delayed = Fault.DELAYED_REQUEST in deployment.faults.possible
     epochs = bounds.producer_epochs - 1
-    forgets = deployment.transaction_state_may_be_lost
-    goes_on = forgets and deployment.producer_id is ProducerId.KNOWN
+    forgets = transaction_state_may_be_lost(deployment)
+    goes_on = forgets and deployment.application.producer_id is ProducerId.KNOWN
     status = Variable("coordinator_status", 0, max(Status), Status.COMPLETE_COMMIT if goes_on else Status.EMPTY)
     first = EARLIER if forgets else 0
     current = Variable("coordinator_transaction", first, count - 1, first)
@@ -228,8 +229,8 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
         flag("partition_added"),
         Variable("late_end", 0, 2, 0) if delayed else None,
         Variable("late_end_epoch", 0, epochs, 0) if delayed else None,
-        flag("disturbed") if forgets or OF_BROKERS & deployment.possible_faults else None,
-        flag("elsewhere") if deployment.transactions_split else None,
+        flag("disturbed") if forgets or OF_BROKERS & deployment.faults.possible else None,
+        flag("elsewhere") if transactions_split(deployment) else None,
         _declare_own_log(epochs, count) if forgets else None,
     )
 

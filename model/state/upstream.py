@@ -28,11 +28,13 @@ class Upstream:
 
 def declare_upstream(deployment: Deployment) -> Upstream | None:
     """Return the input at the start of a run; None where the application commits no position."""
-    if not deployment.on_restart.has_position:
+    if not deployment.application.on_restart.has_position:
         return None
     records = deployment.bounds.records
-    flushes = deployment.on_restart is OnRestart.FROM_FLUSHED and deployment.sender.flush_forgets_parts
-    releases = flushes and Fault.SPLIT_BATCH in deployment.possible_faults
+    flushes = (
+        deployment.application.on_restart is OnRestart.FROM_FLUSHED and deployment.producer.sender.flush_forgets_parts
+    )
+    releases = flushes and Fault.SPLIT_BATCH in deployment.faults.possible
     return Upstream(
         Variable("input_position", 0, records, 0),
         tuple(flag(f"released_{record}") for record in range(records if releases else 0)),

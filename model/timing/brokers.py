@@ -73,7 +73,7 @@ class Brokers(Part):
     def _until_fenced(self) -> Duration:
         looks = 1 + Fraction(len(self._pipeline.replicas), 8)
         session = Duration.of(self._times.broker_session, looks)
-        if self._pipeline.deployment.zookeeper:
+        if self._pipeline.deployment.cluster.zookeeper:
             session = Duration.of(self._times.broker_session, max(looks, Fraction(2)))
             missing = max(0, SESSION_OF_ZOOKEEPER - 2 * self._times.broker_session.least)
             session = session + Duration.of(Quantity("ZooKeeper's ticks", missing, missing))
@@ -101,7 +101,7 @@ class Brokers(Part):
         yield self.unheard(replica)
         # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
         back = Duration.of(times.broker_restart) + self._until_fenced + self._until_unfenced
-        if self._pipeline.deployment.restart_before_fenced:
+        if self._pipeline.deployment.cluster.restart_before_fenced:
             # The clock runs from the death, and a refused attempt to register backs off for as long as a session.
             back = back + Duration.of(times.broker_session, 1 + REGISTRATION_JITTER)
         yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
@@ -143,12 +143,12 @@ class Brokers(Part):
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         answers = Duration.of(self._times.network, 3 * (leader.log.capacity + 1))
         at_most = Duration.of(self._times.fetch_backoff) + answers
-        if self._pipeline.deployment.followers_wait_for_bytes:
+        if self._pipeline.deployment.cluster.followers_wait_for_bytes:
             at_most = at_most + Duration.of(self._times.fetch_wait)
         fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
         deployment = self._pipeline.deployment
-        stays = deployment.restart_before_fenced or deployment.truncation is not Truncation.FENCED
+        stays = deployment.cluster.restart_before_fenced or deployment.cluster.truncation is not Truncation.FENCED
         if silent is None or not stays:
             yield fetching
             return

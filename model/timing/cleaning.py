@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from model.deployment.implied.cleaning import drops_markers
 from model.language import Clock, Duration, Need
 from model.timing.part import Part, Requirement
 
@@ -19,7 +20,7 @@ class Cleaning(Part):
             looked_at = Need(self.age(batch), at_least=Duration.of(self._times.compaction_lag))
             yield ("compact", "remove_aborted", "forget_aborted"), {"batch": batch.number}, looked_at
         kept = Duration.of(self._times.delete_retention)
-        if self._pipeline.deployment.drops_markers:
+        if drops_markers(self._pipeline.deployment):
             for number, expires in enumerate(compacted.expiring):
                 since = "a cleaner first passed over the marker"
                 passed = Clock("expiring", {"transaction": number}, expires.is_set, since)

@@ -8,7 +8,10 @@ from dataclasses import replace
 import z3
 
 from model.deployment.choices import Commit, Group
-from model.deployment.polling import (
+from model.deployment.implied.cleaning import reading_is_timed
+from model.deployment.implied.commits import commits_may_be_missed, offsets_may_be_lost
+from model.deployment.implied.outages import brokers_may_be_away, replacements_of_consumer
+from model.deployment.implied.polling import (
     REQUESTS_TO_START,
     between_polls,
     until_committed,
@@ -16,8 +19,9 @@ from model.deployment.polling import (
     until_next_poll,
     until_replaced,
 )
+from model.deployment.implied.processing import retries_processing
 from model.language import Clock, Duration, Need
-from model.state.pipeline import EXPIRED
+from model.state.consumer import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
@@ -44,7 +48,7 @@ class Reading(Part):
 
     def deadlines(self) -> Iterator[Clock]:
         yield from self._consumer_back()
-        if self._pipeline.deployment.reading_is_timed and not self._pipeline.deployment.retries_processing:
+        if reading_is_timed(self._pipeline.deployment) and not retries_processing(self._pipeline.deployment):
             yield from self._polling()
 
     def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
@@ -56,7 +60,7 @@ class Reading(Part):
                 yield from self._before_crash(offset, processing, {"finished": finished})
             else:
                 yield RESTARTS_OF_CONSUMER, {"finished": finished}, Need(worker, at_most=processing, until=away)
-        if self._pipeline.deployment.commit in (Commit.AUTO, Commit.EARLIER):
+        if self._pipeline.deployment.application.commit in (Commit.AUTO, Commit.EARLIER):
             # A poll commits what earlier ones returned.
             yield from self._before_crash(offset, polls, {"committed_all": 1})
 
@@ -64,17 +68,17 @@ class Reading(Part):
         """Yield the need that a worker had a record for ``least`` before the crash, so longer before the restart."""
         worker, away = self.with_worker(offset), Duration.of(self._times.application_restart)
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least, until=self.consumer_away())
-        if not self._pipeline.deployment.replacements_of_consumer:
+        if not replacements_of_consumer(self._pipeline.deployment):
             yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
 
     def _needs_of_committed(self) -> Iterator[Requirement]:
         """Yield the needs of expired offsets: kept while the group has members, before 2.1 from the commit on (C14)."""
         deployment, kept = self._pipeline.deployment, self._times.offsets_kept_at_least
-        if deployment.loaded_offsets_expire:
+        if deployment.cluster.loaded_offsets_expire:
             return
-        if not deployment.offsets_age_in_use:
+        if not deployment.cluster.offsets_age_in_use:
             yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept)
-        elif deployment.commit.is_by_client:
+        elif deployment.application.commit.is_by_client:
             renewed = Duration.of(self._times.auto_commit) + between_polls(deployment)
             yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept - renewed)
         else:
@@ -89,13 +93,13 @@ class Reading(Part):
         well.
         """
         deployment = self._pipeline.deployment
-        may_be_missed = deployment.commits_may_be_missed and not deployment.offsets_may_be_lost
-        if not deployment.reading_is_timed or not may_be_missed:
+        may_be_missed = commits_may_be_missed(deployment) and not offsets_may_be_lost(deployment)
+        if not reading_is_timed(deployment) or not may_be_missed:
             return
         within = until_committed(deployment)
         for offset in range(1, self._pipeline.consumer.position.high + 1):
             longest = Duration.of(self._times.application_restart)
-            if deployment.replacements_of_consumer:
+            if replacements_of_consumer(deployment):
                 longest = longest + self._until_replaced
             need = Need(self.uncommitted(offset), at_most=within + longest)
             yield ("restart_consumer",), {"committed_all": 0}, need
@@ -118,7 +122,7 @@ class Reading(Part):
             yield back
             return
         yield replace(back, runs=z3.And(back.runs, z3.Not(self._is_replaced)))
-        if not self._pipeline.deployment.replacements_of_consumer:
+        if not replacements_of_consumer(self._pipeline.deployment):
             return
         taken = one_of("taken_over", {}, "the group let a consumer go", self._until_replaced, restarts)
         yield replace(taken, runs=z3.And(taken.runs, self._is_taken_over))
@@ -132,13 +136,13 @@ class Reading(Part):
     def _joins(self) -> Duration:
         """The longest time that a consumer takes to connect to its group and the leader, and to start."""
         deployment = self._pipeline.deployment
-        return Duration.of(self._times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
+        return Duration.of(self._times.network, 3 * deployment.consumer.connects + REQUESTS_TO_START)
 
     @property
     def _only_crashes(self) -> bool:
         """The property of a deployment that only a crash leaves the partition without a consumer."""
         deployment = self._pipeline.deployment
-        return not deployment.replacements_of_consumer and deployment.group is not Group.UNAWARE
+        return not replacements_of_consumer(deployment) and deployment.application.group is not Group.UNAWARE
 
     @property
     def _is_taken_over(self) -> z3.BoolRef:
@@ -198,7 +202,7 @@ class Reading(Part):
         return Clock("uncommitted", {"offset": offset}, ahead, f"the consumer's position became {offset}")
 
     def _all_brokers_are_there(self) -> Iterator[z3.BoolRef]:
-        if self._pipeline.deployment.brokers_may_be_away:
+        if brokers_may_be_away(self._pipeline.deployment):
             for broker in self._pipeline.replicas:
                 unfenced = self._pipeline.controller.unfenced[broker.number].is_set
                 yield z3.And(broker.up.is_set, z3.Not(broker.cut_off.is_set), unfenced)

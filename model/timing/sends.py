@@ -8,6 +8,8 @@ from itertools import groupby
 import z3
 
 from model.deployment.choices import Acks, ProducerId
+from model.deployment.implied.other_partitions import fails_elsewhere
+from model.deployment.implied.outages import brokers_may_be_away
 from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
@@ -62,13 +64,13 @@ class Sends(Part):
 
     def needs(self) -> Iterator[Requirement]:
         deployment = self._pipeline.deployment
-        of_batches = deployment.expires_in_accumulator or deployment.sender.retries_keep_their_place
+        of_batches = deployment.producer.expires_in_accumulator or deployment.producer.sender.retries_keep_their_place
         if not of_batches:
             given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
             yield ("give_up", "give_up_on_error", "give_up_on_timeout"), {}, given_up
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
-            if Fault.FULL_BUFFER in deployment.possible_faults:
+            if Fault.FULL_BUFFER in deployment.faults.possible:
                 blocked = Need(self.blocked(batch), at_least=Duration.of(self._times.max_block))
                 yield ("refuse_send",), {"batch": batch.number}, blocked
         waits = Duration.of(self._times.request_timeout)
@@ -78,12 +80,12 @@ class Sends(Part):
     def deadlines(self) -> Iterator[Clock]:
         for batch in self._batches:
             yield from self._deadlines_of_batch(batch)
-        if (FALLS_SILENT | LOSES_REQUESTS) & self._pipeline.deployment.possible_faults:
+        if (FALLS_SILENT | LOSES_REQUESTS) & self._pipeline.deployment.faults.possible:
             for replica in self._pipeline.replicas:
                 yield self._unnoticed(replica)
         since = "the producer could sort out its sequence numbers"
         resolving = ["resolve_sequences", "resolve_with_new_id", "resolve_in_transaction", "follow_epoch"]
-        if not self._pipeline.deployment.fails_elsewhere:
+        if not fails_elsewhere(self._pipeline.deployment):
             # Otherwise the client can wait for another partition.
             resolving.append("bump_when_drained")
         yield self._due("resolving", since, self._network, tuple(resolving))
@@ -110,16 +112,16 @@ class Sends(Part):
 
     def _waits(self, batch: Batch) -> z3.BoolRef:
         """Tell whether the send is not done; with acks=0 it is when the request is written (semantics 3.2)."""
-        return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.acks is Acks.NONE else batch.incomplete
+        return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.producer.acks is Acks.NONE else batch.incomplete
 
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
-        if self._pipeline.deployment.expires_in_accumulator:
+        if self._pipeline.deployment.producer.expires_in_accumulator:
             waited = Need(self.in_accumulator(batch), at_least=Duration.of(self._times.request_timeout))
             yield ("give_up",), {"batch": batch.number}, waited
-        elif self._pipeline.deployment.sender.retries_keep_their_place:
+        elif self._pipeline.deployment.producer.sender.retries_keep_their_place:
             waited = Need(self.accepted(batch), at_least=Duration.of(self._times.delivery_timeout))
             yield ("give_up",), {"batch": batch.number}, waited
-        if self._pipeline.deployment.sender.connecting_counts:
+        if self._pipeline.deployment.producer.sender.connecting_counts:
             for pause, failed in self._pauses(batch):
                 need = Need(self.between_attempts(batch, failed.start), at_least=pause)
                 yield ("fail_to_connect",), {"batch": batch.number}, need
@@ -135,7 +137,7 @@ class Sends(Part):
         deployment = self._pipeline.deployment
         counted = batch.retries.high - self._pipeline.recovery.failures_past_retries  # after these is no pause
         every = range(1, counted + 1)
-        if deployment.sender.connecting_counts:
+        if deployment.producer.sender.connecting_counts:
             # Failures can follow one another without a transmission, and each starts a pause of its own.
             yield from ((self._times.backs_off_at_least(one), range(one, one + 1)) for one in every)
             return
@@ -155,9 +157,8 @@ class Sends(Part):
 
     def between_attempts(self, batch: Batch, failed: int) -> Clock:
         """Return the clock of the pause of a client that reached no leader, whoever leads then (semantics 4.2)."""
-        waits = z3.And(
-            batch.is_(Fate.BUFFERED), batch.retries.term == failed, *self._pipeline.recovery.failed_itself(batch)
-        )
+        itself = self._pipeline.recovery.failed_itself(batch)
+        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *itself)
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed - 1], {"batch": batch.number}, waits, since)
 
@@ -195,7 +196,7 @@ class Sends(Part):
     def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
         """Yield the clocks that end every request and record in time (semantics 3.1, P5 P7 P8; 3.2)."""
         number, record = batch.number, record_name(batch)
-        if self._pipeline.deployment.acks is Acks.ALL:
+        if self._pipeline.deployment.producer.acks is Acks.ALL:
             since = f"the ISR did not follow with {record}"
             answers = Duration.of(self._times.ack_timeout) + self._network
             yield self._due("held_up", since, answers, ("time_out_at_broker",), batch=number)
@@ -203,11 +204,11 @@ class Sends(Part):
                 queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
                 since = f"the request with {record} waits behind one that waits for the ISR"
                 yield Clock("queueing", {"batch": number}, queues, since, self._until_noticed)
-        if self._pipeline.deployment.expires_in_accumulator:
+        if self._pipeline.deployment.producer.expires_in_accumulator:
             return
         since = f"the application sent {record}"
         looks = self._waits(batch)
-        if self._pipeline.deployment.brokers_may_be_away:
+        if brokers_may_be_away(self._pipeline.deployment):
             # A producer that waits for a producer id does not check the time of its batches.
             looks = z3.And(looks, z3.Not(self._asks_for_ids))
         if self._pipeline.transactions is not None:
@@ -224,18 +225,20 @@ class Sends(Part):
         of sending look every second at what is in flight, and at the queue (semantics 4.1).
         """
         deployment = self._pipeline.deployment
-        if deployment.sender.retries_keep_their_place:
+        if deployment.producer.sender.retries_keep_their_place:
             return Duration.of(self._times.delivery_timeout) + Duration.of(SCAN, 3)
-        disorder = not deployment.idempotence and deployment.max_in_flight > 1 and len(self._batches) > 1
+        disorder = (
+            not deployment.producer.idempotence and deployment.producer.max_in_flight > 1 and len(self._batches) > 1
+        )
         return Duration.of(self._times.delivery_timeout, 2 if disorder else 1)
 
     @property
     def _asks_for_ids(self) -> z3.BoolRef:
         """The condition that the producer can still lack a producer id, for which it asks any broker (3.4)."""
         deployment = self._pipeline.deployment
-        if not deployment.idempotence:
+        if not deployment.producer.idempotence:
             return z3.BoolVal(False)
-        if deployment.producer_id is ProducerId.NEW:
+        if deployment.application.producer_id is ProducerId.NEW:
             return z3.BoolVal(True)
         return self._pipeline.recovery.asks_for_id(self._pipeline, self._pipeline.producer.session.term > 0)
 
@@ -277,7 +280,7 @@ class Sends(Part):
 
     def _all_went_well(self, leader: Replica) -> z3.BoolRef:
         """Tell whether nothing failed yet that a producer pauses for, and it has questions only at its start."""
-        if self._pipeline.deployment.restart_before_fenced:
+        if self._pipeline.deployment.cluster.restart_before_fenced:
             return z3.BoolVal(False)
         failed = [z3.Or(batch.retries.term > 0, batch.is_(Fate.FAILED, Fate.UNANSWERED)) for batch in self._batches]
         trouble = [
@@ -324,7 +327,7 @@ class Sends(Part):
         """
         history = self._pipeline.history
         lost = () if history.lost_requests is None else (history.lost_requests.is_set,)
-        if LOSES_REQUESTS & self._pipeline.deployment.possible_faults and history.lost_requests is None:
+        if LOSES_REQUESTS & self._pipeline.deployment.faults.possible and history.lost_requests is None:
             lost = tuple(batch.is_(Fate.FAILED) for batch in self._batches)
         return z3.Or(self._meets(leader, history.unnoticed), *lost)
 
@@ -344,7 +347,7 @@ class Sends(Part):
     @property
     def _until_connected(self) -> Duration:
         """The time that a connection takes before its first request."""
-        return Duration.of(self._times.network, self._pipeline.deployment.producer_connects)
+        return Duration.of(self._times.network, self._pipeline.deployment.producer.connects)
 
     def _until_sent(self, noticed: Duration) -> Duration:
         """Return the time until a client notices a broken connection, finds the leader, connects and has backed off."""
@@ -371,7 +374,7 @@ class Sends(Part):
         """
         for leader in self._pipeline.replicas:
             takes = self._pipeline.serves(leader)
-            if self._pipeline.deployment.acks is Acks.ALL and not counts_attempts(self._pipeline):
+            if self._pipeline.deployment.producer.acks is Acks.ALL and not counts_attempts(self._pipeline):
                 takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
             can = self._guard("transmit", batch=batch.number, leader=leader.number)
             if self._pipeline.transactions is not None:
@@ -384,7 +387,7 @@ class Sends(Part):
 
     def _is_verified_in_time(self, batch: Batch, transactions: Transactions) -> z3.BoolRef:
         """Tell whether the leader need not ask the coordinator about the transaction, or can ask (semantics 11.5)."""
-        rules = self._pipeline.deployment.transactional
+        rules = self._pipeline.deployment.producer.transactional
         if rules is None or not rules.verified:
             return z3.BoolVal(True)
         known = [

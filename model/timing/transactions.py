@@ -27,7 +27,7 @@ class Transactions(Part):
         if self._pipeline.transactions is None:
             return
         at_hand = coordinator_is_at_hand(self._pipeline)
-        takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer_connects)
+        takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer.connects)
         for replica in self._pipeline.replicas:
             leader = {"leader": replica.number}
             marks = z3.And(self._guard("write_marker", **leader), at_hand)

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import z3
 
+from model.deployment.implied.cleaning import drops_markers
+from model.deployment.implied.forgetting import brokers_forget_fenced
 from model.faults import OF_BROKERS, Fault
 from model.language import Action, Effect
 from model.log.replica import advance_high_watermark, append
@@ -65,11 +67,11 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
     room = leader.log.end.term < leader.log.capacity
     effect = Effect()
     entry = {"batch": marker, "epoch": leader.epoch.term, "producer_epoch": transactions.epoch.term, "sequence": -1}
-    if pipeline.deployment.brokers_forget_fenced:
+    if brokers_forget_fenced(pipeline.deployment):
         entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
-    if pipeline.deployment.drops_markers:
+    if drops_markers(pipeline.deployment):
         entry[MARKER] = int(Marker.STANDS)
     append(pipeline, effect, leader, entry)
     advance_high_watermark(pipeline, effect, leader)
@@ -137,7 +139,7 @@ def time_out_transaction(pipeline: Pipeline) -> Action:
     In 0.11.0.0 and 0.11.0.1 the coordinator fences nobody (semantics 11.7).
     """
     transactions, _ = of(pipeline)
-    fences = pipeline.deployment.timeouts_fence
+    fences = pipeline.deployment.producer.timeouts_fence
     effect = Effect()
     effect[transactions.status] = int(Status.PREPARE_ABORT)
     if fences:
@@ -214,8 +216,8 @@ def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
     transactions, rules = of(pipeline)
     waits = z3.Or(transactions.is_(Status.ONGOING), z3.And(transactions.is_at_rest, _wants_to_begin(pipeline)))
     wanted = [z3.And(z3.Not(transactions.initialised.is_set), waits)]
-    times_out = Fault.TRANSACTION_TIMEOUT in pipeline.deployment.possible_faults
-    if rules.epoch_each or (times_out and pipeline.deployment.timeouts_fence):
+    times_out = Fault.TRANSACTION_TIMEOUT in pipeline.deployment.faults.possible
+    if rules.epoch_each or (times_out and pipeline.deployment.producer.timeouts_fence):
         wanted.append(transactions.is_(Status.ONGOING))
     wanted.extend(recovery_in(pipeline).wants_epoch(pipeline))
     return z3.Or(*wanted)

@@ -435,7 +435,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield from recovery_in(pipeline).actions_in(pipeline, transaction, ends)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)
-        if late or not pipeline.deployment.timeouts_fence:
+        if late or not pipeline.deployment.producer.timeouts_fence:
             yield refuse_end(pipeline, transaction)
         if late:
             yield learn_committed(pipeline, transaction)

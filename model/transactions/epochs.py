@@ -12,7 +12,7 @@ from model.state.transactions import Transactions
 
 
 def of(pipeline: Pipeline) -> tuple[Transactions, Transactional]:
-    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
     assert transactions is not None and rules is not None
     return transactions, rules
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import z3
 
 from model.deployment.choices import OnRestart, OnSendError, Sends
+from model.deployment.implied.cleaning import drops_markers
 from model.language import Effect
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Fate, Pipeline
@@ -39,9 +40,9 @@ def words(pipeline: Pipeline, transaction: Transaction) -> str:
 def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether the application sends the records of this transaction in another one (semantics 3.1, P12 P13)."""
     again = []
-    if pipeline.deployment.on_send_error is OnSendError.RESEND:
+    if pipeline.deployment.application.on_send_error is OnSendError.RESEND:
         again.append(transaction.is_(Outcome.ABORTED, Outcome.REFUSED))
-    if pipeline.deployment.on_restart is OnRestart.RESEND:
+    if pipeline.deployment.application.on_restart is OnRestart.RESEND:
         again.append(transaction.is_(Outcome.LOST))
     return z3.Or(*again)
 
@@ -63,7 +64,7 @@ def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     transactions, rules = of(pipeline)
     each = transactions.each
     conditions = [transaction.is_(Outcome.UNBEGUN)]
-    if not batches_of(pipeline, transaction) and not pipeline.deployment.drops_markers:
+    if not batches_of(pipeline, transaction) and not drops_markers(pipeline.deployment):
         there = [is_left_open(pipeline, replica) for replica in pipeline.replicas]
         if not rules.epoch_each:
             there += [batch.delayed.term != 0 for batch in pipeline.producer.batches]
@@ -72,7 +73,7 @@ def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
         conditions.append(z3.Or(*(_is_over(pipeline, one) for one in each if one.group == group)))
     if transaction.attempt:
         conditions.append(sent_again(pipeline, each[transaction.number - 1]))
-    if pipeline.deployment.on_send_error is OnSendError.HALT:
+    if pipeline.deployment.application.on_send_error is OnSendError.HALT:
         conditions.append(z3.Not(z3.Or(*(one.is_(Outcome.ABORTED, Outcome.REFUSED) for one in each))))
     return z3.And(*conditions)
 
@@ -88,7 +89,7 @@ def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     intact = z3.Not(z3.Or(*(other.is_(Fate.FAILED) for other in others)))
     conditions = [transactions.initialised.is_set, batch.is_(Fate.UNSENT)]
     conditions.append(z3.Or(opens, z3.And(transaction.is_(Outcome.OPEN), in_order, intact)))
-    if pipeline.deployment.sends is Sends.SYNC:
+    if pipeline.deployment.application.sends is Sends.SYNC:
         conditions.append(z3.Not(z3.Or(*(other.incomplete for other in others))))
     return z3.And(*conditions)
 

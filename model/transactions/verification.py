@@ -15,7 +15,7 @@ from model.state.wording import record_name
 
 def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the log has an open transaction of this producer epoch, or the coordinator has one (KIP-890)."""
-    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
     if transactions is None or rules is None or not rules.verified:
         return z3.BoolVal(True)
     last = leader.log.at(leader.log.end.term - 1, "producer_epoch")
@@ -25,7 +25,7 @@ def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.B
 
 def can_be_added_again(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the leader adds the partition, which the coordinator forgot to be in the transaction (TV2, 11.5)."""
-    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
     if transactions is None or transactions.own_log is None or rules is None or not rules.epoch_each:
         return z3.BoolVal(False)
     forgotten = z3.And(transactions.own_log.is_(Keeping.LOST), transactions.is_at_rest)

@@ -20,7 +20,7 @@ BROKER = "broker"
 def releases_of(deployment: Deployment) -> Iterator[tuple[str, Release]]:
     """Yield each product of a deployment with its release as it was named: the brokers, and the clients' libraries."""
     named = {(setting.scope, setting.key): setting.value for setting in deployment.settings}
-    yield BROKER, release_from(named.get(("broker", "release"), "")) or deployment.kafka
+    yield BROKER, release_from(named.get(("broker", "release"), "")) or deployment.cluster.kafka
     clients = dict.fromkeys(named.get((scope, "client"), "") for scope in ("producer", "consumer"))
     for client in filter(None, clients):
         library, _, version = client.partition(" ")
@@ -58,7 +58,7 @@ def known_defects(deployment: Deployment, prop: str) -> tuple[KnownDefect, ...]:
 
 
 def _can_show(defect: Defect, deployment: Deployment, values: Mapping[str, frozenset[str]]) -> bool:
-    happens = not defect.needs or any(can_happen(event, deployment.possible_faults) for event in defect.needs)
+    happens = not defect.needs or any(can_happen(event, deployment.faults.possible) for event in defect.needs)
     in_use = all(USES[feature](deployment) for feature in defect.features)
     return happens and in_use and all(is_met(condition, values) for condition in defect.settings)
 

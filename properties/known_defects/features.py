@@ -32,22 +32,26 @@ def _is_of(library: str, deployment: Deployment) -> bool:
 
 
 USES: Mapping[str, Callable[[Deployment], bool]] = {
-    "transactions": lambda deployment: deployment.transactional is not None or deployment.sink is Sink.KAFKA,
-    "idempotence": lambda deployment: deployment.idempotence or deployment.transactional is not None,
-    "groups": lambda deployment: deployment.commit is not Commit.NEVER,
-    "new-group-protocol": lambda deployment: deployment.rebalancing.by_brokers,
+    "transactions": lambda deployment: (
+        deployment.producer.transactional is not None or deployment.application.sink is Sink.KAFKA
+    ),
+    "idempotence": lambda deployment: deployment.producer.idempotence or deployment.producer.transactional is not None,
+    "groups": lambda deployment: deployment.application.commit is not Commit.NEVER,
+    "new-group-protocol": lambda deployment: deployment.consumer.rebalancing.by_brokers,
     "cooperative": lambda deployment: _is_of(COOPERATIVE_BY_DEFAULT, deployment) or _names_cooperative(deployment),
     "static-membership": _has_any("group.instance.id=set"),
-    "auto-commit": lambda deployment: deployment.commit.is_by_client,
-    "compaction": lambda deployment: deployment.compaction is not None,
-    "retention": lambda deployment: deployment.durations.retention.most is not None or deployment.deletes_for_size,
+    "auto-commit": lambda deployment: deployment.application.commit.is_by_client,
+    "compaction": lambda deployment: deployment.cluster.compaction is not None,
+    "retention": lambda deployment: (
+        deployment.durations.retention.most is not None or deployment.cluster.deletes_for_size
+    ),
     "followers-fetch": _has_any("client.rack=set", "RackID=set", "client_rack=set", "rackId=set", "Rack=set"),
-    "log-dirs": lambda deployment: Fault.LOG_DIR_FAILURE in deployment.possible_faults,
-    "reassignment": lambda deployment: Fault.REASSIGNMENT in deployment.possible_faults,
-    "kraft": lambda deployment: not deployment.zookeeper,
-    "zookeeper": lambda deployment: deployment.zookeeper,
+    "log-dirs": lambda deployment: Fault.LOG_DIR_FAILURE in deployment.faults.possible,
+    "reassignment": lambda deployment: Fault.REASSIGNMENT in deployment.faults.possible,
+    "kraft": lambda deployment: not deployment.cluster.zookeeper,
+    "zookeeper": lambda deployment: deployment.cluster.zookeeper,
     "compression": _has_any("compression.type!=none", "compression_type!=none", "Producer.Compression!=none"),
-    "unclean-election": lambda deployment: deployment.unclean_leader_election,
+    "unclean-election": lambda deployment: deployment.cluster.unclean_leader_election,
     "tiered-storage": _has_any("remote.storage.enable=true"),
     "share-groups": lambda deployment: False,
 }

@@ -74,10 +74,10 @@ class FollowerReads:
     def _reading(self) -> Iterator[Action]:
         pipeline, deployment = self._pipeline, self._pipeline.deployment
         for follower in pipeline.replicas:
-            if deployment.processing is Processing.HANDED_OFF:
+            if deployment.application.processing is Processing.HANDED_OFF:
                 yield self._from(hand_off(pipeline, follower), follower, 1)
                 continue
-            for count in range(1, min(deployment.max_poll_records, deployment.bounds.log) + 1):
+            for count in range(1, min(deployment.consumer.max_poll_records, deployment.bounds.log) + 1):
                 yield self._from(poll(pipeline, follower, count), follower, count)
                 for done in parts_done(deployment, count):
                     yield self._from(crash_while_processing(pipeline, follower, count, done), follower, count)

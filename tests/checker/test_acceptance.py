@@ -6,7 +6,7 @@ The expectations come from Kafka's documented behaviour, never from a run of the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
@@ -16,6 +16,7 @@ from model.deployment import Deployment
 from model.faults import Fault
 from properties.verdict import Status, Verdict
 from tests.checker.asking import MOST_KINDS, ask, cut, example
+from tests.deployments import changed
 
 K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
 R, Q, M = Fault.LOST_RESPONSE, Fault.LOST_REQUEST, Fault.LEADER_MOVE
@@ -192,10 +193,10 @@ def test_fast_restart_is_harmless_after_a_kill() -> None:
 @pytest.mark.slow
 def test_fast_restart_since_4_0() -> None:
     """The same settings on 4.0, where registering anew always gives up the seat: exhaustively no loss."""
-    fixed = replace(example("fast-restart-3.9", (P,), 1), restart_before_fenced=False)
+    fixed = changed(example("fast-restart-3.9", (P,), 1), restart_before_fenced=False)
     check(Row("fast-restart-4.0", "no-acked-loss", (P,), 1), fixed)
-    assert not example("acks-all-min-isr-2").restart_before_fenced
-    assert example("fast-restart-3.9").restart_before_fenced
+    assert not example("acks-all-min-isr-2").cluster.restart_before_fenced
+    assert example("fast-restart-3.9").cluster.restart_before_fenced
 
 
 @pytest.mark.slow

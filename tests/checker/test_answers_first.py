@@ -28,6 +28,7 @@ from properties.catalogue import properties_of
 from properties.verdict import CutSet, Status, Verdict
 from reports.wording import answer
 from tests.checker.asking import SMALL, deployment_of, example
+from tests.deployments import changed
 
 MOST = tuple((kind.value, 1) for kind in (Fault.KILL, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER, Fault.POWER_LOSS))
 EVERYTHING = sum(count for _, count in MOST)
@@ -43,7 +44,7 @@ def prepared_for(deployment: Deployment) -> Prepared:
 
 
 def open_ended() -> Deployment:
-    deployment = replace(example("acks-1", ()), replicas=2, bounds=SMALL)
+    deployment = changed(example("acks-1", ()), replicas=2, bounds=SMALL)
     return replace(deployment, faults=FaultBudget(None, MOST))
 
 

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from checker import cli
 from checker.budget import Budget, Meter
 from checker.check import check
-from checker.closure import close, with_epochs
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED
+from checker.fixed_point import close, with_epochs
 from checker.kernel.canonical import Canonical
 from checker.questions import Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings

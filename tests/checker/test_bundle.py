@@ -17,9 +17,9 @@ from checker import cli
 from checker.archive import DamagedBundle, read_archive, write_archive
 from checker.budget import Budget
 from checker.bundle import DEPLOYMENT, RESULT, SourceFile, about, json_bytes, read_bundle, sources_of, write_bundle
+from checker.bundle_check import is_of_this_model, of_another_model, recheck
 from checker.check import check, prepare_groups, question_ids
-from checker.recheck import is_of_this_model, of_another_model, recheck
-from checker.recount import RecountStopped, recount
+from checker.reexploration import RecountStopped, recount
 from checker.source import Source
 from checker.tampered import TamperedDocument
 from model.deployment import DeploymentError, from_document

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -25,6 +24,7 @@ from tests.checker.asking import SMALL, example
 from tests.checker.checkpointed import DEPLOYMENT, ONE_BY_ONE, QUICK, Again, some_maze
 from tests.checker.test_cli import fails_in_one_line, proofka
 from tests.checker.test_threads import check_equal
+from tests.deployments import changed
 
 HALF = 3700
 """States that a maze's exploration does not come to an end with."""
@@ -178,7 +178,7 @@ def test_other_questions_are_refused_by_the_command(tmp_path: Path) -> None:
 
 def test_the_same_properties_in_other_groups_are_another_question(tmp_path: Path) -> None:
     """Snapshots number explorations, which see other parts of the system where other properties are named first."""
-    deployment = replace(example("acks-1", (Fault.KILL,)), replicas=2, bounds=SMALL)
+    deployment = changed(example("acks-1", (Fault.KILL,)), replicas=2, bounds=SMALL)
     prepared = prepare(build(deployment))
     first, *later = properties_of(prepared.model.pipeline)
     together = group(prepared, [first, *later])

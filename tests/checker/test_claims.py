@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.claims import decide, decide_all
-from properties.claims.catalogue import claims, find_claims, incidents
+from properties.claims.all_claims import claims, find_claims, incidents
 from properties.claims.claim import Claim, Outcome
 from properties.verdict import Status
 from reports.claims import write_claims

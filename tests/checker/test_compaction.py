@@ -15,6 +15,7 @@ from model.faults import Fault
 from model.pipeline import build
 from properties.verdict import Status
 from tests.checker.asking import ask, cut
+from tests.deployments import changed
 from tests.model.mutate import assume, rewrite
 
 PIPELINE = """\
@@ -168,6 +169,6 @@ def test_a_cleaner_that_does_not_wait_is_found_out(read) -> None:
 def test_a_topic_whose_records_share_no_key_is_as_any_other(read) -> None:
     """Not a bit more in any state."""
     distinct = read("total: 1, kill: 1", replicas=2, keys="distinct")
-    plain = build(replace(distinct, compaction=None))
+    plain = build(changed(distinct, compaction=None))
     assert [v.name for v in build(distinct).system.variables] == [v.name for v in plain.system.variables]
     assert {str(a) for a in build(distinct).system.actions} == {str(a) for a in plain.system.actions}

@@ -18,6 +18,7 @@ from model.pipeline import build
 from properties.catalogue import properties_of
 from tests.checker.asking import SMALL, ask, example
 from tests.checker.test_exploration import action
+from tests.deployments import changed
 
 A, B, C, D = (Variable(name, 0, 3, 0) for name in "abcd")
 
@@ -93,7 +94,7 @@ def test_log_properties_do_not_see_the_consumer() -> None:
 def test_the_whole_system_gives_the_same_answers(name: str) -> None:
     """Exploring every variable, nothing sliced away and no constant filled in, comes to the same cut sets."""
     kinds = (Fault.KILL, Fault.LOST_RESPONSE, Fault.CONSUMER_CRASH)
-    deployment = replace(example(name, kinds, 1), bounds=replace(SMALL, epochs=3), replicas=2, min_insync_replicas=1)
+    deployment = changed(example(name, kinds, 1), bounds=replace(SMALL, epochs=3), replicas=2, min_insync_replicas=1)
     model = build(deployment)
     properties = properties_of(model.pipeline)
     question = Question(

@@ -176,7 +176,7 @@ def test_what_lies_between(folder: Path) -> None:
     assert question(whole.with_changes(())) == question(old)
     assert question(whole.with_changes(whole.places)) == question(new)
     only = whole.with_changes([("producer", "linger.ms")])
-    assert (only.acks, only.durations.linger.most, only.faults) == (old.acks, 20, old.faults)
+    assert (only.producer.acks, only.durations.linger.most, only.faults) == (old.producer.acks, 20, old.faults)
     assert settings_changed(old, old) == ()
 
 

@@ -17,6 +17,7 @@ from model.language import Action, TransitionSystem
 from model.pipeline import Model, build
 from properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
+from tests.deployments import changed
 
 K, P, S, X = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER, Fault.CUT_OFF
 BOUNDS = replace(SMALL, records=2, log=2, epochs=6)
@@ -25,7 +26,7 @@ BOUNDS = replace(SMALL, records=2, log=2, epochs=6)
 def deployment(total: int, on: bool = True, **most: int) -> Deployment:
     at_most = tuple((kind.replace("_", "-"), count) for kind, count in most.items())
     asked = replace(example("eligible-leader-replicas"), bounds=BOUNDS, faults=FaultBudget(total, at_most))
-    return replace(asked, eligible_leader_replicas=on)
+    return changed(asked, eligible_leader_replicas=on)
 
 
 def violated_by(asked: Deployment | Model, name: str = "no-acked-loss") -> set[tuple[tuple[str, int], ...]]:
@@ -79,7 +80,7 @@ def test_the_partition_stays_available_when_its_last_replica_dies() -> None:
     assert on["recoverability"].status is off["recoverability"].status is Status.HOLDS
 
 
-def changed(name: str, change: Callable[[Action, Model], Action], asked: Deployment) -> Model:
+def with_changed_action(name: str, change: Callable[[Action, Model], Action], asked: Deployment) -> Model:
     model = build(asked)
     actions = tuple(change(action, model) if action.name == name else action for action in model.system.actions)
     system: TransitionSystem = replace(model.system, actions=actions)
@@ -96,6 +97,6 @@ def stays_eligible(action: Action, model: Model) -> Action:
 @pytest.mark.slow
 def test_it_rests_on_brokers_that_say_how_they_stopped() -> None:
     """A mutation: nobody is taken out of the ELR when it comes back, so that it is elected before the other one."""
-    asked = replace(deployment(2, cut_off=1, power_loss=1), replicas=2)
+    asked = changed(deployment(2, cut_off=1, power_loss=1), replicas=2)
     assert violated_by(asked) == set()
-    assert violated_by(changed("restart", stays_eligible, asked)) == {cut(X, P)}
+    assert violated_by(with_changed_action("restart", stays_eligible, asked)) == {cut(X, P)}

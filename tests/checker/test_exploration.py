@@ -24,6 +24,7 @@ from properties.verdict import Status
 from tests.checker.asking import SMALL, ask, example, run
 from tests.checker.naive import Naive, freeze
 from tests.checker.plain_evaluator import holds, successor
+from tests.deployments import changed
 
 SLOW, MOVE, LOST = Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE, Fault.LOST_REQUEST
 KINDS = (SLOW, LOST, MOVE)
@@ -340,7 +341,7 @@ def test_out_of_budget_in_a_part_that_was_inferred_before() -> None:
 
 def test_check_raises_the_total_by_itself() -> None:
     """Without a total every pair of faults is explored at least, whatever the time says."""
-    deployment = replace(example("acks-0", (LOST, MOVE), 1), bounds=SMALL, replicas=2)
+    deployment = changed(example("acks-0", (LOST, MOVE), 1), bounds=SMALL, replicas=2)
     deployment = replace(deployment, faults=replace(deployment.faults, total=None))
     for verdict in explore(deployment, Budget(threads=1)).verdicts():
         assert verdict.coverage.total is None
@@ -351,7 +352,7 @@ def test_check_raises_the_total_by_itself() -> None:
 @pytest.mark.parametrize("most", [{Fault.KILL: 1, Fault.POWER_LOSS: 1}, {Fault.KILL: 2, Fault.POWER_LOSS: 1}])
 def test_unequal_limits_of_kills_and_power_losses(most: Mapping[Fault, int]) -> None:
     """A combination whose part was only inferred is explored all the same where nothing covers it."""
-    deployment = replace(example("acks-all-min-isr-1", tuple(most), 3), replicas=2, min_insync_replicas=1, bounds=SMALL)
+    deployment = changed(example("acks-all-min-isr-1", tuple(most), 3), replicas=2, min_insync_replicas=1, bounds=SMALL)
     limited = replace(deployment, faults=FaultBudget(3, tuple((kind.value, count) for kind, count in most.items())))
     verdicts = {verdict.property: verdict for verdict in explore(limited, Budget()).verdicts()}
     assert (("kill", 1), ("power-loss", 1)) in verdicts["no-acked-loss"].cut_sets
@@ -369,10 +370,10 @@ def test_a_stop_in_the_last_layer_is_no_pass() -> None:
 def test_a_bound_does_not_count_as_recovery() -> None:
     """Every write is refused for good; the application that sends again only runs into the bound on sends."""
     deployment = example("acks-all-min-isr-2", (Fault.KILL,), 0)
-    refused = replace(deployment, replicas=1, min_insync_replicas=2, high_watermark_needs_min_isr=False, bounds=SMALL)
+    refused = changed(deployment, replicas=1, min_insync_replicas=2, high_watermark_needs_min_isr=False, bounds=SMALL)
     stuck = {v.property: v for v in explore(refused, Budget()).verdicts()}["recoverability"]
     assert stuck.cut_sets == ((),)
-    again = replace(refused, on_send_error=OnSendError.RESEND, bounds=replace(SMALL, sends=2))
+    again = changed(refused, on_send_error=OnSendError.RESEND, bounds=replace(SMALL, sends=2))
     undecided = {v.property: v for v in explore(again, Budget()).verdicts()}["recoverability"]
     assert undecided.status is Status.UNKNOWN
     assert undecided.notes

@@ -13,6 +13,7 @@ from model.pipeline import Model, build
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, example
 from tests.checker.follower_reads import FollowerReads
+from tests.deployments import changed
 
 K, P, S, M, C, X = (
     Fault.KILL,
@@ -30,8 +31,8 @@ def of(name: str, *faults: Fault, **settings: object) -> Deployment:
     """An example on two replicas, with each of these faults once."""
     limits = tuple((kind.value, faults.count(kind)) for kind in sorted(set(faults)))
     budget = FaultBudget(len(faults), limits)
-    small = replace(example(name), faults=budget, bounds=TWO, replicas=2, idempotence=False)
-    return replace(small, **settings)  # type: ignore[arg-type]
+    small = changed(example(name), faults=budget, bounds=TWO, replicas=2, idempotence=False)
+    return changed(small, **settings)
 
 
 def found(model: Model) -> dict[str, tuple[Status, tuple[CutSet, ...]]]:

@@ -15,10 +15,10 @@ from checker import cli
 from checker.archive import DamagedBundle
 from checker.budget import Budget
 from checker.bundle import DEPLOYMENT, README, RESULT, json_bytes, read_bundle, write_bundle
+from checker.bundle_check import recheck
 from checker.check import check
-from checker.claimed import contradiction
-from checker.recheck import recheck
-from checker.recount import NothingCounted, recount
+from checker.reexploration import NothingCounted, recount
+from checker.statements import contradiction
 from checker.tampered import TamperedDocument
 from checker.verify import verify
 from model.deployment import from_document

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from checker.granted import COORDINATOR_LASTS
+from checker.modelling_assumptions import COORDINATOR_LASTS
 from model.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.deployment.required_properties import OF_TRANSACTIONS
@@ -15,6 +13,7 @@ from model.faults import Fault
 from properties.verdict import Status
 from tests.checker.asking import ask, cut, example
 from tests.checker.test_transactions import BEFORE, VERIFIED, VERSION_2
+from tests.deployments import changed
 
 LOST = Fault.LOST_TRANSACTION_STATE
 BROKEN = (*OF_TRANSACTIONS, "no-silent-loss")
@@ -23,8 +22,8 @@ BROKEN = (*OF_TRANSACTIONS, "no-silent-loss")
 def writing(rules: Transactional, *kinds: Fault, records: int = 3, **settings: object) -> Deployment:
     """A producer with transactions: record 1 in the first, the others in the second."""
     bounds = Bounds(records=records, log=5, sends=1, epochs=3, producer_epochs=6)
-    deployment = replace(example("idempotent", kinds, len(kinds)), bounds=bounds, require=BROKEN, transactional=rules)
-    return replace(deployment, replicas=1, min_insync_replicas=1, **settings)  # type: ignore[arg-type]
+    deployment = changed(example("idempotent", kinds, len(kinds)), bounds=bounds, require=BROKEN, transactional=rules)
+    return changed(deployment, replicas=1, min_insync_replicas=1, **settings)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 
 from model.deployment import Deployment
+from model.deployment.implied.forgetting import producer_ids_expire
 from model.state.kept_numbers import FORGOTTEN
 from properties.verdict import Status
 from tests.checker.records import decide, recorded
@@ -68,11 +69,11 @@ def test_a_record_is_stored_again_where_a_broker_may_be_away_for_so_long(
     ],
 )
 def test_where_it_can_come_to_that(more: dict[str, object], expires: bool) -> None:
-    assert deployment(KILL, more).producer_ids_expire is expires
+    assert producer_ids_expire(deployment(KILL, more)) is expires
 
 
 def test_nothing_is_forgotten_where_no_fault_is_possible() -> None:
-    assert not deployment({"kill": 0}, FOREVER).producer_ids_expire
+    assert not producer_ids_expire(deployment({"kill": 0}, FOREVER))
 
 
 def run() -> Scenario:

@@ -20,6 +20,7 @@ from model.deployment import Deployment
 from model.deployment.choices import Acks, Commit, OnSendError, Processing, Sink
 from model.faults import Fault
 from tests.checker.asking import SMALL, assuming, example
+from tests.deployments import changed
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = """\
@@ -32,7 +33,7 @@ print(sorted(ids(base()).items()))
 
 
 def base() -> Deployment:
-    return replace(example("idempotent", (Fault.KILL, Fault.CONSUMER_CRASH), 1), bounds=SMALL, replicas=2)
+    return changed(example("idempotent", (Fault.KILL, Fault.CONSUMER_CRASH), 1), bounds=SMALL, replicas=2)
 
 
 @cache
@@ -87,7 +88,7 @@ def test_properties_have_different_ids() -> None:
     ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
 )
 def test_a_setting_that_matters_changes_the_id(change: dict[str, Any], prop: str) -> None:
-    assert ids(replace(base(), **change))[prop] != ids(base())[prop]
+    assert ids(changed(base(), **change))[prop] != ids(base())[prop]
 
 
 @pytest.mark.slow
@@ -106,7 +107,7 @@ def test_a_name_is_no_part_of_the_question() -> None:
 
 def test_what_a_property_does_not_see_does_not_change_its_id() -> None:
     """How the consumer commits is nothing to the log."""
-    assert ids(replace(base(), commit=Commit.BEFORE))["no-acked-loss"] == ids(base())["no-acked-loss"]
+    assert ids(changed(base(), commit=Commit.BEFORE))["no-acked-loss"] == ids(base())["no-acked-loss"]
 
 
 def test_terms_written_alike_have_one_fingerprint() -> None:

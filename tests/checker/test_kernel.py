@@ -40,6 +40,7 @@ from model.pipeline import build
 from properties.catalogue import properties_of
 from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.plain_evaluator import holds, successors
+from tests.deployments import changed
 
 TWO = replace(SMALL, records=2, log=3, epochs=4)
 
@@ -61,7 +62,7 @@ def deployments() -> dict[str, Deployment]:
     """Deployments that together have every action there is."""
     return {
         "acks-0, one record": replace(example("acks-0"), bounds=SMALL),
-        "acks-1, handed off": replace(
+        "acks-1, handed off": changed(
             example("acks-1"),
             bounds=TWO,
             replicas=2,
@@ -72,10 +73,10 @@ def deployments() -> dict[str, Deployment]:
             group=Group.NEW,
             offset_reset=OffsetReset.LATEST,
         ),
-        "acks-all, idempotent, unclean": replace(
+        "acks-all, idempotent, unclean": changed(
             example("acks-all-min-isr-1-unclean"), bounds=replace(TWO, records=2, sends=1), sink=Sink.TRANSACTIONAL
         ),
-        "acks-all, resending, flushing, fast restarts": replace(
+        "acks-all, resending, flushing, fast restarts": changed(
             example("idempotent-resend"),
             bounds=replace(SMALL, sends=2, log=3),
             replicas=2,
@@ -85,9 +86,9 @@ def deployments() -> dict[str, Deployment]:
             commit=Commit.BEFORE,
             offset_reset=OffsetReset.EARLIEST,
         ),
-        "acks-all, deleted unread": replace(example("time/short-retention"), bounds=SMALL, replicas=2),
-        "acks-all, forgotten offsets": replace(example("time/expired-offsets"), bounds=SMALL, replicas=2),
-        "acks-all, eligible replicas, skipping": replace(
+        "acks-all, deleted unread": changed(example("time/short-retention"), bounds=SMALL, replicas=2),
+        "acks-all, forgotten offsets": changed(example("time/expired-offsets"), bounds=SMALL, replicas=2),
+        "acks-all, eligible replicas, skipping": changed(
             example("eligible-leader-replicas"),
             bounds=SMALL,
             replicas=2,
@@ -96,7 +97,7 @@ def deployments() -> dict[str, Deployment]:
             group=Group.UNAWARE,
             rebalancing=replace(IN_ORDER, by_brokers=True, at_any_time=True, behind=True),
         ),
-        "acks-all, ZooKeeper, closing": replace(
+        "acks-all, ZooKeeper, closing": changed(
             example("acks-all-min-isr-1-unclean"),
             bounds=SMALL,
             replicas=2,
@@ -106,7 +107,7 @@ def deployments() -> dict[str, Deployment]:
             copies_newer_epochs=True,
             on_processing_error=OnProcessingError.CLOSE,
         ),
-        "acks-all, KIP-101, clients without epochs": replace(
+        "acks-all, KIP-101, clients without epochs": changed(
             example("acks-all-min-isr-1-unclean"),
             bounds=SMALL,
             replicas=2,
@@ -119,7 +120,7 @@ def deployments() -> dict[str, Deployment]:
             consumer_knows_epochs=False,
             consumer_checks_epochs=False,
         ),
-        "librdkafka, gapless": replace(
+        "librdkafka, gapless": changed(
             example("idempotent-resend"),
             bounds=replace(SMALL, sends=2, log=2),
             replicas=2,
@@ -135,14 +136,14 @@ def deployments() -> dict[str, Deployment]:
             commit=Commit.DELIVERED,
             sink=Sink.BY_OFFSET,
         ),
-        "results in memory": replace(
+        "results in memory": changed(
             example("manual-commit-plain-sink", (Fault.CONSUMER_CRASH, Fault.KILL)),
             bounds=replace(SMALL, log=2),
             replicas=1,
             min_insync_replicas=1,
             sink=Sink.SNAPSHOTS,
         ),
-        "idempotence of 0.11": replace(
+        "idempotence of 0.11": changed(
             example("idempotent"),
             bounds=replace(TWO, sends=1),
             replicas=2,
@@ -151,7 +152,7 @@ def deployments() -> dict[str, Deployment]:
             sequencing=Sequencing(Recovery.ONE_BY_ONE, True, Unknown.OUT_OF_ORDER, Forgets.WITH_ITS_RECORDS),
             expires_in_accumulator=True,
         ),
-        "idempotence of 2.4": replace(
+        "idempotence of 2.4": changed(
             example("idempotent"),
             bounds=replace(TWO, sends=1),
             replicas=2,
@@ -159,7 +160,7 @@ def deployments() -> dict[str, Deployment]:
             sequencing=Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, Forgets.AT_ITS_START),
             sender=replace(OF_JAVA, late_errors_count=True),
         ),
-        "idempotence of 2.3, deleted unread": replace(
+        "idempotence of 2.3, deleted unread": changed(
             example("time/short-retention"),
             bounds=replace(TWO, sends=1, log=2),
             replicas=2,
@@ -167,14 +168,14 @@ def deployments() -> dict[str, Deployment]:
             producer_id=ProducerId.NEW,
             sequencing=Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, Forgets.WITH_ITS_RECORDS),
         ),
-        "idempotence of 2.8 with brokers of 2.4": replace(
+        "idempotence of 2.8 with brokers of 2.4": changed(
             example("idempotent"),
             bounds=replace(TWO, sends=1),
             replicas=2,
             sequencing=Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID, Forgets.AT_ITS_START),
             sender=replace(OF_JAVA, late_errors_count=True),
         ),
-        "sarama": replace(
+        "sarama": changed(
             example("retries-in-flight-5"),
             bounds=TWO,
             replicas=2,
@@ -183,7 +184,7 @@ def deployments() -> dict[str, Deployment]:
             sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
             commit=Commit.ASYNC,
         ),
-        "KafkaJS, read by kafka-go": replace(
+        "KafkaJS, read by kafka-go": changed(
             example("retries-in-flight-5"),
             bounds=SMALL,
             replicas=2,
@@ -197,14 +198,14 @@ def deployments() -> dict[str, Deployment]:
             consumer_checks_epochs=False,
             consumer_waits_beyond_end=True,
         ),
-        "franz-go": replace(
+        "franz-go": changed(
             example("idempotent-resend"),
             bounds=replace(TWO, sends=2),
             replicas=2,
             producer_id=ProducerId.NEW,
             sender=replace(OF_JAVA, knows_epochs=False, drains=True, rewinds=True),
         ),
-        "sarama, idempotent": replace(
+        "sarama, idempotent": changed(
             example("idempotent-resend"),
             bounds=replace(TWO, sends=2, producer_epochs=3),
             replicas=2,
@@ -212,60 +213,60 @@ def deployments() -> dict[str, Deployment]:
             max_in_flight=1,
             sender=replace(OF_JAVA, retries_keep_their_place=True, connecting_counts=True, numbers_ahead=True),
         ),
-        "results in a transaction": replace(
+        "results in a transaction": changed(
             example("exactly-once"),
             bounds=SMALL,
             replicas=2,
             on_processing_error=OnProcessingError.ABORT,
             late_results_count=True,
         ),
-        "transactions before KIP-890": replace(
+        "transactions before KIP-890": changed(
             example("idempotent-resend", IN_TRANSACTIONS),
             bounds=replace(TWO, sends=1, producer_epochs=4),
             replicas=2,
             transactional=Transactional(1, False, False, False, read_committed=False),
         ),
-        "transactions, verified": replace(
+        "transactions, verified": changed(
             example("idempotent", IN_TRANSACTIONS),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
             producer_id=ProducerId.NEW,
             transactional=Transactional(1, True, False, False, read_committed=True),
         ),
-        "transactions of version 2": replace(
+        "transactions of version 2": changed(
             example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, log=4, producer_epochs=5),
             replicas=2,
             producer_id=ProducerId.NEW,
             transactional=Transactional(2, True, True, True, read_committed=True),
         ),
-        "transactions that are forgotten": replace(
+        "transactions that are forgotten": changed(
             example("idempotent", FORGETTING),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
             transactional=Transactional(1, True, False, False, read_committed=True),
         ),
-        "transactions of version 2 that are forgotten": replace(
+        "transactions of version 2 that are forgotten": changed(
             example("idempotent", FORGETTING),
             bounds=replace(TWO, sends=1, log=4, producer_epochs=5),
             replicas=2,
             transactional=Transactional(2, True, True, True, read_committed=True),
         ),
-        "transactions that purge": replace(
+        "transactions that purge": changed(
             example("idempotent-resend", IN_TRANSACTIONS),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
             sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, bump_aborts=True),
             transactional=Transactional(1, True, False, False, read_committed=True),
         ),
-        "transactions that bump": replace(
+        "transactions that bump": changed(
             example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, log=3, sends=1, producer_epochs=4),
             replicas=2,
             sender=replace(OF_JAVA, retries_keep_their_place=True, drains=True, bumps_within=True),
             transactional=Transactional(2, False, False, False, read_committed=True),
         ),
-        "transactions of 0.11.0.1": replace(
+        "transactions of 0.11.0.1": changed(
             example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, sends=1, log=3, producer_epochs=4),
             replicas=2,
@@ -273,29 +274,29 @@ def deployments() -> dict[str, Deployment]:
             expires_in_accumulator=True,
             transactional=older_transactions("0.11.0.1", "0.11.0.1"),
         ),
-        "transactions of 3.0 with brokers of 2.4": replace(
+        "transactions of 3.0 with brokers of 2.4": changed(
             example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, sends=1, log=3, producer_epochs=4),
             replicas=2,
             transactional=older_transactions("3.0", "2.4"),
         ),
-        "offsets that overlap": replace(
+        "offsets that overlap": changed(
             example("exactly-once"), bounds=TWO, replicas=2, late_results_count=False, offsets_applied_late=True
         ),
-        "acks=1, a replica that is moved": replace(
+        "acks=1, a replica that is moved": changed(
             example("acks-1", (Fault.REASSIGNMENT, Fault.KILL, Fault.LEADER_MOVE)), bounds=SMALL, replicas=2
         ),
-        "acks=1, forwarding without waiting": replace(
+        "acks=1, forwarding without waiting": changed(
             example("acks-1"), bounds=SMALL, replicas=1, on_processing_error=OnProcessingError.FORWARD_UNCONFIRMED
         ),
-        "acks=1, going back to the last that failed": replace(
+        "acks=1, going back to the last that failed": changed(
             example("acks-1"),
             bounds=TWO,
             replicas=1,
             processing=Processing.HANDED_OFF,
             on_processing_error=OnProcessingError.RETRY_LAST,
         ),
-        "idempotent, forgotten": replace(
+        "idempotent, forgotten": changed(
             example("idempotent"),
             bounds=TWO,
             replicas=2,
@@ -303,7 +304,7 @@ def deployments() -> dict[str, Deployment]:
                 example("idempotent").durations, producer_ids_kept=Quantity("producer.id.expiration.ms", 1, 1)
             ),
         ),
-        "compacted": replace(
+        "compacted": changed(
             example("acks-all-min-isr-1"),
             bounds=TWO,
             replicas=2,
@@ -312,7 +313,7 @@ def deployments() -> dict[str, Deployment]:
             keys=Keys.DELETED,
             durations=replace(example("acks-1").durations, delete_retention=Quantity("delete.retention.ms", 1, 1)),
         ),
-        "compacted, with transactions": replace(
+        "compacted, with transactions": changed(
             example("idempotent", IN_TRANSACTIONS),
             kafka=(3, 1, 0),
             bounds=replace(TWO, sends=1, log=4, producer_epochs=4),

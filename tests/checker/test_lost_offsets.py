@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from checker.granted import COMMITS_LAST
+from checker.modelling_assumptions import COMMITS_LAST
 from model.deployment import Deployment
 from model.deployment.choices import Commit, Group, OffsetReset, Sink
 from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
+from tests.deployments import changed
 from tests.model.scripted import scenario
 
 C, L = Fault.CONSUMER_CRASH, Fault.LOST_OFFSETS
@@ -20,7 +21,7 @@ SKIP, AGAIN, EXACT = "no-skip", "no-reprocessing", "exactly-once-effect"
 
 
 def reading(name: str = "manual-commit-plain-sink", **settings: object) -> Deployment:
-    return replace(example(name, (C, L), 2), **settings)  # type: ignore[arg-type]
+    return changed(example(name, (C, L), 2), **settings)
 
 
 @pytest.mark.parametrize(
@@ -69,5 +70,5 @@ def test_what_nobody_committed_cannot_be_lost() -> None:
 def test_the_topic_of_offsets_is_a_deployment_of_its_own() -> None:
     by_default = example("offsets-topic", (Fault.SLOW_FOLLOWER, Fault.POWER_LOSS), 3)
     assert ask(by_default, "no-acked-loss")["no-acked-loss"].status is Status.VIOLATED
-    alone = replace(by_default, replicas=1)
+    alone = changed(by_default, replicas=1)
     assert ask(alone, "no-acked-loss")["no-acked-loss"].cut_sets == (cut(Fault.POWER_LOSS),)

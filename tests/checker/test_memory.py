@@ -15,6 +15,7 @@ from model.faults import Fault
 from properties.catalogue import properties_of
 from tests.checker.asking import ask, cut, example
 from tests.checker.plain_evaluator import holds
+from tests.deployments import changed
 from tests.model.scripted import Scenario, scenario
 
 C, R, F = Fault.CONSUMER_CRASH, Fault.LOST_RESPONSE, Fault.FAILED_PROCESSING
@@ -25,12 +26,12 @@ FOR_EVER = Quantity("retention.ms", 1, None)
 
 def reading(*kinds: Fault, sink: Sink = Sink.IN_MEMORY, keeps_records: bool = True, **settings: object) -> Deployment:
     """A consumer that keeps its results in memory; ``keeps_records``: of a topic that deletes none."""
-    deployment = replace(example("manual-commit-plain-sink", kinds, 1), replicas=1, min_insync_replicas=1)
-    deployment = replace(deployment, sink=sink, **settings)  # type: ignore[arg-type]
+    deployment = changed(example("manual-commit-plain-sink", kinds, 1), replicas=1, min_insync_replicas=1)
+    deployment = changed(deployment, sink=sink, **settings)  # type: ignore[arg-type]
     if keeps_records:
         deployment = replace(deployment, durations=replace(deployment.durations, retention=FOR_EVER))
-    if deployment.commit is Commit.NEVER:
-        deployment = replace(deployment, group=Group.NEW)
+    if deployment.application.commit is Commit.NEVER:
+        deployment = changed(deployment, group=Group.NEW)
     return deployment
 
 

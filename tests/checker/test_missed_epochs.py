@@ -15,6 +15,7 @@ from model.pipeline import Model, build
 from model.state.pipeline import Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask, cut, example
+from tests.deployments import changed
 from tests.model.mutate import all_of, follower_of, leader_of, rewrite
 
 M = Fault.LEADER_MOVE
@@ -24,7 +25,7 @@ UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": Tru
 def of_2_0(*, mended: bool) -> Model:
     settings = {**UNFENCED, "truncation": Truncation.EPOCHS, "mends_of_2_0_1": mended}
     bounds = Bounds(records=2, log=2, sends=1, epochs=4, producer_epochs=1)
-    return build(replace(example("acks-all-min-isr-2", (M,), 2), bounds=bounds, **settings))  # type: ignore[arg-type]
+    return build(changed(example("acks-all-min-isr-2", (M,), 2), bounds=bounds, **settings))
 
 
 def in_one_epoch(pipeline: Pipeline, action: Action) -> Action:

@@ -8,7 +8,7 @@ docs/findings.md. Eligible leader replicas are none of these settings: with acks
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -20,6 +20,7 @@ from model.deployment.explored import Bounds, FaultBudget
 from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, example
+from tests.deployments import changed
 
 DURABILITY = ("no-acked-loss", "no-silent-loss", "no-skip")
 BOUNDS = Bounds(records=1, log=2, sends=1, epochs=4, producer_epochs=2)
@@ -32,7 +33,7 @@ def deployments(draw: st.DrawFn) -> Deployment:
     replicas = draw(st.integers(1, 2))
     acks = draw(st.sampled_from(list(Acks)))
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=2, unique=True))
-    return replace(
+    return changed(
         example("acks-1"),
         bounds=BOUNDS,
         faults=FaultBudget(2, tuple((kind.value, 2) for kind in kinds)),
@@ -50,32 +51,32 @@ def deployments(draw: st.DrawFn) -> Deployment:
 
 
 def raise_acks(one: Deployment) -> Deployment | None:
-    if one.acks is Acks.ALL:
+    if one.producer.acks is Acks.ALL:
         return None
-    return replace(one, acks=Acks.LEADER if one.acks is Acks.NONE else Acks.ALL)
+    return changed(one, acks=Acks.LEADER if one.producer.acks is Acks.NONE else Acks.ALL)
 
 
 def raise_min_isr(one: Deployment) -> Deployment | None:
-    if one.acks is not Acks.ALL or one.min_insync_replicas == one.replicas:
+    if one.producer.acks is not Acks.ALL or one.cluster.min_insync_replicas == one.cluster.replicas:
         return None
-    return replace(one, min_insync_replicas=one.min_insync_replicas + 1)
+    return changed(one, min_insync_replicas=one.cluster.min_insync_replicas + 1)
 
 
 def flush(one: Deployment) -> Deployment | None:
-    return None if one.flush_messages == 1 else replace(one, flush_messages=1)
+    return None if one.cluster.flush_messages == 1 else changed(one, flush_messages=1)
 
 
 def clean_elections(one: Deployment) -> Deployment | None:
-    return replace(one, unclean_leader_election=False) if one.unclean_leader_election else None
+    return changed(one, unclean_leader_election=False) if one.cluster.unclean_leader_election else None
 
 
 def idempotence(one: Deployment) -> Deployment | None:
-    return None if one.idempotence or one.acks is not Acks.ALL else replace(one, idempotence=True)
+    return None if one.producer.idempotence or one.producer.acks is not Acks.ALL else changed(one, idempotence=True)
 
 
 def commit_later(one: Deployment) -> Deployment | None:
     later = {Commit.BEFORE: Commit.AFTER, Commit.DELIVERED: Commit.AUTO, Commit.AUTO: Commit.AFTER}
-    return replace(one, commit=later[one.commit]) if one.commit in later else None
+    return changed(one, commit=later[one.application.commit]) if one.application.commit in later else None
 
 
 STRONGER: tuple[Callable[[Deployment], Deployment | None], ...] = (
@@ -144,6 +145,6 @@ def test_a_stronger_setting_makes_nothing_worse_in_many(
 
 def test_a_weaker_setting_does_make_something_worse() -> None:
     """The comparison can fail: the other way round it finds what acks=1 loses."""
-    stronger = replace(example("acks-all-min-isr-2", (Fault.KILL,), 1), bounds=BOUNDS, replicas=2)
-    weaker = replace(stronger, acks=Acks.LEADER, idempotence=False)
+    stronger = changed(example("acks-all-min-isr-2", (Fault.KILL,), 1), bounds=BOUNDS, replicas=2)
+    weaker = changed(stronger, acks=Acks.LEADER, idempotence=False)
     assert Worse("no-acked-loss", (("kill", 1),)) in (worse(stronger, weaker) or [])

@@ -19,6 +19,7 @@ from model.producing.produce import has_room
 from model.state.pipeline import Fate, Replica
 from properties.verdict import CutSet
 from tests.checker.asking import ask, example
+from tests.deployments import changed
 
 K, P, S, M, C, X, R = (
     Fault.KILL,
@@ -48,8 +49,8 @@ OTHERS = 1
 def of(name: str, *faults: Fault, **settings: object) -> Deployment:
     """An example on two replicas, with each of these faults so often."""
     limits = tuple((kind.value, faults.count(kind)) for kind in sorted(set(faults)))
-    small = replace(example(name), faults=FaultBudget(len(faults), limits), bounds=ONE, replicas=2)
-    return replace(small, **settings)  # type: ignore[arg-type]
+    small = changed(example(name), faults=FaultBudget(len(faults), limits), bounds=ONE, replicas=2)
+    return changed(small, **settings)
 
 
 def untimed(model: Model) -> Model:

@@ -5,8 +5,6 @@ The expected sets follow from reference 3.1: what a stop leaves unsaid is lost, 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from model.deployment import Deployment
@@ -15,6 +13,7 @@ from model.deployment.explored import Bounds
 from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
+from tests.deployments import changed
 
 CRASH, STOP = cut(Fault.PRODUCER_CRASH), cut(Fault.PRODUCER_STOP)
 SILENT, TWICE = "no-silent-loss", "no-log-duplicate"
@@ -23,7 +22,7 @@ SMALL = Bounds(records=1, log=2, sends=2, epochs=4, producer_epochs=2)
 
 def ending(*kinds: Fault, total: int = 1, **settings: object) -> Deployment:
     small = {"replicas": 1, "min_insync_replicas": 1, "bounds": SMALL}
-    return replace(example("acks-all-min-isr-2", kinds, total), **{**small, **settings})  # type: ignore[arg-type]
+    return changed(example("acks-all-min-isr-2", kinds, total), **{**small, **settings})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from checker import cli
 from checker.budget import Budget
 from checker.published import explore_whole
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from tests.model.published.table import LEVELS, LEVELS_CONSTANTS, ROWS, Row
 
 

@@ -14,11 +14,11 @@ import pytest
 
 from checker import repair as repairing
 from checker.budget import Budget
+from checker.candidate import Candidate
 from checker.check import check
 from checker.explanation import Target, prevented, preventions
 from checker.repair import Repair, Search, Unwatched
-from checker.survival import Counterexample, run_of
-from checker.trial import Trial
+from checker.run_transfer import Counterexample, run_of
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.changing import Change, changed, strengthenings
 from model.deployment.deployment import Deployment
@@ -79,12 +79,12 @@ def test_a_run_survives_what_does_not_prevent_it() -> None:
     assert violated.status is Status.VIOLATED
     counterexample = Counterexample("no-acked-loss", run_of(violated.traces[0].steps))
     restart, acks = (next(c for c in few(deployment()) if str(c) == words) for words in (FEW[3], FEW[0]))
-    assert Trial(changed(deployment(), [restart])).has(counterexample)
-    assert not Trial(changed(deployment(), [acks])).has(counterexample)
-    assert Trial(deployment()).has(counterexample)
-    assert not Trial(deployment()).has(Counterexample("no-such", ()))
+    assert Candidate(changed(deployment(), [restart])).has(counterexample)
+    assert not Candidate(changed(deployment(), [acks])).has(counterexample)
+    assert Candidate(deployment()).has(counterexample)
+    assert not Candidate(deployment()).has(Counterexample("no-such", ()))
     too_short = Counterexample("no-acked-loss", counterexample.run[:-1])
-    assert not Trial(deployment()).has(too_short), "nothing is violated before the end"
+    assert not Candidate(deployment()).has(too_short), "nothing is violated before the end"
 
 
 def asking(monkeypatch: pytest.MonkeyPatch, require: tuple[str, ...]) -> Deployment:

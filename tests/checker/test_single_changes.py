@@ -11,7 +11,7 @@ import pytest
 from checker.budget import Budget
 from checker.check import Run, explore
 from checker.explanation import Target, prevented, single_changes
-from checker.survival import Counterexample, run_of
+from checker.run_transfer import Counterexample, run_of
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status

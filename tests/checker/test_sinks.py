@@ -13,6 +13,7 @@ from properties.catalogue import properties_of
 from properties.verdict import CutSet
 from tests.checker.asking import ask, cut, example
 from tests.checker.plain_evaluator import holds
+from tests.deployments import changed
 from tests.model.scripted import Scenario, scenario
 
 C, R, E = Fault.CONSUMER_CRASH, Fault.LOST_RESPONSE, Fault.EVICTION
@@ -20,8 +21,8 @@ EXACT = "exactly-once-effect"
 
 
 def reading(*kinds: Fault, **settings: object) -> Deployment:
-    deployment = replace(example("manual-commit-plain-sink", kinds, 1), sink=Sink.BY_OFFSET)
-    return replace(deployment, **settings)  # type: ignore[arg-type]
+    deployment = changed(example("manual-commit-plain-sink", kinds, 1), sink=Sink.BY_OFFSET)
+    return changed(deployment, **settings)
 
 
 @pytest.mark.slow

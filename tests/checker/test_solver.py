@@ -104,7 +104,7 @@ def test_truth_in_a_state() -> None:
 def test_without_idempotence_nothing_is_recognised() -> None:
     """Actions of mechanisms that are off are not in the model, or Z3 finds that they cannot happen."""
     names = {action.name for action in prove_domain_safety(build(example("acks-0")).system).actions}
-    assert example("acks-0").acks is Acks.NONE
+    assert example("acks-0").producer.acks is Acks.NONE
     assert not names & {"recognise_duplicate", "acknowledge", "lose_response", "elect_unclean"}
     assert {"send", "transmit", "append", "fetch", "kill", "fence", "restart"} <= names
 

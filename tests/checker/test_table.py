@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from checker.crew import crew_of
 from checker.kernel import search, table, visited
 from checker.kernel.components import Components
 from checker.kernel.gate import PENDING, new_gate
@@ -22,6 +21,7 @@ from checker.kernel.layout import lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from checker.kernel.visited import PARTITION_BITS, PARTITIONS
 from checker.kernel.wanted import EVERY_STATE
+from checker.search_threads import search_threads
 from checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
 from model.language import Variable
 
@@ -158,7 +158,7 @@ def enter(
     nothing_more = search.Level(0, shard.places, no_rows, no_rows, EVERY_STATE, EVERY_STATE)
     gate = new_gate()
     gate[PENDING] = pieces
-    with crew_of(threads) as crew:
+    with search_threads(threads) as crew:
         list(
             crew.map(
                 lambda thread: search.search_rows(thread, threads, nothing_more, 0, boxes, into, gate),

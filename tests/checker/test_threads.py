@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from checker import breadth_first, embedded
 from checker.breadth_first import AIM, PIECES, Search
 from checker.budget import Budget, Meter
-from checker.crew import crew_of
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from checker.kernel.gate import CUT_SHORT, ROUNDS, claim, is_last, new_gate, open_gate
 from checker.kernel.visited import PARTITIONS
+from checker.search_threads import search_threads
 from checker.shard import Shard
 from model.faults import Fault
 from model.language import TransitionSystem, Variable
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from properties.verdict import Verdict
 from tests.checker.asking import SMALL, example, run
 from tests.checker.naive import Naive, freeze
@@ -354,7 +354,7 @@ def test_the_last_to_arrive_decides(threads: int) -> None:
                 last[thread] += 1
                 open_gate(gate)
 
-    with crew_of(threads) as crew:
+    with search_threads(threads) as crew:
         list(crew.map(work, range(threads)))
     assert sum(last) == 300
     assert all(sorted(round) == list(range(threads)) for round in zip(*claims, strict=True))

@@ -15,6 +15,7 @@ from properties.catalogue import properties_of
 from properties.property import Property
 from properties.verdict import Trace
 from tests.checker.asking import SMALL, ask, cut, example
+from tests.deployments import changed
 
 K = Fault.KILL
 DEPLOYMENT = replace(example("acks-1", (K,), 1), bounds=SMALL)
@@ -121,7 +122,7 @@ def test_steps_of_no_run(model: Model) -> None:
 def test_every_property_explains_its_violation() -> None:
     """One trace of every property there is a violation of, each ending in words for what failed."""
     kinds = (K, Fault.CONSUMER_CRASH, Fault.LOST_RESPONSE, Fault.LEADER_MOVE)
-    deployment = replace(example("acks-1", kinds, 1), bounds=replace(SMALL, records=2), replicas=2, idempotence=False)
+    deployment = changed(example("acks-1", kinds, 1), bounds=replace(SMALL, records=2), replicas=2, idempotence=False)
     violated = {name: verdict for name, verdict in ask(deployment).items() if verdict.traces}
     assert {"no-acked-loss", "no-silent-loss", "no-loss", "no-log-duplicate", "no-reprocessing"} <= violated.keys()
     for name, verdict in violated.items():

@@ -15,6 +15,7 @@ from model.deployment.transactional import Transactional
 from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
+from tests.deployments import changed
 
 BOUNDS = Bounds(records=3, log=6, sends=1, epochs=4, producer_epochs=6)
 BEFORE = Transactional(2, verified=False, epoch_each=False, first_is_zero=False, read_committed=True)
@@ -32,8 +33,8 @@ ATOMICITY, ABORTED_READ, HANGING = OF_TRANSACTIONS
 def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any) -> Deployment:
     """A producer with transactions."""
     asked = (*OF_TRANSACTIONS, "no-log-duplicate", "no-silent-loss", "recoverability")
-    deployment = replace(example("idempotent", kinds, total), bounds=BOUNDS, require=asked, transactional=rules)
-    return replace(deployment, **settings)
+    deployment = changed(example("idempotent", kinds, total), bounds=BOUNDS, require=asked, transactional=rules)
+    return changed(deployment, **settings)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_a_committed_record_is_never_lost_silently() -> None:
 
 def reading(*kinds: Fault, total: int = 2, **settings: Any) -> Deployment:
     """A consumer that writes its results and offsets in one transaction."""
-    return replace(example("manual-commit-plain-sink", kinds, total), **({"sink": Sink.KAFKA} | settings))
+    return changed(example("manual-commit-plain-sink", kinds, total), **({"sink": Sink.KAFKA} | settings))
 
 
 @pytest.mark.slow

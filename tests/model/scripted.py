@@ -13,6 +13,7 @@ from model.pipeline import Model, build
 from model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds, successor
+from tests.deployments import changed
 
 BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
 
@@ -20,7 +21,7 @@ BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
 def scenario(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
     """The start of a run of an example, with these settings in the place of its own."""
     deployment: Deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS)
-    return Scenario(replace(deployment, **settings))
+    return Scenario(changed(deployment, **settings))
 
 
 @lru_cache(maxsize=8)

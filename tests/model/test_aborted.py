@@ -12,6 +12,7 @@ import z3
 from model.deployment import Deployment
 from model.deployment.compaction import Compaction, Keys
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.implied.cleaning import drops_markers
 from model.deployment.transactional import Transactional
 from model.durations import Quantity
 from model.faults import Fault
@@ -57,7 +58,7 @@ def begun(kafka: tuple[int, int, int] = MENDED, *, brief: bool = True, **setting
 def write(run: Scenario, batch: int) -> Scenario:
     """A record that both brokers have, and its acknowledgement."""
     run.produce(batch, 1)
-    if run.pipeline.deployment.replicas > 1 and 2 in run.isr_of(1):
+    if run.pipeline.deployment.cluster.replicas > 1 and 2 in run.isr_of(1):
         run.replicate(2, 1)
     return run.do("acknowledge", batch=batch, leader=1)
 
@@ -241,7 +242,7 @@ def test_a_broker_that_copies_a_hole_knows_the_epoch_from_what_is_left() -> None
 @pytest.mark.slow
 def test_where_nobody_is_away_for_so_long_no_marker_is_dropped() -> None:
     run = begun(brief=False)
-    assert not run.pipeline.deployment.drops_markers
+    assert not drops_markers(run.pipeline.deployment)
     assert {action.name for action in run.model.system.actions}.isdisjoint({"drop_marker", "forget_aborted"})
     assert "forget_aborted" not in {action.name for action in begun().model.system.actions}
     assert "forget_aborted" in {action.name for action in begun(AFFECTED, brief=False).model.system.actions}

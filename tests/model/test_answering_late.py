@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,10 @@ import pytest
 from model.deployment import Deployment, read_deployment
 from model.deployment.choices import Acks
 from model.deployment.errors import DeploymentError
+from model.deployment.implied.outages import answers_may_be_late
 from model.faults import Fault
 from tests.checker.asking import example
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 KINDS = (Fault.LATE_ANSWER, Fault.LEADER_MOVE, Fault.LOST_RESPONSE, Fault.KILL)
@@ -20,7 +21,7 @@ KINDS = (Fault.LATE_ANSWER, Fault.LEADER_MOVE, Fault.LOST_RESPONSE, Fault.KILL)
 def held_back() -> Scenario:
     """Broker 3 has the first of two records; the answer with the second is still to be sent."""
     own = {"copies_newer_epochs": True, "idempotence": False, "acks": Acks.LEADER}
-    run = Scenario(replace(example("acks-all-min-isr-2", KINDS, 9), bounds=BOUNDS, **own))  # type: ignore[arg-type]
+    run = Scenario(changed(example("acks-all-min-isr-2", KINDS, 9), bounds=BOUNDS, **own))
     run.produce(0, 1).do("send", batch=1).do("transmit", batch=1, leader=1).do("append", batch=1, leader=1)
     return run.do("fetch", follower=3, leader=1).do("hold_back", follower=3, leader=1)
 
@@ -109,7 +110,7 @@ def read(folder: Path, kafka: str, broker: str = "") -> Deployment:
 @pytest.mark.parametrize(("kafka", "late"), [("2.7", True), ("3.9.0", True), ("3.9.1", False), ("4.0", False)])
 def test_in_which_releases(tmp_path: Path, kafka: str, late: bool) -> None:
     deployment = read(tmp_path, kafka)
-    assert deployment.answers_may_be_late is late
+    assert answers_may_be_late(deployment) is late
     assert any("late-answer has no effect" in note for note in deployment.notes) is not late
 
 

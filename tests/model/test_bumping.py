@@ -27,7 +27,7 @@ def sender(version: str) -> Sender:
         "producer.version": version,
         "producer.transactional.id": "t",
     }
-    return read_record(record, name="", file="test", line=1).sender
+    return read_record(record, name="", file="test", line=1).producer.sender
 
 
 def refused(version: str) -> Scenario:

@@ -9,11 +9,14 @@ import pytest
 
 from model.deployment.choices import Commit, Group, OnProcessingError, OnSendError, Processing, Sink
 from model.deployment.explored import Bounds
+from model.deployment.implied.expiry import reading_in_time_is_assumed
+from model.deployment.implied.processing import retries_processing
 from model.faults import Fault
 from model.state.pipeline import Fate
 from properties.loss import skipped
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds
+from tests.deployments import changed
 from tests.model.scripted import Scenario
 
 BOUNDS = Bounds(records=2, log=2, sends=1, epochs=3, producer_epochs=2)
@@ -21,8 +24,8 @@ BOUNDS = Bounds(records=2, log=2, sends=1, epochs=3, producer_epochs=2)
 
 def scenario(name: str = "auto-commit", **settings: Any) -> Scenario:
     """Two records are in the log, and can be read."""
-    deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
-    run = Scenario(replace(deployment, **settings))
+    deployment = changed(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
+    run = Scenario(changed(deployment, **settings))
     return run.produce(0, 1).do("acknowledge", batch=0, leader=1).produce(1, 1)
 
 
@@ -101,8 +104,8 @@ def test_what_was_delivered_may_be_committed_before_it_is_processed(commit: Comm
 
 
 def test_a_full_buffer_fails_a_send_that_is_never_transmitted() -> None:
-    deployment = replace(example("acks-1", (Fault.FULL_BUFFER,), 1), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
-    run = Scenario(replace(deployment, on_send_error=OnSendError.DROP)).do("refuse_send", batch=0)
+    deployment = changed(example("acks-1", (Fault.FULL_BUFFER,), 1), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
+    run = Scenario(changed(deployment, on_send_error=OnSendError.DROP)).do("refuse_send", batch=0)
     assert run.fate(0) is Fate.FAILED
     assert not run.can("transmit", batch=0, leader=1)
     assert run.can("send", batch=1)
@@ -114,8 +117,8 @@ def test_a_full_buffer_happens_only_where_it_is_named() -> None:
 
 
 def refusals(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
-    deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
-    return Scenario(replace(deployment, on_send_error=OnSendError.DROP, **settings)).do("send", batch=0)
+    deployment = changed(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
+    return Scenario(changed(deployment, on_send_error=OnSendError.DROP, **settings)).do("send", batch=0)
 
 
 def sent(run: Scenario, batch: int) -> tuple[int, int]:
@@ -174,12 +177,12 @@ def test_an_application_that_tries_again_stays_where_it_is() -> None:
     run = scenario(on_processing_error=OnProcessingError.RETRY)
     for name in ("fail_and_go_on", "fail_and_close"):
         assert all(action.name != name for action in run.model.system.actions)
-    assert run.model.pipeline.deployment.retries_processing
+    assert retries_processing(run.model.pipeline.deployment)
     run = scenario(on_processing_error=OnProcessingError.RETRY, commit=Commit.AFTER)
     assert run.can("poll", leader=1, count=1)
 
 
 def test_retries_may_take_longer_than_records_are_kept() -> None:
-    asked = replace(example("auto-commit", (Fault.FAILED_PROCESSING,), 1), on_processing_error=OnProcessingError.RETRY)
-    assert asked.reading_in_time_is_assumed
-    assert not replace(asked, on_processing_error=OnProcessingError.SKIP).reading_in_time_is_assumed
+    asked = changed(example("auto-commit", (Fault.FAILED_PROCESSING,), 1), on_processing_error=OnProcessingError.RETRY)
+    assert reading_in_time_is_assumed(asked)
+    assert not reading_in_time_is_assumed(changed(asked, on_processing_error=OnProcessingError.SKIP))

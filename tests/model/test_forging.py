@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.truncation import Truncation
 from model.faults import Fault
 from tests.checker.asking import example
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 AUTHORIZED = "broker: {authorizer.class.name: kafka.security.authorizer.AclAuthorizer}"
@@ -29,7 +29,7 @@ def read(folder: Path, kafka: str, broker: str = "") -> Deployment:
 def test_the_leader_takes_for_replicated_what_nobody_else_has() -> None:
     asked = example("acks-all-min-isr-2", (Fault.FORGED_FETCH, Fault.KILL), 2)
     own = {"replicas": 2, "believes_any_fetch": True, "truncation": Truncation.EPOCHS, "idempotence": False}
-    run = Scenario(replace(asked, bounds=BOUNDS, **own)).produce(0, 1)  # type: ignore[arg-type]
+    run = Scenario(changed(asked, bounds=BOUNDS, **own)).produce(0, 1)
     assert not run.can("acknowledge", batch=0, leader=1)
     run.do("forge_fetch", leader=1, follower=2)
     assert (run.high_watermark(1), run.log(2)) == (1, [])
@@ -40,11 +40,11 @@ def test_the_leader_takes_for_replicated_what_nobody_else_has() -> None:
 @pytest.mark.parametrize(("kafka", "believes"), [("0.10.2", True), ("1.0.0", True), ("1.0.1", False), ("4.0", False)])
 def test_who_believes_it(tmp_path: Path, kafka: str, believes: bool) -> None:
     deployment = read(tmp_path, kafka, AUTHORIZED)
-    assert deployment.believes_any_fetch is believes
+    assert deployment.cluster.believes_any_fetch is believes
     assert any("forged-fetch has no effect" in note for note in deployment.notes) is not believes
 
 
 def test_brokers_that_ask_nobody_are_refused(tmp_path: Path) -> None:
-    assert read(tmp_path, "1.0.0").believes_any_fetch
+    assert read(tmp_path, "1.0.0").cluster.believes_any_fetch
     with pytest.raises(DeploymentError, match="brokers without an authorizer"):
         read(tmp_path, "1.0.1")

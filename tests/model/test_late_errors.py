@@ -12,6 +12,7 @@ from model.faults import Fault
 from model.state.pipeline import Fate
 from properties.verdict import CutSet
 from tests.checker.asking import ask, cut, example
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 Q, R = Fault.LOST_REQUEST, Fault.LOST_RESPONSE
@@ -20,9 +21,9 @@ DUPLICATE = "no-log-duplicate"
 
 def idempotent(*kinds: Fault, late_errors_count: bool, max_in_flight: int = 5) -> Deployment:
     deployment = example("idempotent", kinds, 2)
-    sender = replace(deployment.sender, late_errors_count=late_errors_count)
+    sender = replace(deployment.producer.sender, late_errors_count=late_errors_count)
     settings = {"bounds": BOUNDS, "replicas": 2, "min_insync_replicas": 1, "max_in_flight": max_in_flight}
-    return replace(deployment, sender=sender, on_send_error=OnSendError.DROP, **settings)  # type: ignore[arg-type]
+    return changed(deployment, sender=sender, on_send_error=OnSendError.DROP, **settings)  # type: ignore[arg-type]
 
 
 def given_up() -> Scenario:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import pytest
 
 from model.deployment import Deployment
+from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.record_reader import read_record
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Fate
@@ -268,7 +269,7 @@ def test_a_consumer_reads_nothing_that_the_leader_has_deleted_as_a_follower() ->
 )
 def test_where_it_can_come_to_that(more: dict[str, object], forgets: bool) -> None:
     found = deployment("2.3", faults={"lost-response": 1}, **more)
-    assert found.brokers_forget_deleted is forgets
+    assert brokers_forget_deleted(found) is forgets
 
 
 @pytest.mark.parametrize(
@@ -288,4 +289,4 @@ def test_where_it_can_come_to_that(more: dict[str, object], forgets: bool) -> No
     ],
 )
 def test_from_2_5_on_a_broker_has_to_start_or_to_copy(fault: str, more: dict[str, object], forgets: bool) -> None:
-    assert deployment("4.0", faults={fault: 1}, **more).brokers_forget_deleted is forgets
+    assert brokers_forget_deleted(deployment("4.0", faults={fault: 1}, **more)) is forgets

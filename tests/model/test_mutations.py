@@ -34,6 +34,7 @@ from model.state.transactions import Outcome
 from model.transactions.verification import is_verified
 from properties.verdict import CutSet, Status, Verdict
 from tests.checker.asking import SMALL, ask, cut, example
+from tests.deployments import changed
 from tests.model.mutate import (
     Mutation,
     all_of,
@@ -214,7 +215,7 @@ def any_prefix(pipeline: Pipeline, action: Action) -> z3.BoolRef:
 
 def of(name: str, kinds: tuple[Fault, ...], total: int, bounds: Bounds = SMALL, **settings: Any) -> Deployment:
     """An example made small."""
-    return replace(example(name, kinds, total), bounds=bounds, **settings)
+    return changed(example(name, kinds, total), bounds=bounds, **settings)
 
 
 @dataclass(frozen=True)
@@ -411,7 +412,7 @@ CASES = (
     Case(
         "a-former-leader-answers-nobody",
         # A client that gives up nothing in flight: others get over it when delivery.timeout.ms ends.
-        lambda: replace(of("acks-all-min-isr-2", (M,), 1), expires_in_accumulator=True, idempotence=False),
+        lambda: changed(of("acks-all-min-isr-2", (M,), 1), expires_in_accumulator=True, idempotence=False),
         never("reject_not_leader"),
         "recoverability",
         cut(M),

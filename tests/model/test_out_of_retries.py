@@ -7,13 +7,14 @@ from dataclasses import replace
 from model.deployment.choices import OnSendError
 from model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 
 def lost_for_good(retries: int) -> Scenario:
     """The first record gets to no broker, as often as it is sent."""
     deployment = replace(example("idempotent", MOST_KINDS, 9), bounds=replace(BOUNDS, records=3, log=4))
-    run = Scenario(replace(deployment, replicas=2, retries=retries, on_send_error=OnSendError.DROP))
+    run = Scenario(changed(deployment, replicas=2, retries=retries, on_send_error=OnSendError.DROP))
     for batch in (0, 1, 2):
         run.do("send", batch=batch)
     for _ in range(retries + 1):

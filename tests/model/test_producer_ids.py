@@ -12,6 +12,7 @@ from model.deployment.release import parse_release
 from model.deployment.sequencing import Sequencing, sequencing_of
 from model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 THREE = replace(BOUNDS, records=3, log=4)
@@ -25,11 +26,11 @@ def sequencing(client: str, brokers: str) -> Sequencing:
 
 def started(client: str, brokers: str, replicas: int = 2, **settings: Any) -> Scenario:
     """A run in which every record is sent, and fails for good where it fails."""
-    deployment = replace(example("idempotent", MOST_KINDS, 9), bounds=BOUNDS, replicas=replicas, min_insync_replicas=1)
-    deployment = replace(deployment, sequencing=sequencing(client, brokers), on_send_error=OnSendError.DROP)
+    deployment = changed(example("idempotent", MOST_KINDS, 9), bounds=BOUNDS, replicas=replicas, min_insync_replicas=1)
+    deployment = changed(deployment, sequencing=sequencing(client, brokers), on_send_error=OnSendError.DROP)
     late = parse_release(client).line >= (2, 1)
-    deployment = replace(deployment, sender=replace(deployment.sender, late_errors_count=late))
-    run = Scenario(replace(deployment, **settings))
+    deployment = changed(deployment, sender=replace(deployment.producer.sender, late_errors_count=late))
+    run = Scenario(changed(deployment, **settings))
     for batch in run.pipeline.producer.batches:
         run.do("send", batch=batch.number)
     return run

@@ -35,7 +35,7 @@ from tests.model.test_transactions import (
 BOUNDS = Bounds(records=2, log=8, sends=2, epochs=6, producer_epochs=8)
 SENDER = read_record(
     {"kafka": "4.0", "producer.client": LIBRARY.name, "producer.transactional.id": "t"}, name="", file="test", line=1
-).sender
+).producer.sender
 
 
 def begun(**settings: object) -> Scenario:

@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 
-from model.deployment import read_deployment
+from model.deployment import Deployment, read_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
+from model.deployment.implied.outages import modelled_brokers
 from model.deployment.truncation import Truncation
 from model.faults import Fault
 from properties.agreement import disagree
 from properties.verdict import CutSet, Status
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.checker.plain_evaluator import holds
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 MOVE, KILL, MOVED = Fault.REASSIGNMENT, Fault.KILL, cut(Fault.REASSIGNMENT)
@@ -27,7 +29,7 @@ KINDS = (MOVE, KILL, Fault.SLOW_FOLLOWER, Fault.CUT_OFF, Fault.POWER_LOSS)
 
 @cache
 def start(**settings: Any) -> Scenario:
-    return Scenario(replace(example("acks-all-min-isr-2", KINDS, 9), bounds=BOUNDS, **settings))
+    return Scenario(changed(example("acks-all-min-isr-2", KINDS, 9), bounds=BOUNDS, **settings))
 
 
 def scenario(**settings: Any) -> Scenario:
@@ -106,7 +108,7 @@ def test_who_must_be_in_sync(suffices: bool) -> None:
     ],
 )
 def test_who_must_be_in_sync_by_release(tmp_path: Path, kafka: str, more: str, suffices: bool) -> None:
-    assert read(tmp_path, f'kafka: "{kafka}"\n{more}').new_replica_suffices is suffices
+    assert read(tmp_path, f'kafka: "{kafka}"\n{more}').cluster.new_replica_suffices is suffices
 
 
 def test_one_that_is_down_is_replaced_without_it() -> None:
@@ -159,14 +161,14 @@ ALONE: dict[str, Any] = {"replicas": 1, "min_insync_replicas": 1}
 )
 def test_what_it_loses(name: str, settings: dict[str, Any], sets: tuple[CutSet, ...]) -> None:
     """acks=1 as in any move of a leader; a topic of one replica where unclean election is on."""
-    deployment = replace(example(name), bounds=SMALL, faults=FaultBudget(2, ((KILL, 1), (MOVE, 1))), **settings)
+    deployment = changed(example(name), bounds=SMALL, faults=FaultBudget(2, ((KILL, 1), (MOVE, 1))), **settings)
     if sets == (MOVED,) or not settings:
         deployment = replace(deployment, faults=FaultBudget(1, ((MOVE, 1),)))
     verdict = ask(deployment, "no-acked-loss")["no-acked-loss"]
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if sets else Status.HOLDS, sets)
 
 
-def read(folder: Path, start: str, replicas: int = 3, faults: str = "reassignment: 1") -> Any:
+def read(folder: Path, start: str, replicas: int = 3, faults: str = "reassignment: 1") -> Deployment:
     file = folder / "asked.yaml"
     text = f"{start}\ntopic: {{replicas: {replicas}, min.insync.replicas: 2}}\nassume: {{faults: {{{faults}}}}}"
     file.write_text(text + "\nproducer: {enable.idempotence: false}\n", encoding="utf-8")
@@ -187,8 +189,8 @@ def test_what_is_refused(tmp_path: Path, replicas: int, faults: str, because: st
 
 
 def test_it_is_named_or_does_not_happen(tmp_path: Path) -> None:
-    assert read(tmp_path, 'kafka: "4.0"', faults="total: 2").brokers == 3
-    assert read(tmp_path, 'kafka: "4.0"').brokers == 4
+    assert modelled_brokers(read(tmp_path, 'kafka: "4.0"', faults="total: 2")) == 3
+    assert modelled_brokers(read(tmp_path, 'kafka: "4.0"')) == 4
 
 
 def test_what_a_removed_replica_holds_is_compared_with_nothing() -> None:

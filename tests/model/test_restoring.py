@@ -12,12 +12,14 @@ import pytest
 import z3
 
 from model.deployment.choices import Sends
+from model.deployment.implied.forgetting import brokers_forget_numbers
 from model.deployment.release import parse_release
 from model.deployment.sequencing import sequencing_of
 from model.faults import Fault
 from model.sequencing.idempotence import check_sequence
 from tests.checker.asking import example
 from tests.checker.plain_evaluator import holds
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 from tests.model.scripted import scenario as any_scenario
 
@@ -97,12 +99,12 @@ def test_a_truncation_makes_it_read_its_log_again() -> None:
 
 def test_it_matters_only_where_several_requests_are_in_flight_and_a_broker_starts() -> None:
     asked = example("idempotent", (Fault.KILL,), 1)
-    assert asked.brokers_forget_numbers
-    assert not replace(asked, max_in_flight=1).brokers_forget_numbers
-    assert not replace(asked, sends=Sends.SYNC).brokers_forget_numbers
-    assert not replace(asked, idempotence=False).brokers_forget_numbers
-    assert not example("idempotent", (Fault.LEADER_MOVE, Fault.LOST_RESPONSE), 1).brokers_forget_numbers
+    assert brokers_forget_numbers(asked)
+    assert not brokers_forget_numbers(changed(asked, max_in_flight=1))
+    assert not brokers_forget_numbers(changed(asked, sends=Sends.SYNC))
+    assert not brokers_forget_numbers(changed(asked, idempotence=False))
+    assert not brokers_forget_numbers(example("idempotent", (Fault.LEADER_MOVE, Fault.LOST_RESPONSE), 1))
     # Brokers of 0.11 never know more than that.
     old, new = parse_release("0.11"), parse_release("1.0")
-    assert not replace(asked, sequencing=sequencing_of(new, old)).brokers_forget_numbers
-    assert replace(asked, sequencing=sequencing_of(new, new)).brokers_forget_numbers
+    assert not brokers_forget_numbers(changed(asked, sequencing=sequencing_of(new, old)))
+    assert brokers_forget_numbers(changed(asked, sequencing=sequencing_of(new, new)))

@@ -12,13 +12,14 @@ from model.faults import Fault
 from model.state.pipeline import Fate
 from properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
+from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario
 
 LOSSY = (Fault.SHUTDOWN, Fault.POWER_LOSS, Fault.KILL)
 
 
 def scenario(name: str = "acks-all-min-isr-2", kinds: tuple[Fault, ...] = LOSSY, **settings: Any) -> Scenario:
-    return Scenario(replace(example(name, kinds, 9), bounds=BOUNDS, **settings))
+    return Scenario(changed(example(name, kinds, 9), bounds=BOUNDS, **settings))
 
 
 def stopped(run: Scenario, broker: int) -> Scenario:

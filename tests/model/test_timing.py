@@ -27,6 +27,7 @@ from model.language import Action, Need, TransitionSystem
 from model.pipeline import build
 from tests.checker.asking import assuming
 from tests.checker.plain_evaluator import holds
+from tests.deployments import changed
 from tests.model.scripted import Scenario
 
 FOUND_DEAD = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.CONSUMER_CRASH)
@@ -46,7 +47,7 @@ DEFAULTS = build(defaults()).system
 SEEN_AT_ONCE = build(defaults(FOUND_DEAD)).system
 REQUESTS_ARE_LOST = build(defaults((*FOUND_DEAD, Fault.LOST_REQUEST))).system
 BEFORE_4 = build(defaults(kafka="3.9")).system
-WITHOUT_ACKS = build(replace(defaults(), acks=Acks.NONE, idempotence=False)).system
+WITHOUT_ACKS = build(changed(defaults(), acks=Acks.NONE, idempotence=False)).system
 
 DEADLINES = {
     "sendable_at_once": 1_805,
@@ -193,7 +194,7 @@ def pauses(deployment: Deployment) -> set[int]:
 
 def test_each_retry_waits_twice_as_long_as_the_one_before() -> None:
     """From 3.7 on, less a fifth, and never longer than retry.backoff.max.ms (KIP-580)."""
-    thrice = replace(defaults(), retries=3)
+    thrice = changed(defaults(), retries=3)
     assert pauses(thrice) == {80, 160, 320}
     longest = replace(thrice.durations, retry_backoff_max=Quantity("retry.backoff.max.ms", 250, 250))
     assert pauses(replace(thrice, durations=longest)) == {80, 160, 200}
@@ -210,7 +211,7 @@ def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> Non
 
 
 def test_without_acks_a_record_is_done_once_it_is_written() -> None:
-    deployment = replace(defaults(), acks=Acks.NONE, idempotence=False)
+    deployment = changed(defaults(), acks=Acks.NONE, idempotence=False)
     run = Scenario(deployment).do("send", batch=0)
     assert "busy()" in running(run)
     assert "busy()" not in running(run.do("transmit", batch=0, leader=1))
@@ -359,7 +360,7 @@ def test_after_a_silent_death_it_matters_whom_the_producer_has_to_talk_to() -> N
 
 
 def test_a_producer_that_asks_for_an_id_may_ask_a_dead_broker() -> None:
-    again = replace(defaults(**{"bounds.sends": "2"}), on_restart=OnRestart.RESEND)
+    again = changed(defaults(**{"bounds.sends": "2"}), on_restart=OnRestart.RESEND)
     run = Scenario(again).do("send", batch=0).do("crash_producer").do("lose_power", broker=3, kept=0)
     run.do("send", batch=1)
     assert "sendable_when_silence_is_noticed(batch=1)" in running(run)
@@ -455,7 +456,7 @@ def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
 
 
 def deployment_with_workers() -> Deployment:
-    return replace(defaults(), processing=Processing.HANDED_OFF)
+    return changed(defaults(), processing=Processing.HANDED_OFF)
 
 
 def deleting_unread(kinds: Iterable[Fault] = ALL) -> Deployment:
@@ -470,7 +471,7 @@ DELETING_UNREAD = build(deleting_unread()).system
 def deleting_numbers() -> Deployment:
     """The same with brokers and client 2.3, of which each broker deletes by itself, and forgets whom it deleted."""
     known = sequencing_of(parse_release("2.3"), parse_release("2.3"))
-    return replace(deleting_unread(), sequencing=known, producer_id=ProducerId.NEW)
+    return changed(deleting_unread(), sequencing=known, producer_id=ProducerId.NEW)
 
 
 DELETING_NUMBERS = build(deleting_numbers()).system
@@ -481,7 +482,7 @@ def compacted(kinds: Iterable[Fault] = ALL) -> Deployment:
     kept = Quantity("delete.retention.ms", 3_600_000, 3_600_000)
     times = replace(defaults(kinds).durations, delete_retention=kept)
     careful = Compaction(below_high_watermark=True, horizon_from_cleaning=True)
-    return replace(defaults(kinds), durations=times, compaction=careful, keys=Keys.DELETED)
+    return changed(defaults(kinds), durations=times, compaction=careful, keys=Keys.DELETED)
 
 
 COMPACTED = build(compacted()).system
@@ -489,10 +490,10 @@ COMPACTED = build(compacted()).system
 
 def compacted_with_transactions() -> Deployment:
     """Markers are kept for as long; a slow follower may take longer. The cleaner waits for a minute."""
-    few = replace(compacted(), faults=FaultBudget(2, (("slow-follower", 1), ("transaction-timeout", 1))), replicas=2)
+    few = changed(compacted(), faults=FaultBudget(2, (("slow-follower", 1), ("transaction-timeout", 1))), replicas=2)
     rules = Transactional(1, verified=True, epoch_each=False, first_is_zero=False, read_committed=True)
     lag = Quantity("min.compaction.lag.ms", 60_000, 60_000)
-    return replace(
+    return changed(
         few,
         kafka=(3, 1, 0),
         bounds=replace(few.bounds, records=1, log=3, producer_epochs=4),
@@ -585,7 +586,7 @@ def test_no_cleaner_drops_what_it_does_not_look_at_yet() -> None:
     asked = compacted()
     careless = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
     lag = Quantity("min.compaction.lag.ms", 60_000, 60_000)
-    system = build(replace(asked, compaction=careless, durations=replace(asked.durations, compaction_lag=lag))).system
+    system = build(changed(asked, compaction=careless, durations=replace(asked.durations, compaction_lag=lag))).system
     dropping = [action for action in system.actions if action.name == "drop_tombstone"]
     assert dropping
     for action in dropping:
@@ -675,7 +676,7 @@ def test_so_does_what_another_leader_has_at_last() -> None:
 
 
 def test_before_2_1_only_what_is_in_the_accumulator_expires() -> None:
-    old = replace(defaults(), expires_in_accumulator=True, idempotence=False)
+    old = changed(defaults(), expires_in_accumulator=True, idempotence=False)
     run = Scenario(old).do("send", batch=0)
     assert "in_accumulator(batch=0)" in running(run)
     assert "pending(batch=0)" not in running(run)

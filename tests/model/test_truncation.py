@@ -22,14 +22,14 @@ def of(truncation: Truncation, **settings: object) -> Scenario:
 def kill(run: Scenario, broker: int) -> Scenario:
     """The broker is killed, with the high watermark written down that it knows."""
     known = run.high_watermark(broker)
-    decides = run.pipeline.deployment.truncation.high_watermark_decides
+    decides = run.pipeline.deployment.cluster.truncation.high_watermark_decides
     return run.do("kill", broker=broker, **({"checkpointed": known} if decides else {}))
 
 
 def lose_power(run: Scenario, broker: int, kept: int) -> Scenario:
     """The same with a loss of power, and with so much of the log."""
     known = min(run.high_watermark(broker), kept)
-    decides = run.pipeline.deployment.truncation.high_watermark_decides
+    decides = run.pipeline.deployment.cluster.truncation.high_watermark_decides
     return run.do("lose_power", broker=broker, kept=kept, **({"checkpointed": known} if decides else {}))
 
 
@@ -237,7 +237,7 @@ def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(c
 )
 def test_each_release_has_its_era(kafka: str, truncation: Truncation, mended: bool) -> None:
     deployment = read_properties(kafka=kafka, assume={"replicas": "3"})
-    assert (deployment.truncation, deployment.mends_of_2_0_1) == (truncation, mended)
+    assert (deployment.cluster.truncation, deployment.cluster.mends_of_2_0_1) == (truncation, mended)
 
 
 @pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])

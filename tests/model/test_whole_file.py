@@ -53,7 +53,7 @@ def test_who_is_killed_keeps_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     file.write_text("good")
     program = (
-        "import os, pathlib; from model import whole_file\n"
+        "import os, pathlib; from model.input import whole_file\n"
         "whole_file.os.fsync = lambda _: os.kill(os.getpid(), 9)\n"
         f"whole_file.write_whole(pathlib.Path({str(file)!r}), b'new')"
     )

@@ -15,6 +15,7 @@ from properties.catalogue import FAMILIES, properties_of
 from properties.property import Property
 from properties.verdict import Status, Verdict
 from tests.checker.asking import SMALL, ask, example
+from tests.deployments import changed
 
 K, R, M = Fault.KILL, Fault.LOST_RESPONSE, Fault.LEADER_MOVE
 C, P = Fault.CONSUMER_CRASH, Fault.PRODUCER_CRASH
@@ -59,7 +60,7 @@ ALL = sorted(REACHED)
 
 @cache
 def verdicts(name: str, kinds: tuple[Fault, ...], bounds: Bounds) -> dict[str, Verdict]:
-    deployment = replace(example(name, kinds, 1), bounds=bounds, replicas=2, min_insync_replicas=1, require=tuple(ALL))
+    deployment = changed(example(name, kinds, 1), bounds=bounds, replicas=2, min_insync_replicas=1, require=tuple(ALL))
     asked = {prop for prop in ALL if (name, kinds) in (VACUOUS[prop], REACHED[prop])}
     return ask(deployment, *sorted(asked))
 
@@ -93,7 +94,7 @@ def test_reached(prop: str) -> None:
 @pytest.mark.slow
 def test_processing_order_without_a_reader() -> None:
     """Without a reader nothing can be out of order, and the pass is vacuous."""
-    deployment = replace(
+    deployment = changed(
         example("auto-commit", (), 0), bounds=PAIR, max_poll_records=1, processing=Processing.POLL_THREAD
     )
     model = build(deployment)

@@ -21,6 +21,7 @@ from reports.lines import first_of, wrapped
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
 from reports.wording import brief_answer
+from tests.deployments import changed
 from tests.reports import samples
 
 CRASH: CutSet = (("producer-crash", 1),)
@@ -169,10 +170,10 @@ def test_that_every_write_is_refused_is_part_of_the_answer() -> None:
     """The answer has this reason beside any other notes; with fewer acks writes are not refused, and it is a note."""
     note = f"min.insync.replicas=4 exceeds the number of replicas, 3: refused {REFUSES_WRITES}"
     others = tuple(f"{name}: unknown, {GOES_ON}" for name in ("a", "b", "c", "d"))
-    one = replace(samples.DEPLOYMENT, replicas=3, min_insync_replicas=4, notes=(*others, note), acks=Acks.ALL)
+    one = changed(samples.DEPLOYMENT, replicas=3, min_insync_replicas=4, notes=(*others, note), acks=Acks.ALL)
     assert reasons(one) == [note]
     assert note not in first_notes(one)
-    fewer = replace(one, acks=Acks.LEADER)
+    fewer = changed(one, acks=Acks.LEADER)
     assert reasons(fewer) == []
     assert first_notes(fewer)[0] == note
 

@@ -18,6 +18,7 @@ from reports.html import to_html
 from reports.markdown import to_markdown
 from reports.repairs import RepairReport, costs, tolerated
 from reports.schema import problem
+from tests.deployments import changed
 from tests.reports import samples
 
 KILL = (("kill", 1),)
@@ -118,7 +119,7 @@ def verdicts(**statuses: Status) -> Result:
     return replace(samples.RESULT, verdicts=found)
 
 
-STRONG = replace(samples.DEPLOYMENT, acks=Acks.ALL, min_insync_replicas=2)
+STRONG = changed(samples.DEPLOYMENT, acks=Acks.ALL, min_insync_replicas=2)
 STRONGER = ("producer.acks=all", "topic.min.insync.replicas=2")
 CHANGES = tuple(c for c in strengthenings() if str(c) in STRONGER and c.library in ("", "java"))
 BOTH = ("no-loss", "no-skip")
@@ -140,7 +141,7 @@ def test_a_repair_says_what_it_costs() -> None:
 def test_less_of_a_setting_has_another_price() -> None:
     settings = tuple(one for one in samples.DEPLOYMENT.settings if one.key != "min.insync.replicas")
     three = Setting("topic", "min.insync.replicas", "3", Origin("file", "d.yaml:3"))
-    before = replace(STRONG, min_insync_replicas=3, settings=(*settings, three))
+    before = changed(STRONG, min_insync_replicas=3, settings=(*settings, three))
     told = list(costs(before, Repaired(CHANGES[1:], STRONG, BOTH)))
     assert told == [
         "lowered from 3: an acknowledged record can be on fewer replicas",

@@ -16,13 +16,14 @@ from model.faults import Fault
 from reports.by_fault import Behind, lies_behind
 from reports.inherent import ANY, NO_FAULT, ZOOKEEPER_MODE, Known, era_of, known, table
 from scripts import write_inherent
+from tests.deployments import changed
 from tests.reports import samples
 
 CRASH = "producer-crash"
 
 
 def of(client: str, kafka: tuple[int, int, int], *, zookeeper: bool = False) -> Deployment:
-    return replace(samples.DEPLOYMENT, client=client, kafka=kafka, zookeeper=zookeeper)
+    return changed(samples.DEPLOYMENT, client=client, kafka=kafka, zookeeper=zookeeper)
 
 
 def asked_of(row: Mapping[str, str]) -> write_inherent.Asked:
@@ -121,7 +122,7 @@ def test_what_nobody_computed_is_unknown() -> None:
 
 def test_with_an_application_that_does_more_settings_may_suffice() -> None:
     """The best settings were tried with a producer that forgets; for another producer the result is unknown."""
-    resumes = replace(of("java 4.0", (4, 0, 0)), on_restart=OnRestart.FROM_ACKNOWLEDGED)
+    resumes = changed(of("java 4.0", (4, 0, 0)), on_restart=OnRestart.FROM_ACKNOWLEDGED)
     assert known(resumes, "no-silent-loss", CRASH) is Known.UNKNOWN
     assert known(resumes, "no-reprocessing", "consumer-crash") is Known.APPLICATION
 

@@ -12,7 +12,7 @@ from checker.kernel import closing
 from checker.kernel.layout import lay_out
 from checker.kernel.native import compile_kernel
 from model.language import Action, TransitionSystem, Variable
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from tests.checker.test_exploration import NEVER, SLOW, action
 
 

@@ -26,7 +26,7 @@ from checker.reductions.choice import Reduction
 from checker.spark.engine import AutoEngine, DistributedEngine, Distributing
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
-from model.published.catalogue import PROTOCOLS, protocol
+from model.published.protocols import PROTOCOLS, protocol
 from properties.superstep import Superstep, searches
 from properties.verdict import Result
 from properties.whole_space import WholeSpace

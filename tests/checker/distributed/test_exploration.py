@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checker.exploration import Question
-from model.published.catalogue import PROTOCOLS, protocol
+from model.published.protocols import PROTOCOLS, protocol
 from tests.checker.distributed.both import assert_same, distributed, embedded
 from tests.checker.test_exploration import KINDS, NEVER, SLOW, counters, random_question, random_system
 

@@ -15,7 +15,7 @@ from checker.export.names import Names, camel_case, identifier, instance_name, s
 from checker.export.writing import Format, write
 from checker.solver import prove_domain_safety
 from model.faults import Fault
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.systems import turnstile
 

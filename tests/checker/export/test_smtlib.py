@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 import z3
@@ -18,6 +17,7 @@ from tests.checker.asking import SMALL, example
 from tests.checker.export.systems import random_exported, turnstile
 from tests.checker.naive import Naive
 from tests.checker.test_exploration import KINDS
+from tests.deployments import changed
 
 
 def read(text: str, name: str) -> z3.BoolRef:
@@ -72,13 +72,13 @@ def test_awkward_names_read_back() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["acks-1", "idempotent"])
 def test_deployments_read_back(name: str) -> None:
-    assert_same_system(export_deployment(replace(example(name), bounds=SMALL, replicas=2), total=1))
+    assert_same_system(export_deployment(changed(example(name), bounds=SMALL, replicas=2), total=1))
 
 
 @pytest.mark.slow
 def test_a_known_violation_within_the_right_number_of_steps() -> None:
     """Unrolled, the relations lead to a loss exactly where breadth-first search does."""
-    deployment = replace(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
+    deployment = changed(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
     exported = export_deployment(deployment, properties=["no-acked-loss"], total=1)
     naive = Naive(exported.system, (), (), 0)
     lost = naive.where(exported.violated["no-acked-loss"])

@@ -15,12 +15,13 @@ from checker.export.exported import export_deployment, export_protocol
 from checker.export.writing import Format, write
 from model.deployment.sender import OF_JAVA, Sender
 from model.faults import Fault
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.counting import engine_states, naive_states
 from tests.checker.export.spin import needs_spin, run_spin
 from tests.checker.export.systems import random_exported, turnstile
 from tests.checker.test_exploration import KINDS, random_number
+from tests.deployments import changed
 
 pytestmark = needs_spin
 
@@ -44,7 +45,7 @@ PURGES = replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, d
 @pytest.mark.parametrize("sender", [OF_JAVA, PURGES, replace(PURGES, bumps_within=True)])
 def test_transactions(sender: Sender, tmp_path: Path) -> None:
     kinds = (Fault.DELAYED_REQUEST, Fault.PRODUCER_CRASH, Fault.TRANSACTION_TIMEOUT)
-    exported = export_deployment(replace(example("transactions", kinds), replicas=2, sender=sender), total=1)
+    exported = export_deployment(changed(example("transactions", kinds), replicas=2, sender=sender), total=1)
     (model,) = write(exported, Format.PROMELA, tmp_path)
     run = run_spin(model, tmp_path, optimise=["-O0"])
     assert run.errors == 0
@@ -93,7 +94,7 @@ def test_values_before_the_step_count(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_violation_is_found_where_it_is_asserted(tmp_path: Path) -> None:
     """The assertion of a property fails where the property is violated, and only there."""
-    deployment = replace(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
+    deployment = changed(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
     exported = export_deployment(deployment, properties=["no-acked-loss", "replica-agreement"])
     (model,) = write(exported, Format.PROMELA, tmp_path)
     found = {

@@ -12,12 +12,13 @@ from checker.export.exported import export_deployment, export_protocol
 from checker.export.tla import TlaModule
 from checker.export.writing import Format, write
 from model.faults import Fault
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.counting import engine_states, naive_states
 from tests.checker.export.systems import random_exported, turnstile
 from tests.checker.export.tlc import needs_tlc, run_tlc
 from tests.checker.test_exploration import KINDS
+from tests.deployments import changed
 
 pytestmark = needs_tlc
 
@@ -57,7 +58,7 @@ def test_awkward_names(tmp_path: Path) -> None:
 
 
 def test_the_configuration_checks_the_properties(tmp_path: Path) -> None:
-    deployment = replace(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
+    deployment = changed(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
     module, configuration = write(
         export_deployment(deployment, properties=["no-acked-loss", "replica-agreement"]), Format.TLA, tmp_path
     )

@@ -24,6 +24,7 @@ from properties.catalogue import properties_of
 from tests.checker.asking import SMALL, assuming, example
 from tests.checker.naive import freeze
 from tests.checker.reductions.reference import action, by_rank, reachable, reachable_by_kernel
+from tests.deployments import changed
 
 FLAG = Variable("flag", 0, 1, 0)
 
@@ -75,8 +76,8 @@ def test_ranked_exploration_of_random_systems(chance: random.Random) -> None:
 @pytest.mark.parametrize("name", ["acks-all-min-isr-2", "acks-1"])
 def test_ranked_exploration_of_deployments(name: str) -> None:
     """A whole deployment, with and without ranks: the same states but for labels."""
-    small = replace(assuming(example(name), [Fault.KILL], 1), bounds=replace(SMALL, log=1), replicas=2)
-    small = replace(small, min_insync_replicas=1)
+    small = changed(assuming(example(name), [Fault.KILL], 1), bounds=replace(SMALL, log=1), replicas=2)
+    small = changed(small, min_insync_replicas=1)
     ready = prepare(build(small))
     asked = group(ready, properties_of(ready.model.pipeline))[0]
     predicates = [*asked.question.invariants.values(), *asked.question.observations.values()]

@@ -23,8 +23,8 @@ from checker.reductions.symmetry import NotSymmetric, prove_symmetry
 from model.faults import Fault
 from model.language import Action, Permutation, Ranked, Symmetry, TransitionSystem, Variable
 from model.pipeline import build
-from model.published.catalogue import PROTOCOLS, protocol
 from model.published.interchange import interchangeable_replicas
+from model.published.protocols import PROTOCOLS, protocol
 from properties.catalogue import properties_of
 from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.naive import freeze

@@ -30,6 +30,7 @@ from model.faults import Fault
 from model.pipeline import build
 from tests.checker.asking import SMALL, example
 from tests.checker.spark.auditing import TABLES, audit, rows
+from tests.deployments import changed
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
@@ -98,10 +99,10 @@ def test_the_costliest_come_first(matrix: Path) -> None:
 
     faults = plain.faults
     cheap_to_dear = [
-        replace(plain, idempotence=True, replicas=5),
+        changed(plain, idempotence=True, replicas=5),
         plain,
-        replace(plain, replicas=3),
-        replace(plain, faults=replace(faults, at_most=(*faults.at_most, ("leader-move", 1))), idempotence=True),
+        changed(plain, replicas=3),
+        changed(plain, faults=replace(faults, at_most=(*faults.at_most, ("leader-move", 1))), idempotence=True),
         replace(plain, bounds=replace(plain.bounds, records=2, log=2)),
         replace(plain, faults=replace(faults, total=2)),
         replace(plain, faults=faults.without_limits()),
@@ -231,7 +232,7 @@ def test_inventories(spark: Any, tmp_path: Path, form: str) -> None:
     for row in found:
         try:
             deployment = source.read(row["number"], row["place"], row["text"])
-            outcomes[deployment.name] = (str(deployment.acks), deployment.replicas)
+            outcomes[deployment.name] = (str(deployment.producer.acks), deployment.cluster.replicas)
         except DeploymentError as error:
             assert error.file is not None
             outcomes[error.message] = error.key
@@ -267,7 +268,7 @@ def test_a_row_with_too_many_cells_is_rejected(spark: Any, tmp_path: Path) -> No
     outcomes = []
     for row in source.rows(spark).orderBy("number").collect():
         try:
-            outcomes.append(str(source.read(row.number, row.place, row.text).acks))
+            outcomes.append(str(source.read(row.number, row.place, row.text).producer.acks))
         except DeploymentError as error:
             outcomes.append(str(error))
     assert outcomes[0] == "all"
@@ -311,12 +312,12 @@ def in_ms(deployment: Deployment) -> set[tuple[object, ...]]:
 @pytest.mark.parametrize("kept", [3_600_000, 2**50])
 def test_durations_that_mean_nothing_are_in_no_clock(commit: Commit, kinds: tuple[Fault, ...], kept: int) -> None:
     """Questions are told apart by what their models are built from, which is all that there is to it."""
-    asked = replace(example("auto-commit", kinds, 2), commit=commit, bounds=replace(SMALL, records=1))
+    asked = changed(example("auto-commit", kinds, 2), commit=commit, bounds=replace(SMALL, records=1))
     away = Quantity("application_restart", 1_000, 2_000_000_000)
     kept_for = Quantity("retention.ms", kept, kept)
     asked = replace(asked, durations=replace(asked.durations, retention=kept_for, application_restart=away))
     for ages in (False, True):
-        asked = replace(asked, offsets_age_in_use=ages)
+        asked = changed(asked, offsets_age_in_use=ages)
         assert in_ms(meaning(asked)) == in_ms(asked)
 
 
@@ -440,7 +441,7 @@ def test_a_release_may_be_a_number(tmp_path: Path, said: object, read: tuple[int
     (tmp_path / "fleet.jsonl").write_text("{}")
     source = find_source(tmp_path / "fleet.jsonl", {})
     found = source.read(1, "fleet.jsonl", json.dumps({"kafka": said, "topic.replicas": 2.0}))
-    assert (found.kafka, found.replicas) == (read, 2)
+    assert (found.cluster.kafka, found.cluster.replicas) == (read, 2)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from checker.distributed.running import DistributedError, ShouldStop
 from checker.published import explore_whole
 from checker.spark.engine import AutoEngine, DistributedEngine
 from checker.spark.running import SparkRunner
-from model.published.catalogue import protocol
+from model.published.protocols import protocol
 from properties.superstep import Superstep
 from properties.whole_space import WholeSpace
 from tests.checker.asking import SMALL, example

@@ -76,7 +76,7 @@ def test_a_list_of_pipelines_with_labels(spark: Any, folder: Path) -> None:
     numbers = [row.number for row in source.rows(spark).orderBy("number").collect()]
     assert numbers == [2, 3]
     assert [source.values(number).get("label.team") for number in numbers] == ["a", "b"]
-    assert source.read(2, "", "").kafka == (3, 9, 0)
+    assert source.read(2, "", "").cluster.kafka == (3, 9, 0)
 
 
 def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_labels_of_an_inventory(spark: Any, tmp_path: Path, form: str) -> None:
     found = source.rows(spark).orderBy("number").collect()
     labels = [dict(source.values(row.number, row.text)) for row in found]
     assert labels == [{"label.team": "payments", "label.cost centre": "7"}, {}]
-    assert {source.read(row.number, row.place, row.text).replicas for row in found} == {2}
+    assert {source.read(row.number, row.place, row.text).cluster.replicas for row in found} == {2}
     text = json.dumps({"kafka": "4.0", "team": "payments"})
     with pytest.raises(DeploymentError, match=r"team: unknown section.* as in label\.team"):
         source.read(2, "fleet", text)

@@ -16,9 +16,11 @@ from checker.thresholds import thresholds
 from model.deployment import Deployment
 from model.deployment.choices import OffsetReset, Sink
 from model.deployment.duration_settings import OF_JAVA
+from model.deployment.implied.commits import offsets_expire
 from model.deployment.yaml_reader import read_deployment
 from model.durations import Quantity
 from properties.verdict import Result, Status, Threshold, Verdict
+from tests.deployments import changed
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 
@@ -92,7 +94,7 @@ def test_given_up_when_the_delivery_timeout_is_over() -> None:
 @pytest.mark.parametrize("reset", ["earliest", "latest", "none"])
 def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
     deployment = deployment_of("short-retention")
-    result = check(replace(deployment, offset_reset=OffsetReset(reset)))
+    result = check(changed(deployment, offset_reset=OffsetReset(reset)))
     (loss,) = [verdict for verdict in result.verdicts if verdict.required]
     assert loss.status is Status.VIOLATED
     deleted = [step.at for step in loss.traces[0].steps if "older than retention.ms" in step.text]
@@ -102,22 +104,22 @@ def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
 @pytest.mark.slow
 def test_earliest_reads_again_what_a_group_has_forgotten() -> None:
     deployment = deployment_of("expired-offsets")
-    result = check(replace(deployment, offset_reset=OffsetReset.EARLIEST))
+    result = check(changed(deployment, offset_reset=OffsetReset.EARLIEST))
     assert [verdict.status for verdict in result.verdicts if verdict.required] == [Status.HOLDS]
 
 
 @pytest.mark.slow
 def test_offsets_that_no_outage_outlasts_do_not_expire() -> None:
     deployment = deployment_of("expired-offsets")
-    assert deployment.offsets_expire
+    assert offsets_expire(deployment)
     times = replace(deployment.durations, application_restart=Quantity("application_restart", 1_000, 604_799_999))
     kept = replace(deployment, durations=times)
-    assert not kept.offsets_expire
+    assert not offsets_expire(kept)
     assert [verdict.status for verdict in check(kept).verdicts if verdict.required] == [Status.HOLDS]
 
 
 def test_offsets_that_the_sink_keeps_do_not_expire() -> None:
-    assert not replace(deployment_of("expired-offsets"), sink=Sink.TRANSACTIONAL).offsets_expire
+    assert not offsets_expire(changed(deployment_of("expired-offsets"), sink=Sink.TRANSACTIONAL))
 
 
 def test_flush_ms_changes_nothing() -> None:

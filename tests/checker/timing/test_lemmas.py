@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.check import check
-from checker.timing.wording import in_parts
+from checker.timing.contradictions import in_parts
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.durations import Duration, Quantity, in_units

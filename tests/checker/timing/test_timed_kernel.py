@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.budget import Budget, Meter
@@ -19,6 +17,7 @@ from model.language import TransitionSystem
 from model.pipeline import build
 from properties.catalogue import properties_of
 from tests.checker.asking import SMALL, example
+from tests.deployments import changed
 
 AT_MOST = {Fault.KILL: 1, Fault.CONSUMER_CRASH: 1}
 LAYERS = 3
@@ -26,7 +25,7 @@ LAYERS = 3
 
 @pytest.fixture(scope="module")
 def prepared() -> Prepared:
-    deployment = replace(example("auto-commit-handed-off", AT_MOST), replicas=2, bounds=SMALL)
+    deployment = changed(example("auto-commit-handed-off", AT_MOST), replicas=2, bounds=SMALL)
     return prepare(build(deployment))
 
 

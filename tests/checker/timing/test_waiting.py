@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from checker.check import check
-from checker.granted import HEARD_IN_TIME, READ_IN_TIME
+from checker.modelling_assumptions import HEARD_IN_TIME, READ_IN_TIME
 from model.deployment import read_deployment
+from model.deployment.implied.commits import offsets_expire
 from properties.verdict import Status, Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
@@ -385,9 +386,9 @@ def test_auto_commit_renewed_offsets_that_expired_while_their_group_ran(tmp_path
     text = KEPT_FROM_THE_COMMIT.format(kafka="2.0", protocol="", commits="true")
     file = tmp_path / "asked.yaml"
     file.write_text(text, encoding="utf-8")
-    assert not read_deployment(file).offsets_expire
+    assert not offsets_expire(read_deployment(file))
     file.write_text(text.replace("1s..1h", "1s..1d"), encoding="utf-8")
-    assert read_deployment(file).offsets_expire
+    assert offsets_expire(read_deployment(file))
 
 
 ATTACKED = """\

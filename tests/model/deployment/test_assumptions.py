@@ -7,6 +7,7 @@ import pytest
 from model.deployment import ASSUMPTIONS, DeploymentError, with_assumption
 from model.deployment.choices import Commit, OnRestart, OnSendError, Processing, Sends, Sink
 from model.deployment.durations import ENVIRONMENT
+from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.setting import Origin
 
 TRANSACTIONAL = 'kafka: "4.0"\nproducer: {transactional.id: t}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
@@ -21,9 +22,9 @@ STOPPED = MANUAL + "producer: {on_restart: from-acknowledged}\nassume: {faults: 
 
 def test_documented_defaults(read_yaml) -> None:
     deployment = read_yaml(MANUAL)
-    assert (deployment.sends, deployment.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
-    assert (deployment.on_restart, deployment.commit) == (OnRestart.FORGET, Commit.AFTER)
-    assert (deployment.processing, deployment.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
+    assert (deployment.application.sends, deployment.application.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
+    assert (deployment.application.on_restart, deployment.application.commit) == (OnRestart.FORGET, Commit.AFTER)
+    assert (deployment.application.processing, deployment.application.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
     of_others = {"transaction_records", "keys", "group_metadata", "on_stop"}
     assert {s.key for s in deployment.assumptions} == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - of_others
     with_transactions = {s.key for s in read_yaml(TRANSACTIONAL).assumptions}
@@ -35,7 +36,7 @@ def test_documented_defaults(read_yaml) -> None:
 
 def test_a_commit_that_the_client_does_is_no_assumption(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"')
-    assert deployment.commit is Commit.AUTO
+    assert deployment.application.commit is Commit.AUTO
     assert "commit" not in {s.key for s in deployment.assumptions}
 
 
@@ -43,7 +44,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
     deployment = read_yaml(
         MANUAL + "producer: {sends: async}\nbounds: {records: 1}", {"sends": "sync", "replicas": "2"}
     )
-    assert (deployment.sends, deployment.replicas) == (Sends.SYNC, 2)
+    assert (deployment.application.sends, deployment.cluster.replicas) == (Sends.SYNC, 2)
     origins = {(s.scope, s.key): s.origin for s in deployment.settings}
     assert origins["application", "sends"] == Origin("option", "--assume sends=sync")
     assert origins["topic", "replication.factor"] == Origin("option", "--assume replicas=2")
@@ -77,7 +78,7 @@ BY_HAND = [(key, value) for key, a in ASSUMPTIONS.items() for value in a.values 
 
 
 def test_only_a_client_that_commits_by_itself_commits_what_it_delivered(read_yaml, refusal) -> None:
-    assert read_yaml('kafka: "4.0"\nconsumer: {commit: delivered}').commit is Commit.DELIVERED
+    assert read_yaml('kafka: "4.0"\nconsumer: {commit: delivered}').application.commit is Commit.DELIVERED
     assert "needs a client that commits by itself (enable.auto.commit=true)" in refusal(MANUAL, {"commit": "delivered"})
     with pytest.raises(DeploymentError, match=r"enable\.auto\.commit=true"):
         with_assumption(read_yaml(MANUAL), "commit", "delivered")
@@ -151,7 +152,7 @@ def test_what_does_not_go_with_results_in_memory(refusal, sink: str, assume: dic
 
 def test_a_consumer_that_reads_all_again_needs_records_however_old(read_yaml) -> None:
     crash = {"sink": "in-memory", "commit": "never", "faults.consumer-crash": "1"}
-    assert read_yaml(MANUAL, crash).records_expire_unread
-    assert not read_yaml(MANUAL.replace("replicas: 3", "retention.ms: -1"), crash).records_expire_unread
+    assert records_expire_unread(read_yaml(MANUAL, crash))
+    assert not records_expire_unread(read_yaml(MANUAL.replace("replicas: 3", "retention.ms: -1"), crash))
     for other in ({"commit": "after"}, {"sink": "plain"}):
-        assert not read_yaml(MANUAL, crash | other).records_expire_unread
+        assert not records_expire_unread(read_yaml(MANUAL, crash | other))

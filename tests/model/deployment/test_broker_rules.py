@@ -14,7 +14,11 @@ def test_the_topic_outranks_the_broker(read_files) -> None:
         topic="min.insync.replicas=2\nreplication.factor=3\nflush.messages=1",
         broker="min.insync.replicas=1\ndefault.replication.factor=1\nlog.flush.interval.messages=9",
     )
-    assert (deployment.replicas, deployment.min_insync_replicas, deployment.flush_messages) == (3, 2, 1)
+    assert (deployment.cluster.replicas, deployment.cluster.min_insync_replicas, deployment.cluster.flush_messages) == (
+        3,
+        2,
+        1,
+    )
     assert [i.key for i in deployment.ignored] == [
         "min.insync.replicas",
         "default.replication.factor",
@@ -28,15 +32,19 @@ def test_the_broker_stands_in_for_the_topic(read_files) -> None:
         broker="min.insync.replicas=2\ndefault.replication.factor=3\nlog.flush.interval.messages=7\n"
         "unclean.leader.election.enable=true"
     )
-    assert (deployment.replicas, deployment.min_insync_replicas, deployment.flush_messages) == (3, 2, 7)
-    assert deployment.unclean_leader_election
+    assert (deployment.cluster.replicas, deployment.cluster.min_insync_replicas, deployment.cluster.flush_messages) == (
+        3,
+        2,
+        7,
+    )
+    assert deployment.cluster.unclean_leader_election
     origin = setting(deployment, "flush.messages").origin
     assert (origin.kind, origin.line, origin.detail) == ("file", 3, "broker setting log.flush.interval.messages")
     assert deployment.ignored == ()
 
 
 def test_replicas_of_minus_one_ask_for_the_brokers_default(read_files) -> None:
-    assert read_files(topic="replication.factor=-1", broker="default.replication.factor=3").replicas == 3
+    assert read_files(topic="replication.factor=-1", broker="default.replication.factor=3").cluster.replicas == 3
 
 
 @pytest.mark.parametrize("text", ["{replicas: 6}", "{replicas: 0}", "{replication.factor: 30}"])
@@ -46,21 +54,21 @@ def test_replicas_out_of_range(refusal, text: str) -> None:
 
 def test_min_isr_is_capped_since_3_7(read_yaml) -> None:
     deployment = read_yaml("kafka: 3.7\ntopic: {replicas: 2, min.insync.replicas: 3}")
-    assert deployment.min_insync_replicas == 2
+    assert deployment.cluster.min_insync_replicas == 2
     assert setting(deployment, "min.insync.replicas").origin.kind == "rule"
     assert any("(rule B03)" in note for note in deployment.notes)
 
 
 def test_min_isr_is_not_capped_before_3_7(read_yaml) -> None:
     deployment = read_yaml("kafka: 3.6\ntopic: {replicas: 2, min.insync.replicas: 3}")
-    assert deployment.min_insync_replicas == 3
+    assert deployment.cluster.min_insync_replicas == 3
     assert any("NotEnoughReplicasException (rule B04)" in note for note in deployment.notes)
 
 
 @pytest.mark.parametrize(("release", "honoured"), [("3.3", False), ("3.8", False), ("3.9", True), ("4.0", True)])
 def test_unclean_election_is_honoured_since_3_9(read_yaml, release: str, honoured: bool) -> None:
     deployment = read_yaml(f"kafka: {release}\ntopic: {{unclean.leader.election.enable: true}}")
-    assert deployment.unclean_leader_election is honoured
+    assert deployment.cluster.unclean_leader_election is honoured
     assert any("(rule B09)" in note for note in deployment.notes) is not honoured
 
 
@@ -68,7 +76,7 @@ def test_unclean_election_is_honoured_since_3_9(read_yaml, release: str, honoure
     ("value", "effective"), [("1", 1), ("10000", 10000), (str(2**31 - 1), 2**31 - 1), (str(2**31), None)]
 )
 def test_flush(read_yaml, value: str, effective: int | None) -> None:
-    assert read_yaml(f'kafka: "4.0"\ntopic: {{flush.messages: {value}}}').flush_messages == effective
+    assert read_yaml(f'kafka: "4.0"\ntopic: {{flush.messages: {value}}}').cluster.flush_messages == effective
 
 
 @pytest.mark.parametrize(
@@ -145,7 +153,7 @@ def test_not_modelled_yet(refusal, text: str) -> None:
 )
 def test_elr_is_on_where_it_was_turned_on_or_the_cluster_is_a_new_one(read_yaml, text: str, on: bool) -> None:
     deployment = read_yaml(text)
-    assert deployment.eligible_leader_replicas is on
+    assert deployment.cluster.eligible_leader_replicas is on
     assert any("--assume elr=off" in note for note in deployment.notes) is ("broker" not in text and on)
     assert ("eligible.leader.replicas.version" in {s.key for s in deployment.assumptions}) is (
         "broker" not in text and on
@@ -164,7 +172,7 @@ def test_elr_is_on_where_it_was_turned_on_or_the_cluster_is_a_new_one(read_yaml,
 )
 def test_elr_that_is_off_is_modelled(read_yaml, text: str, assume: dict[str, str]) -> None:
     deployment = read_yaml(text, assume)
-    assert (deployment.kafka, deployment.eligible_leader_replicas) == ((4, 1, 0), False)
+    assert (deployment.cluster.kafka, deployment.cluster.eligible_leader_replicas) == ((4, 1, 0), False)
 
 
 def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None:
@@ -188,7 +196,7 @@ def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None
 )
 def test_retention_by_size(read_yaml, said: str, deletes: bool) -> None:
     read = read_yaml(f'kafka: "4.0"\n{said}')
-    assert read.deletes_for_size is deletes
+    assert read.cluster.deletes_for_size is deletes
     assert "retention.bytes" not in {setting.key for setting in read.ignored}
 
 
@@ -220,7 +228,7 @@ ZOOKEEPER = "\nbroker: {zookeeper.connect: 'zk:2181'}"
 )
 def test_the_mode_of_the_brokers(read_yaml, text: str, zookeeper: bool) -> None:
     deployment = read_yaml(text)
-    assert deployment.zookeeper is zookeeper
+    assert deployment.cluster.zookeeper is zookeeper
     assert any("assumed to run in KRaft mode" in note for note in deployment.notes) is not zookeeper
 
 
@@ -238,13 +246,13 @@ def test_what_a_release_does_about_replicas_that_come_back(
     read_yaml, text: str, old_fetches_count: bool, fenced_may_join: bool, restart_before_fenced: bool
 ) -> None:
     deployment = read_yaml(text)
-    assert deployment.old_fetches_count is old_fetches_count
-    assert deployment.fenced_may_join is fenced_may_join
-    assert deployment.restart_before_fenced is restart_before_fenced
+    assert deployment.cluster.old_fetches_count is old_fetches_count
+    assert deployment.cluster.fenced_may_join is fenced_may_join
+    assert deployment.cluster.restart_before_fenced is restart_before_fenced
 
 
 @pytest.mark.parametrize("text", ["kafka: 2.8", f"kafka: 3.4{ZOOKEEPER}", "kafka: 3.9"])
 def test_unclean_election_is_honoured_with_zookeeper_and_from_3_9_on(read_yaml, text: str) -> None:
     unclean = "\ntopic: {unclean.leader.election.enable: true}"
-    assert read_yaml(text + unclean).unclean_leader_election
-    assert not read_yaml("kafka: 3.4" + unclean).unclean_leader_election
+    assert read_yaml(text + unclean).cluster.unclean_leader_election
+    assert not read_yaml("kafka: 3.4" + unclean).cluster.unclean_leader_election

@@ -55,12 +55,12 @@ def test_every_change_is_one_that_somebody_reads(change: Change, tmp_path: Path)
 
 def test_rules_of_the_client_follow_a_change(tmp_path: Path) -> None:
     weak = deployment(tmp_path)
-    assert (weak.acks, weak.idempotence) == (Acks.LEADER, False)
+    assert (weak.producer.acks, weak.producer.idempotence) == (Acks.LEADER, False)
     strong = changed(weak, [find("producer.acks=all")])
-    assert (strong.acks, strong.idempotence) == (Acks.ALL, True)  # acks=1 had switched it off
+    assert (strong.producer.acks, strong.producer.idempotence) == (Acks.ALL, True)  # acks=1 had switched it off
     both = changed(weak, [find("producer.acks=all"), find("producer.on_send_error=resend")])
-    assert (both.acks, both.on_send_error) == (Acks.ALL, OnSendError.RESEND)
-    assert (weak.acks, weak.on_send_error) == (Acks.LEADER, OnSendError.DROP)
+    assert (both.producer.acks, both.application.on_send_error) == (Acks.ALL, OnSendError.RESEND)
+    assert (weak.producer.acks, weak.application.on_send_error) == (Acks.LEADER, OnSendError.DROP)
 
 
 @pytest.mark.parametrize("change", strengthenings(), ids=str)
@@ -114,7 +114,7 @@ def test_only_what_a_change_turns_is_to_blame(tmp_path: Path) -> None:
 
 def test_a_change_of_two_things_is_one(tmp_path: Path) -> None:
     change = find("consumer.enable.auto.commit=false and consumer.commit=after")
-    assert changed(deployment(tmp_path), [change]).commit is Commit.AFTER
+    assert changed(deployment(tmp_path), [change]).application.commit is Commit.AFTER
 
 
 def test_what_is_explored_stays(tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_an_upgrade_is_of_brokers_and_of_the_clients_that_come_with_them(tmp_pat
     old = of_release(tmp_path, TRANSACTIONS, "3.5")
     offered = {str(change): change for change in upgrades_of(old)}
     new = changed(old, [offered["kafka=4.0"]])
-    assert (new.kafka, new.client) == ((4, 0, 0), "java 4.0")
-    assert new.transactional is not None and new.transactional.epoch_each
+    assert (new.cluster.kafka, new.client) == ((4, 0, 0), "java 4.0")
+    assert new.producer.transactional is not None and new.producer.transactional.epoch_each
     assert not any(change.is_upgrade for change in changes_of(old)), "explanations try settings alone"
     assert min(change.cost for change in offered.values()) > 3 * max(
         c.cost for c in strengthenings() if not c.is_upgrade
@@ -228,7 +228,7 @@ def test_what_needs_a_newer_release_goes_with_it(tmp_path: Path) -> None:
 
 def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
     text = "producer: {client: librdkafka, settings: {request.required.acks: 1}}"
-    assert changed(deployment(tmp_path, text), [find("producer.acks=all", "librdkafka")]).acks is Acks.ALL
+    assert changed(deployment(tmp_path, text), [find("producer.acks=all", "librdkafka")]).producer.acks is Acks.ALL
 
 
 def test_a_deployment_of_a_document_cannot_be_changed(tmp_path: Path) -> None:

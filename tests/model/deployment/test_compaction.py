@@ -6,6 +6,7 @@ import pytest
 
 from model.deployment.compaction import Compaction, Keys
 from model.deployment.document import from_document, to_document
+from model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones, forgets_aborted
 from model.durations import Quantity
 
 COMPACT = 'kafka: "4.0"\ntopic: {replicas: 2, cleanup.policy: compact}\n'
@@ -19,7 +20,7 @@ def of(kafka: str, topic: str, broker: str = "") -> str:
 @pytest.mark.parametrize(("kafka", "careful"), [("3.0", False), ("3.1", True), ("4.0", True)])
 def test_cleaners_are_careful_from_3_1_on(read_yaml, kafka: str, careful: bool) -> None:
     """KAFKA-13194 and KIP-534."""
-    assert read_yaml(of(kafka, "cleanup.policy: compact")).compaction == Compaction(careful, careful)
+    assert read_yaml(of(kafka, "cleanup.policy: compact")).cluster.compaction == Compaction(careful, careful)
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,9 @@ def test_cleaners_are_careful_from_3_1_on(read_yaml, kafka: str, careful: bool) 
 )
 def test_a_topic_that_is_not_compacted_keeps_tombstones_for_ever(read_yaml, topic: str, broker: str) -> None:
     deployment = read_yaml(of("4.0", topic, broker))
-    assert deployment.compaction is None
+    assert deployment.cluster.compaction is None
     assert deployment.durations.delete_retention.most is None
-    assert not (deployment.cleans or deployment.drops_tombstones)
+    assert not (cleans(deployment) or drops_tombstones(deployment))
 
 
 @pytest.mark.parametrize(
@@ -53,10 +54,10 @@ def test_retention_needs_its_policy_and_a_cleaner(read_yaml, topic: str, broker:
 
 def test_keys_are_deleted_unless_somebody_says_otherwise(read_yaml) -> None:
     deployment = read_yaml(COMPACT)
-    assert deployment.keys is Keys.DELETED
+    assert deployment.application.keys is Keys.DELETED
     assert "keys" in {setting.key for setting in deployment.assumptions}
-    assert not read_yaml(COMPACT, {"keys": "distinct"}).cleans
-    assert read_yaml(COMPACT + "producer: {keys: updated}").keys is Keys.UPDATED
+    assert not cleans(read_yaml(COMPACT, {"keys": "distinct"}))
+    assert read_yaml(COMPACT + "producer: {keys: updated}").application.keys is Keys.UPDATED
 
 
 def test_durations_come_from_the_topic_or_its_broker(read_yaml) -> None:
@@ -76,9 +77,9 @@ def test_what_decides_when_the_cleaner_comes_is_ignored(read_yaml) -> None:
 
 def test_a_tombstone_that_nobody_waits_for_is_never_dropped(read_yaml) -> None:
     """Without an outage of brokers that has no end, a day is enough."""
-    assert read_yaml(COMPACT, {"faults.kill": "1"}).drops_tombstones
+    assert drops_tombstones(read_yaml(COMPACT, {"faults.kill": "1"}))
     bounded = read_yaml(COMPACT, {"faults.kill": "1", "broker_restart": "1s..8h"})
-    assert bounded.cleans and not bounded.drops_tombstones
+    assert cleans(bounded) and not drops_tombstones(bounded)
 
 
 def test_refusals(refusal) -> None:
@@ -97,16 +98,16 @@ TRANSACTIONS = "producer: {transactional.id: t}"
 
 
 def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_key(read_yaml) -> None:
-    assert read_yaml(COMPACT + TRANSACTIONS, {"keys": "distinct"}).cleans
-    assert not read_yaml(COMPACT, {"keys": "distinct"}).cleans
+    assert cleans(read_yaml(COMPACT + TRANSACTIONS, {"keys": "distinct"}))
+    assert not cleans(read_yaml(COMPACT, {"keys": "distinct"}))
 
 
 def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> None:
     """This holds whatever the keys are, as with tombstones."""
     said = {"faults.kill": "1", "keys": "distinct"}
-    assert read_yaml(COMPACT + TRANSACTIONS, said).drops_markers
-    assert not read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}).drops_markers
-    assert not read_yaml(COMPACT, said).drops_markers
+    assert drops_markers(read_yaml(COMPACT + TRANSACTIONS, said))
+    assert not drops_markers(read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}))
+    assert not drops_markers(read_yaml(COMPACT, said))
 
 
 @pytest.mark.parametrize(("kafka", "forgets"), [("3.1.0", True), ("3.1.1", False), ("3.2.0", False), ("4.0", False)])
@@ -114,8 +115,8 @@ def test_before_3_1_1_the_index_of_aborted_transactions_may_lose_one(read_yaml, 
     """KAFKA-13727."""
     compacted = of(kafka, "cleanup.policy: compact").split("producer")[0]
     deployment = read_yaml(compacted + TRANSACTIONS, {"faults.kill": "1", "broker_restart": "1s..8h"})
-    assert (deployment.forgets_aborted, deployment.drops_markers) == (forgets, forgets)
-    assert not read_yaml(compacted + "producer: {enable.idempotence: true}").forgets_aborted
+    assert (forgets_aborted(deployment), drops_markers(deployment)) == (forgets, forgets)
+    assert not forgets_aborted(read_yaml(compacted + "producer: {enable.idempotence: true}"))
 
 
 def test_it_survives_a_document(read_yaml) -> None:

@@ -18,13 +18,13 @@ import pytest
 )
 def test_connecting(read_files, said: str, messages: int) -> None:
     """TCP and versions; TLS twice both ways; SASL's versions, mechanism and three rounds."""
-    assert read_files(producer=said).producer_connects == messages
-    assert read_files(consumer=said).consumer_connects == messages
-    assert read_files(consumer=said).producer_connects == 4
+    assert read_files(producer=said).producer.connects == messages
+    assert read_files(consumer=said).consumer.connects == messages
+    assert read_files(consumer=said).producer.connects == 4
 
 
 @pytest.mark.parametrize(("least", "waits"), [("1", False), ("0", False), ("2", True)])
 def test_fetches_wait_for_bytes(read_files, least: str, waits: bool) -> None:
     deployment = read_files(consumer=f"fetch.min.bytes={least}", broker=f"replica.fetch.min.bytes={least}")
-    assert (deployment.consumer_waits_for_bytes, deployment.followers_wait_for_bytes) == (waits, waits)
+    assert (deployment.consumer.waits_for_bytes, deployment.cluster.followers_wait_for_bytes) == (waits, waits)
     assert {"fetch.min.bytes", "replica.fetch.min.bytes"} <= {setting.key for setting in deployment.settings}

@@ -34,13 +34,13 @@ def test_refused(refusal, settings: str, version: str, exception: str, rule: str
 
 def test_auto_commit_is_off_without_a_group(read_yaml) -> None:
     deployment = read_yaml(consumer("group.id: null", rest=", sink: transactional"))
-    assert deployment.commit is Commit.AFTER
+    assert deployment.application.commit is Commit.AFTER
     assert any("(rule C02)" in note for note in deployment.notes)
 
 
 def test_a_group_that_is_not_in_the_file_is_assumed_to_be_set_in_code(read_files) -> None:
     deployment = read_files(consumer="max.poll.records=1")
-    assert deployment.commit is Commit.AUTO
+    assert deployment.application.commit is Commit.AUTO
     assert any("the application is assumed to set it" in note for note in deployment.notes)
     assert not any("group.id" in note for note in read_files(consumer="group.id=orders").notes)
 
@@ -64,12 +64,12 @@ def test_a_reset_to_a_time(refusal, value: str) -> None:
 
 @pytest.mark.parametrize("value", list(OffsetReset))
 def test_offset_reset(read_yaml, value: OffsetReset) -> None:
-    assert read_yaml(consumer(f"auto.offset.reset: {value}")).offset_reset is value
+    assert read_yaml(consumer(f"auto.offset.reset: {value}")).consumer.offset_reset is value
 
 
 def test_group_protocols(read_yaml) -> None:
-    assert read_yaml(consumer("group.protocol: Consumer")).rebalancing.by_brokers
-    assert not read_yaml(consumer("group.protocol: CLASSIC")).rebalancing.by_brokers
+    assert read_yaml(consumer("group.protocol: Consumer")).consumer.rebalancing.by_brokers
+    assert not read_yaml(consumer("group.protocol: CLASSIC")).consumer.rebalancing.by_brokers
 
 
 def test_read_committed_is_harmless_without_transactions(read_yaml) -> None:
@@ -79,7 +79,7 @@ def test_read_committed_is_harmless_without_transactions(read_yaml) -> None:
 
 def test_a_placeholder_is_as_good_a_group_as_any(read_files) -> None:
     deployment = read_files(consumer="group.id=${GROUP}")
-    assert deployment.commit is Commit.AUTO
+    assert deployment.application.commit is Commit.AUTO
     assert not any("group.id" in note for note in deployment.notes)
 
 

@@ -40,15 +40,19 @@ def test_a_setting_exists_only_in_its_releases() -> None:
 
 def test_a_deployment_that_says_nothing_has_the_defaults_of_the_release(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"')
-    assert deployment.kafka == (4, 0, 0)
+    assert deployment.cluster.kafka == (4, 0, 0)
     assert deployment.client == "java 4.0"
-    assert (deployment.replicas, deployment.min_insync_replicas) == (1, 1)
-    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, True, 5)
-    assert deployment.retries == 2**31 - 1
-    assert deployment.flush_messages is None
-    assert (deployment.commit, deployment.offset_reset) == (Commit.AUTO, OffsetReset.LATEST)
-    assert deployment.max_poll_records == 500
-    assert not deployment.unclean_leader_election
+    assert (deployment.cluster.replicas, deployment.cluster.min_insync_replicas) == (1, 1)
+    assert (deployment.producer.acks, deployment.producer.idempotence, deployment.producer.max_in_flight) == (
+        Acks.ALL,
+        True,
+        5,
+    )
+    assert deployment.producer.retries == 2**31 - 1
+    assert deployment.cluster.flush_messages is None
+    assert (deployment.application.commit, deployment.consumer.offset_reset) == (Commit.AUTO, OffsetReset.LATEST)
+    assert deployment.consumer.max_poll_records == 500
+    assert not deployment.cluster.unclean_leader_election
     assert any("--assume replicas=3" in note for note in deployment.notes)
 
 
@@ -58,14 +62,14 @@ def test_a_deployment_that_says_nothing_has_the_defaults_of_the_release(read_yam
 )
 def test_eras(read_yaml, release: str, gated: bool, fast_restart: bool) -> None:
     deployment = read_yaml(f"kafka: {release}")
-    assert deployment.high_watermark_needs_min_isr is gated
-    assert deployment.restart_before_fenced is fast_restart
+    assert deployment.cluster.high_watermark_needs_min_isr is gated
+    assert deployment.cluster.restart_before_fenced is fast_restart
 
 
 def test_clients_have_their_own_release(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\nproducer: {version: 2.8.2}\nconsumer: {version: 3.9}')
-    assert deployment.acks is Acks.LEADER
-    assert not deployment.idempotence
+    assert deployment.producer.acks is Acks.LEADER
+    assert not deployment.producer.idempotence
     assert deployment.client == "java 2.8.2 (producer), java 3.9 (consumer)"
 
 

@@ -12,10 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import DocumentError, from_document, read_deployment, to_document
+from model.deployment.cluster import Cluster
+from model.deployment.consumer import Consumer
 from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.older_transactions import OlderTransactions
+from model.deployment.producer import Producer
 from model.deployment.profiles import NAMED, PROFILES
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.setting import Ignored, Origin, Setting
@@ -44,17 +47,22 @@ quantities = st.builds(
 )
 deployments = st.builds(
     Deployment,
-    kafka=st.tuples(st.integers(3, 4), st.integers(0, 9), st.integers(0, 9)),
-    replicas=st.integers(1, 5),
-    min_insync_replicas=st.integers(1, 9),
-    flush_messages=st.none() | st.integers(1, 2**31),
-    retries=st.integers(0, 2**31 - 1),
-    transactional=st.none()
-    | st.builds(Transactional, st.integers(1, 3), older=st.none() | st.builds(OlderTransactions)),
-    max_in_flight=st.integers(1, 2**31 - 1),
-    max_poll_records=st.integers(1, 2**31 - 1),
-    producer_connects=st.integers(1, 99),
-    consumer_connects=st.integers(1, 99),
+    cluster=st.builds(
+        Cluster,
+        kafka=st.tuples(st.integers(3, 4), st.integers(0, 9), st.integers(0, 9)),
+        replicas=st.integers(1, 5),
+        min_insync_replicas=st.integers(1, 9),
+        flush_messages=st.none() | st.integers(1, 2**31),
+    ),
+    producer=st.builds(
+        Producer,
+        retries=st.integers(0, 2**31 - 1),
+        transactional=st.none()
+        | st.builds(Transactional, st.integers(1, 3), older=st.none() | st.builds(OlderTransactions)),
+        max_in_flight=st.integers(1, 2**31 - 1),
+        connects=st.integers(1, 99),
+    ),
+    consumer=st.builds(Consumer, max_poll_records=st.integers(1, 2**31 - 1), connects=st.integers(1, 99)),
     durations=st.builds(Durations, **dict.fromkeys(NAMES, quantities)),
     faults=st.builds(
         FaultBudget, st.none() | st.integers(0, 20), st.lists(st.tuples(kinds, st.integers(0, 9))).map(tuple)

@@ -24,9 +24,9 @@ def test_brokers_speak_as_they_are_told(
     read_yaml, text: str, truncation: Truncation, consumer_knows_epochs: bool, consumer_checks_epochs: bool
 ) -> None:
     deployment = read_yaml(text)
-    assert deployment.truncation is truncation
-    assert deployment.consumer_knows_epochs is consumer_knows_epochs
-    assert deployment.consumer_checks_epochs is consumer_checks_epochs
+    assert deployment.cluster.truncation is truncation
+    assert deployment.consumer.knows_epochs is consumer_knows_epochs
+    assert deployment.consumer.checks_epochs is consumer_checks_epochs
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_brokers_speak_as_they_are_told(
     [("1.0.2", False), ("1.1", True), ("2.4.1", True), ("2.5", True), ("2.5.1", False), ("4.0", False)],
 )
 def test_reads_ran_into_appends_from_1_1_to_2_5_0(read_yaml, release: str, overrun: bool) -> None:
-    assert read_yaml(f"kafka: {release}").reads_may_overrun is overrun
+    assert read_yaml(f"kafka: {release}").cluster.reads_may_overrun is overrun
 
 
 def test_a_protocol_that_is_no_release(refusal) -> None:
@@ -44,7 +44,7 @@ def test_a_protocol_that_is_no_release(refusal) -> None:
 @pytest.mark.parametrize(("version", "expires"), [("0.10.2", True), ("2.0", True), ("2.1", False)])
 def test_sends_expired_in_the_accumulator_before_2_1(read_yaml, version: str, expires: bool) -> None:
     deployment = read_yaml(f"kafka: 2.4\nproducer: {{version: {version}}}")
-    assert deployment.expires_in_accumulator is expires
+    assert deployment.producer.expires_in_accumulator is expires
     waits = deployment.durations.delivery_timeout
     assert (waits.name, waits.least) == (
         ("request.timeout.ms", 30_000) if expires else ("delivery.timeout.ms", 120_000)
@@ -53,5 +53,9 @@ def test_sends_expired_in_the_accumulator_before_2_1(read_yaml, version: str, ex
 
 def test_a_producer_of_old_does_not_retry_by_default(read_yaml) -> None:
     deployment = read_yaml("kafka: 0.10.2")
-    assert (deployment.retries, deployment.idempotence, deployment.acks.value) == (0, False, "1")
-    assert deployment.unclean_leader_election
+    assert (deployment.producer.retries, deployment.producer.idempotence, deployment.producer.acks.value) == (
+        0,
+        False,
+        "1",
+    )
+    assert deployment.cluster.unclean_leader_election

@@ -15,15 +15,19 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_example(path: Path) -> None:
     deployment = read_deployment(path)
-    assert deployment.replicas == 3
+    assert deployment.cluster.replicas == 3
     assert deployment.require
     assert path.read_text().startswith("# ")
 
 
 def test_the_first_example_hands_records_off_under_auto_commit() -> None:
     deployment = read_deployment(EXAMPLES / "orders.yaml")
-    assert (deployment.commit, deployment.processing) == (Commit.AUTO, Processing.HANDED_OFF)
-    assert (deployment.acks, deployment.min_insync_replicas, deployment.idempotence) == (Acks.ALL, 2, True)
+    assert (deployment.application.commit, deployment.application.processing) == (Commit.AUTO, Processing.HANDED_OFF)
+    assert (deployment.producer.acks, deployment.cluster.min_insync_replicas, deployment.producer.idempotence) == (
+        Acks.ALL,
+        2,
+        True,
+    )
 
 
 def test_the_properties_files() -> None:
@@ -35,6 +39,10 @@ def test_the_properties_files() -> None:
         producer=folder / "producer.properties",
         consumer=folder / "consumer.properties",
     )
-    assert (deployment.replicas, deployment.min_insync_replicas, deployment.max_poll_records) == (3, 2, 100)
-    assert deployment.commit is Commit.AFTER
+    assert (
+        deployment.cluster.replicas,
+        deployment.cluster.min_insync_replicas,
+        deployment.consumer.max_poll_records,
+    ) == (3, 2, 100)
+    assert deployment.application.commit is Commit.AFTER
     assert deployment.notes == ()

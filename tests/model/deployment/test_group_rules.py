@@ -75,14 +75,14 @@ def test_how_a_member_gives_up(
     read_yaml, kafka: str, version: str, consumer: str, broker: str, expected: Rebalancing
 ) -> None:
     text = deployment(kafka, consumer, version=version, broker=broker)
-    assert read_yaml(text).rebalancing == expected
+    assert read_yaml(text).consumer.rebalancing == expected
 
 
 def test_what_the_new_consumer_commits_by_itself(read_yaml) -> None:
     """Its preview commits what it hands over; from 4.0 on what earlier polls returned (KAFKA-18641)."""
-    assert read_yaml(deployment("3.9", NEW, broker=PREVIEW)).commit is Commit.DELIVERED
-    assert read_yaml(deployment("4.0", NEW, version="3.9")).commit is Commit.DELIVERED
-    assert read_yaml(deployment("4.0", NEW)).commit is Commit.AUTO
+    assert read_yaml(deployment("3.9", NEW, broker=PREVIEW)).application.commit is Commit.DELIVERED
+    assert read_yaml(deployment("4.0", NEW, version="3.9")).application.commit is Commit.DELIVERED
+    assert read_yaml(deployment("4.0", NEW)).application.commit is Commit.AUTO
 
 
 def test_brokers_say_how_long_its_members_may_be_silent(read_yaml) -> None:
@@ -138,4 +138,7 @@ def test_offsets_that_are_over_when_they_are_loaded(read_yaml) -> None:
         ("2.2.0", old, False),
         ("2.0", "", False),
     ):
-        assert read_yaml(deployment(kafka, "", broker=broker)).loaded_offsets_expire is expected, (kafka, broker)
+        assert read_yaml(deployment(kafka, "", broker=broker)).cluster.loaded_offsets_expire is expected, (
+            kafka,
+            broker,
+        )

@@ -32,7 +32,7 @@ def pipeline(client: str, brokers: str, **producer: object) -> str:
 )
 def test_what_the_releases_do(read_yaml, client: str, brokers: str, expected: Sequencing | None) -> None:
     deployment = read_yaml(pipeline(client, brokers))
-    assert deployment.sequencing == expected
+    assert deployment.producer.sequencing == expected
     assert from_document(to_document(deployment)) == deployment
 
 
@@ -40,19 +40,19 @@ def test_what_the_releases_do(read_yaml, client: str, brokers: str, expected: Se
     ("client", "counts"), [("2.0", False), ("2.1", True), ("2.5", True), ("3.5", True), ("3.6", False), ("4.0", False)]
 )
 def test_errors_that_come_late_count_from_2_1_to_3_5(read_yaml, client: str, counts: bool) -> None:
-    sender = read_yaml(pipeline(client, "2.4" if client < "4" else "4.0", **{IN_FLIGHT: 1})).sender
+    sender = read_yaml(pipeline(client, "2.4" if client < "4" else "4.0", **{IN_FLIGHT: 1})).producer.sender
     assert sender.late_errors_count is counts
 
 
 def test_errors_that_come_late_do_not_matter_without_idempotence_or_in_transactions(read_yaml) -> None:
-    assert read_yaml('kafka: "3.5"').sender.late_errors_count
-    assert not read_yaml('kafka: "3.5"\nproducer: {enable.idempotence: false}').sender.late_errors_count
-    assert not read_yaml('kafka: "3.5"\nproducer: {transactional.id: t}').sender.late_errors_count
+    assert read_yaml('kafka: "3.5"').producer.sender.late_errors_count
+    assert not read_yaml('kafka: "3.5"\nproducer: {enable.idempotence: false}').producer.sender.late_errors_count
+    assert not read_yaml('kafka: "3.5"\nproducer: {transactional.id: t}').producer.sender.late_errors_count
 
 
 def test_without_idempotence_nothing_of_it_matters(read_yaml) -> None:
-    assert read_yaml('kafka: "2.0"').sequencing is None
-    assert read_yaml('kafka: "2.0"\nproducer: {client: librdkafka}').sequencing is None
+    assert read_yaml('kafka: "2.0"').producer.sequencing is None
+    assert read_yaml('kafka: "2.0"\nproducer: {client: librdkafka}').producer.sequencing is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_without_idempotence_nothing_of_it_matters(read_yaml) -> None:
 def test_what_clients_fill_in(read_yaml, client: str, given: dict[str, object], retries: int, in_flight: int) -> None:
     """Rules P09 and P10."""
     deployment = read_yaml(pipeline(client, "2.4", **given))
-    assert (deployment.retries, deployment.max_in_flight) == (retries, in_flight)
+    assert (deployment.producer.retries, deployment.producer.max_in_flight) == (retries, in_flight)
     origins = {setting.key: setting.origin.detail for setting in deployment.settings}
     assert ("P09" in origins["retries"]) is (client in ("0.11", "2.0") and "retries" not in given)
     assert ("P10" in origins[IN_FLIGHT]) is (client == "0.11" and IN_FLIGHT not in given)

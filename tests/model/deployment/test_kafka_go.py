@@ -63,8 +63,12 @@ def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
 def test_a_writer_by_default(read_yaml) -> None:
     deployment = read_yaml(producer("kafka-go"))
     assert deployment.client == "kafka-go 0.4 (producer), java 4.0 (consumer)"
-    assert (deployment.acks, deployment.retries, deployment.max_in_flight) == (Acks.NONE, 9, 1)
-    sender = deployment.sender
+    assert (deployment.producer.acks, deployment.producer.retries, deployment.producer.max_in_flight) == (
+        Acks.NONE,
+        9,
+        1,
+    )
+    sender = deployment.producer.sender
     assert sender.one_at_a_time_everywhere and sender.only_attempts_end and not sender.in_any_order
     times = deployment.durations
     assert (times.linger.least, times.retry_backoff.least, times.retry_backoff_max.least) == (1_000, 100, 1_000)
@@ -76,13 +80,13 @@ def test_a_writer_by_default(read_yaml) -> None:
 def test_settings_of_writers(read_yaml) -> None:
     settings = "RequiredAcks: kafka.RequireAll; MaxAttempts: 3; WriteTimeout: 2s; BatchTimeout: 10ms"
     deployment = read_yaml(producer("kafka-go", settings, "0.4.18"))
-    assert (deployment.acks, deployment.retries) == (Acks.ALL, 2)
+    assert (deployment.producer.acks, deployment.producer.retries) == (Acks.ALL, 2)
     assert (deployment.durations.ack_timeout.most, deployment.durations.linger.least) == (2_000, 10)
-    assert read_yaml(producer("kafka-go", "MaxAttempts: 0")).retries == 9
+    assert read_yaml(producer("kafka-go", "MaxAttempts: 0")).producer.retries == 9
     heard = read_yaml(producer("kafka-go", "Async: true; Completion: a function"))
-    assert heard.acks is Acks.NONE
+    assert heard.producer.acks is Acks.NONE
     unheard = read_yaml(producer("kafka-go", "Async: true") + "  on_send_error: ignore\n")
-    assert unheard.on_send_error == "ignore"
+    assert unheard.application.on_send_error == "ignore"
 
 
 @pytest.mark.parametrize(
@@ -97,16 +101,16 @@ def test_settings_of_writers(read_yaml) -> None:
 )
 def test_who_commits(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("kafka-go", settings))
-    assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (commit, on_timer)
     assert any("set Reads" in note for note in deployment.notes) is not settings.startswith("Reads")
     assert any("its commit fails" in note for note in deployment.notes) is (commit is Commit.BEFORE)
 
 
 def test_a_reader_by_default(read_yaml) -> None:
     deployment = read_yaml(consumer("kafka-go", GROUP))
-    assert (deployment.offset_reset, deployment.max_poll_records) == (OffsetReset.EARLIEST, 1)
-    assert deployment.consumer_waits_beyond_end and not deployment.consumer_checks_epochs
+    assert (deployment.consumer.offset_reset, deployment.consumer.max_poll_records) == (OffsetReset.EARLIEST, 1)
+    assert deployment.consumer.waits_beyond_end and not deployment.consumer.checks_epochs
     times = deployment.durations
     assert (times.consumer_session.least, times.max_poll.most, times.consumer_metadata.most) == (30_000, None, None)
     watches = read_yaml(consumer("kafka-go", f"{GROUP}; WatchPartitionChanges: true; StartOffset: -1"))
-    assert (watches.durations.consumer_metadata.least, watches.offset_reset) == (5_000, OffsetReset.LATEST)
+    assert (watches.durations.consumer_metadata.least, watches.consumer.offset_reset) == (5_000, OffsetReset.LATEST)

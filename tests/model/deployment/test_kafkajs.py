@@ -77,15 +77,19 @@ def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
 
 def test_what_it_stops_in_the_middle_of_is_modelled(read_yaml) -> None:
     text = producer("kafkajs") + "  on_stop: exit\nassume: {faults: {producer-stop: 1}}\n"
-    assert not read_yaml(text).sender.close_waits
+    assert not read_yaml(text).producer.sender.close_waits
 
 
 def test_a_producer_by_default(read_yaml) -> None:
     deployment: Deployment = read_yaml(producer("kafkajs"))
     assert deployment.client == "kafkajs 2.2 (producer), java 4.0 (consumer)"
-    assert (deployment.acks, deployment.idempotence, deployment.retries) == (Acks.ALL, False, 5)
-    assert deployment.max_in_flight == 2**31 - 1
-    assert deployment.sender.in_any_order and deployment.sender.only_attempts_end
+    assert (deployment.producer.acks, deployment.producer.idempotence, deployment.producer.retries) == (
+        Acks.ALL,
+        False,
+        5,
+    )
+    assert deployment.producer.max_in_flight == 2**31 - 1
+    assert deployment.producer.sender.in_any_order and deployment.producer.sender.only_attempts_end
     assert any("each send() is assumed to contain records of one partition" in note for note in deployment.notes)
     times = deployment.durations
     assert (times.linger.least, times.ack_timeout.least, times.request_timeout.least) == (0, 30_000, 30_000)
@@ -95,15 +99,15 @@ def test_a_producer_by_default(read_yaml) -> None:
 
 def test_its_settings(read_yaml) -> None:
     deployment = read_yaml(producer("kafkajs", "acks: 0; maxInFlightRequests: 1; timeout: 1000; requestTimeout: 500"))
-    assert (deployment.acks, deployment.max_in_flight) == (Acks.NONE, 1)
+    assert (deployment.producer.acks, deployment.producer.max_in_flight) == (Acks.NONE, 1)
     assert (deployment.durations.ack_timeout.least, deployment.durations.request_timeout.least) == (1_000, 500)
-    assert read_yaml(producer("kafkajs", "acks: 1")).acks is Acks.LEADER
+    assert read_yaml(producer("kafkajs", "acks: 1")).producer.acks is Acks.LEADER
 
 
 def test_what_the_producer_says_of_retries_outranks_the_client(read_yaml) -> None:
-    assert read_yaml(producer("kafkajs", "client.retry.retries: 2")).retries == 2
+    assert read_yaml(producer("kafkajs", "client.retry.retries: 2")).producer.retries == 2
     both = read_yaml(producer("kafkajs", "client.retry.retries: 2; retry.retries: 8"))
-    assert both.retries == 8
+    assert both.producer.retries == 8
     assert both.durations.delivery_timeout.least == 240 + 384, "metadata gives up after the client's two pauses"
     assert setting(both, "retry.retries").value == "8"
 
@@ -125,9 +129,9 @@ def test_when_a_send_may_fail(read_yaml, settings: str, least: int, total: int) 
 
 
 def test_before_1_15_each_attempt_is_up_to_six(read_yaml) -> None:
-    assert read_yaml(producer("kafkajs", version="1.14")).retries == 35
+    assert read_yaml(producer("kafkajs", version="1.14")).producer.retries == 35
     slow = read_yaml(producer("kafkajs", "client.retry.initialRetryTime: 10000; retry.retries: 0", "1.12"))
-    assert (slow.retries, slow.durations.retry_backoff.least) == (5, 240)
+    assert (slow.producer.retries, slow.durations.retry_backoff.least) == (5, 240)
 
 
 def test_requests_time_out_from_2_0_on(read_yaml) -> None:
@@ -140,29 +144,32 @@ def test_requests_time_out_from_2_0_on(read_yaml) -> None:
 
 def test_a_consumer_by_default(read_yaml) -> None:
     deployment = read_yaml(consumer("kafkajs", "groupId: g"))
-    assert (deployment.commit, deployment.commits_on_timer) == (Commit.AFTER, False)
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (Commit.AFTER, False)
     assert "commit" not in {one.key for one in deployment.assumptions}, "its client does it"
-    assert deployment.offset_reset is OffsetReset.LATEST
-    assert not (deployment.consumer_knows_epochs or deployment.consumer_checks_epochs)
+    assert deployment.consumer.offset_reset is OffsetReset.LATEST
+    assert not (deployment.consumer.knows_epochs or deployment.consumer.checks_epochs)
     times = deployment.durations
     assert (times.consumer_session.least, times.max_poll.least, times.consumer_request.least) == (
         30_000,
         60_000,
         30_000,
     )
-    assert read_yaml(consumer("kafkajs", "fromBeginning: true")).offset_reset is OffsetReset.EARLIEST
+    assert read_yaml(consumer("kafkajs", "fromBeginning: true")).consumer.offset_reset is OffsetReset.EARLIEST
     assert read_yaml(consumer("kafkajs", "maxWaitTimeInMs: 40000")).durations.consumer_request.least == 45_000
 
 
 def test_what_is_handed_off_is_committed_unfinished(read_yaml) -> None:
     handed_off = read_yaml(consumer("kafkajs") + "  processing: handed-off\n")
-    assert handed_off.commit is Commit.DELIVERED
-    assert with_assumption(read_yaml(consumer("kafkajs")), "processing", "handed-off").commit is Commit.DELIVERED
+    assert handed_off.application.commit is Commit.DELIVERED
+    assert (
+        with_assumption(read_yaml(consumer("kafkajs")), "processing", "handed-off").application.commit
+        is Commit.DELIVERED
+    )
     again = read_yaml(consumer("kafkajs") + "  on_processing_error: retry\n")
-    assert again.commit is Commit.AFTER, "what is tried again is not committed meanwhile"
-    assert with_assumption(again, "sink", "idempotent").commit is Commit.AFTER
+    assert again.application.commit is Commit.AFTER, "what is tried again is not committed meanwhile"
+    assert with_assumption(again, "sink", "idempotent").application.commit is Commit.AFTER
 
 
 @pytest.mark.parametrize("settings", ["autoCommit: false", "eachBatchAutoResolve: false"])
 def test_where_the_application_says_what_is_committed(read_yaml, settings: str) -> None:
-    assert read_yaml(consumer("kafkajs", settings) + "  commit: before\n").commit is Commit.BEFORE
+    assert read_yaml(consumer("kafkajs", settings) + "  commit: before\n").application.commit is Commit.BEFORE

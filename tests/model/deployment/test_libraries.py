@@ -194,11 +194,15 @@ def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> No
 def test_librdkafka_by_default(read_yaml) -> None:
     deployment = read_yaml(producer("librdkafka") + consumer("librdkafka").partition("\n")[2])
     assert deployment.client == "librdkafka 2.15"
-    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, False, 1_000_000)
-    assert deployment.retries == 2**31 - 1
-    assert deployment.sender.retries_keep_their_place and not deployment.sender.refusals_count
-    assert (deployment.commit, deployment.max_poll_records) == (Commit.DELIVERED, 1)
-    assert deployment.offset_reset is OffsetReset.LATEST
+    assert (deployment.producer.acks, deployment.producer.idempotence, deployment.producer.max_in_flight) == (
+        Acks.ALL,
+        False,
+        1_000_000,
+    )
+    assert deployment.producer.retries == 2**31 - 1
+    assert deployment.producer.sender.retries_keep_their_place and not deployment.producer.sender.refusals_count
+    assert (deployment.application.commit, deployment.consumer.max_poll_records) == (Commit.DELIVERED, 1)
+    assert deployment.consumer.offset_reset is OffsetReset.LATEST
     times = deployment.durations
     assert (times.delivery_timeout.least, times.request_timeout.least, times.ack_timeout.least) == (
         300_000,
@@ -210,26 +214,27 @@ def test_librdkafka_by_default(read_yaml) -> None:
 
 def test_idempotence_of_librdkafka_changes_what_is_not_set(read_yaml) -> None:
     deployment = read_yaml(producer("librdkafka", "enable.idempotence: true"))
-    assert (deployment.acks, deployment.max_in_flight, recovery_of(deployment)) == (Acks.ALL, 5, Librdkafka())
+    assert (deployment.producer.acks, deployment.producer.max_in_flight) == (Acks.ALL, 5)
+    assert recovery_of(deployment) == Librdkafka()
     assert setting(deployment, "max.in.flight.requests.per.connection").origin.detail.startswith("L02")
     assert setting(deployment, "retries").origin.detail.startswith("L04")
     assert setting(deployment, "acks").origin.detail.startswith("L06")
     kept = read_yaml(producer("librdkafka", "enable.idempotence: true; max.in.flight: 2; retries: 7"))
-    assert (kept.max_in_flight, kept.retries) == (2, 7)
+    assert (kept.producer.max_in_flight, kept.producer.retries) == (2, 7)
 
 
 def test_aliases_keep_their_place(read_yaml) -> None:
     deployment = read_yaml(producer("librdkafka", "request.required.acks: 1; queue.buffering.max.ms: 20"))
-    assert deployment.acks is Acks.LEADER
+    assert deployment.producer.acks is Acks.LEADER
     assert (setting(deployment, "linger.ms").value, setting(deployment, "linger.ms").origin.line) == ("20", 6)
 
 
 def test_defaults_by_version(read_yaml) -> None:
-    assert read_yaml(producer("librdkafka", version="1.0")).retries == 2
-    assert read_yaml(producer("librdkafka", version="1.5.2")).retries == 2**31 - 1
+    assert read_yaml(producer("librdkafka", version="1.0")).producer.retries == 2
+    assert read_yaml(producer("librdkafka", version="1.5.2")).producer.retries == 2**31 - 1
     assert read_yaml(consumer("librdkafka", version="1.6")).durations.consumer_session.least == 10_000
-    assert read_yaml(consumer("librdkafka", version="2.0")).consumer_checks_epochs is False
-    assert read_yaml(consumer("librdkafka", version="2.1")).consumer_checks_epochs is True
+    assert read_yaml(consumer("librdkafka", version="2.0")).consumer.checks_epochs is False
+    assert read_yaml(consumer("librdkafka", version="2.1")).consumer.checks_epochs is True
     assert read_yaml(producer("librdkafka", version="1.8")).durations.connection_setup.least == 127_000
     assert read_yaml(consumer("sarama", version="1.32")).durations.consumer_fetch_wait.least == 250
 
@@ -254,14 +259,18 @@ def test_how_long_messages_of_librdkafka_last(read_yaml) -> None:
 )
 def test_who_commits_with_librdkafka(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("librdkafka", settings))
-    assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (commit, on_timer)
 
 
 def test_sarama_by_default(read_yaml) -> None:
     deployment = read_yaml(producer("sarama") + consumer("sarama").partition("\n")[2])
-    assert (deployment.acks, deployment.retries, deployment.max_in_flight) == (Acks.LEADER, 3, 1)
-    assert deployment.sender.connecting_counts
-    assert (deployment.commit, deployment.commits_on_timer) == (Commit.AFTER, True)
+    assert (deployment.producer.acks, deployment.producer.retries, deployment.producer.max_in_flight) == (
+        Acks.LEADER,
+        3,
+        1,
+    )
+    assert deployment.producer.sender.connecting_counts
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (Commit.AFTER, True)
     times = deployment.durations
     assert times.delivery_timeout.most is None
     assert (times.retry_backoff.least, times.ack_timeout.least, times.auto_commit.least) == (100, 10_000, 1_000)
@@ -269,10 +278,14 @@ def test_sarama_by_default(read_yaml) -> None:
 
 def test_idempotence_of_sarama(read_yaml) -> None:
     deployment = read_yaml(producer("sarama", f"{IDEMPOTENT}; Version: V3_6_0_0", "1.49"))
-    assert (deployment.idempotence, deployment.numbers_ahead, deployment.max_in_flight) == (True, True, 1)
+    assert (deployment.producer.idempotence, deployment.producer.numbers_ahead, deployment.producer.max_in_flight) == (
+        True,
+        True,
+        1,
+    )
     assert setting(deployment, "Producer.Idempotent").value == "true"
-    assert not read_yaml(producer("sarama", version="1.19")).idempotence
-    assert not read_yaml(producer("sarama")).numbers_ahead
+    assert not read_yaml(producer("sarama", version="1.19")).producer.idempotence
+    assert not read_yaml(producer("sarama")).producer.numbers_ahead
 
 
 @pytest.mark.parametrize(
@@ -280,13 +293,17 @@ def test_idempotence_of_sarama(read_yaml) -> None:
 )
 def test_requests_in_flight_with_sarama(read_yaml, version: str, said: int, in_flight: int) -> None:
     deployment = read_yaml(producer("sarama", f"Net.MaxOpenRequests: {said}", version))
-    assert deployment.max_in_flight == in_flight
+    assert deployment.producer.max_in_flight == in_flight
 
 
 def test_franz_go_by_default(read_yaml) -> None:
     deployment = read_yaml(producer("franz-go", "RequiredAcks: kgo.AllISRAcks()"))
     assert deployment.client == "franz-go 1.21 (producer), java 4.0 (consumer)"
-    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, True, 4)
+    assert (deployment.producer.acks, deployment.producer.idempotence, deployment.producer.max_in_flight) == (
+        Acks.ALL,
+        True,
+        4,
+    )
     assert recovery_of(deployment) == FranzGo()
     times = deployment.durations
     assert times.delivery_timeout.most is None
@@ -306,21 +323,27 @@ def test_franz_go_by_default(read_yaml) -> None:
 )
 def test_who_commits_with_franz_go(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("franz-go", settings))
-    assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
-    assert deployment.consumer_checks_epochs and deployment.offset_reset is OffsetReset.EARLIEST
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (commit, on_timer)
+    assert deployment.consumer.checks_epochs and deployment.consumer.offset_reset is OffsetReset.EARLIEST
 
 
 def test_where_franz_go_starts(read_yaml) -> None:
-    assert read_yaml(consumer("franz-go", "ConsumeStartOffset: NewOffset().AtEnd()")).offset_reset is OffsetReset.LATEST
-    assert read_yaml(consumer("franz-go", "ConsumeResetOffset: kgo.NoResetOffset()")).offset_reset is OffsetReset.NONE
+    assert (
+        read_yaml(consumer("franz-go", "ConsumeStartOffset: NewOffset().AtEnd()")).consumer.offset_reset
+        is OffsetReset.LATEST
+    )
+    assert (
+        read_yaml(consumer("franz-go", "ConsumeResetOffset: kgo.NoResetOffset()")).consumer.offset_reset
+        is OffsetReset.NONE
+    )
     times = read_yaml(consumer("franz-go", "FetchMaxWait: 1s; AutoCommitInterval: 200ms")).durations
     assert (times.consumer_request.least, times.auto_commit.least, times.max_poll.most) == (11_000, 200, None)
 
 
 def test_values_as_people_write_them(read_yaml) -> None:
     assert isinstance(recovery_of(read_yaml(producer("librdkafka", "enable.idempotence: 1"))), Librdkafka)
-    assert not read_yaml(producer("librdkafka", "enable.idempotence: f")).idempotence
-    assert read_yaml(producer("sarama", "Producer.RequiredAcks: sarama.WaitForAll")).acks is Acks.ALL
+    assert not read_yaml(producer("librdkafka", "enable.idempotence: f")).producer.idempotence
+    assert read_yaml(producer("sarama", "Producer.RequiredAcks: sarama.WaitForAll")).producer.acks is Acks.ALL
 
 
 def test_no_more_retries_than_are_counted() -> None:
@@ -342,4 +365,4 @@ def test_a_setting_of_the_other_role_is_not_read(read_yaml) -> None:
 def test_two_clients_of_different_libraries(read_yaml) -> None:
     deployment = read_yaml(producer("librdkafka", version="2.3") + 'consumer:\n  version: "3.9"\n')
     assert deployment.client == "librdkafka 2.3 (producer), java 3.9 (consumer)"
-    assert deployment.commit is Commit.AUTO
+    assert deployment.application.commit is Commit.AUTO

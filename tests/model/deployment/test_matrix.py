@@ -72,7 +72,7 @@ def test_a_combination_is_the_deployment_of_its_own_file(matrix: Matrix, tmp_pat
     )
     found = matrix.read(number)
     assert same(found, read_deployment(file))
-    assert (found.acks, found.min_insync_replicas, found.faults.total) == (Acks.ALL, 2, 1)
+    assert (found.producer.acks, found.cluster.min_insync_replicas, found.faults.total) == (Acks.ALL, 2, 1)
     assert found.name == "review-21"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.sought import seek
+from checker.existing_files import seek
 from checker.source import Source
 from model.deployment import Deployment, read_properties
 
@@ -45,4 +45,4 @@ def test_where_unclean_election_counts_the_mode_that_honours_it_is_taken(
     if broker:
         (tmp_path / "broker.properties").write_text(broker, encoding="utf-8")
     deployment = read(tmp_path, kafka)
-    assert (deployment.zookeeper, deployment.unclean_leader_election) == (zookeeper, honoured)
+    assert (deployment.cluster.zookeeper, deployment.cluster.unclean_leader_election) == (zookeeper, honoured)

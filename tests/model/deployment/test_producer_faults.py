@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from checker.spark.normalising import meaning
@@ -12,6 +10,7 @@ from model.deployment.choices import OnRestart, OnStop
 from model.deployment.errors import DeploymentError
 from model.pipeline import declared
 from reports.summary import clients
+from tests.deployments import changed
 
 STOPPED = "assume: {faults: {producer-stop: 1}}"
 SPLIT = "assume: {faults: {split-batch: 1}}"
@@ -23,10 +22,10 @@ def pipeline(*more: str, kafka: str = "4.0", producer: str = "") -> str:
 
 def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
     stopped, not_stopped = read_yaml(pipeline(STOPPED)), read_yaml(pipeline())
-    assert (stopped.on_stop, not_stopped.on_stop) == (OnStop.CLOSE, OnStop.CLOSE)
+    assert (stopped.application.on_stop, not_stopped.application.on_stop) == (OnStop.CLOSE, OnStop.CLOSE)
     assert [s.key for s in stopped.assumptions if s.key == "on_stop"] == ["on_stop"]
     assert not [s.key for s in not_stopped.settings if s.key == "on_stop"]
-    assert with_assumption(stopped, "on_stop", "exit").on_stop is OnStop.EXIT
+    assert with_assumption(stopped, "on_stop", "exit").application.on_stop is OnStop.EXIT
     assert "closed when stopped" in clients(stopped)
     assert "stopped" not in clients(not_stopped)
 
@@ -70,7 +69,7 @@ def test_what_does_not_go_together(refusal, text: str, said: str) -> None:
 
 def test_a_position_that_is_tried_has_to_go_with_the_rest(read_yaml) -> None:
     read = read_yaml(pipeline(STOPPED))
-    assert with_assumption(read, "on_restart", "from-sent").on_restart is OnRestart.FROM_SENT
+    assert with_assumption(read, "on_restart", "from-sent").application.on_restart is OnRestart.FROM_SENT
     with pytest.raises(DeploymentError, match="too early"):
         with_assumption(read, "on_stop", "commit-first")
 
@@ -93,7 +92,7 @@ def test_which_release_forgets_the_parts_of_a_batch(read_yaml, release: str, for
     read = read_yaml(
         pipeline(SPLIT, kafka=kafka, producer=f"version: '{release}', on_restart: from-flushed, {settings}")
     )
-    assert read.sender.flush_forgets_parts is forgets
+    assert read.producer.sender.flush_forgets_parts is forgets
     upstream = declared(read).upstream
     assert upstream is not None
     assert bool(upstream.released) is forgets
@@ -103,8 +102,8 @@ def test_what_is_not_asked_about_has_no_state(read_yaml) -> None:
     plain, crashing = read_yaml(pipeline()), read_yaml(pipeline("assume: {faults: {producer-crash: 1}}"))
     assert declared(plain).upstream is None
     assert declared(crashing).upstream is None
-    assert read_yaml(pipeline(producer="version: '3.8'")).sender == plain.sender
-    assert meaning(replace(plain, on_stop=OnStop.EXIT)) == meaning(plain)
+    assert read_yaml(pipeline(producer="version: '3.8'")).producer.sender == plain.producer.sender
+    assert meaning(changed(plain, on_stop=OnStop.EXIT)) == meaning(plain)
 
 
 def test_sessions_are_counted_of_crashes_and_stops(read_yaml) -> None:

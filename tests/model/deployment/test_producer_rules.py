@@ -66,7 +66,7 @@ def test_acks_outside_the_choice(refusal, value: str) -> None:
 )
 def test_idempotence_is_silently_off(read_yaml, settings: str, version: str, rule: str) -> None:
     deployment = read_yaml(producer(settings, version))
-    assert not deployment.idempotence
+    assert not deployment.producer.idempotence
     effective = setting(deployment, "enable.idempotence")
     assert (effective.value, effective.origin.kind) == ("false", "rule")
     assert effective.origin.detail.startswith(rule)
@@ -76,24 +76,28 @@ def test_idempotence_is_silently_off(read_yaml, settings: str, version: str, rul
 @pytest.mark.parametrize("version", ["3.0.1", "3.1.2", "3.2", "3.9", "4.0", "4.3"])
 def test_idempotence_is_on_by_default(read_yaml, version: str) -> None:
     deployment = read_yaml(producer("linger.ms: 5", version))
-    assert deployment.idempotence
+    assert deployment.producer.idempotence
     assert setting(deployment, "enable.idempotence").origin.kind == "default"
 
 
 def test_a_line_whose_first_release_differs_needs_a_patch_level(refusal, read_yaml) -> None:
     assert "deployment.yaml:3: enable.idempotence" in refusal(producer("linger.ms: 5", "3.0"))
-    assert read_yaml(producer("enable.idempotence: true", "3.0")).idempotence
+    assert read_yaml(producer("enable.idempotence: true", "3.0")).producer.idempotence
 
 
 def test_an_explicit_false_allows_what_idempotence_forbids(read_yaml) -> None:
     deployment = read_yaml(producer(f"enable.idempotence: false; {IN_FLIGHT}: 9; acks: 1; retries: 0"))
-    assert (deployment.idempotence, deployment.max_in_flight, deployment.retries) == (False, 9, 0)
+    assert (deployment.producer.idempotence, deployment.producer.max_in_flight, deployment.producer.retries) == (
+        False,
+        9,
+        0,
+    )
     assert not any("idempotence" in note for note in deployment.notes)
 
 
 def test_idempotence_fills_in_acks_before_3_0(read_yaml) -> None:
     deployment = read_yaml(producer("enable.idempotence: true", "2.8"))
-    assert deployment.acks is Acks.ALL
+    assert deployment.producer.acks is Acks.ALL
     assert setting(deployment, "acks").origin.detail.startswith("P08")
     assert any("(rule P08)" in note for note in deployment.notes)
 
@@ -106,11 +110,11 @@ def test_delivery_timeout_is_raised_when_it_was_not_set(read_yaml) -> None:
 
 def test_minus_one_is_all(read_yaml) -> None:
     deployment = read_yaml(producer("acks: -1"))
-    assert deployment.acks is Acks.ALL
+    assert deployment.producer.acks is Acks.ALL
     assert setting(deployment, "acks").value == "all"
 
 
 def test_values_are_trimmed_and_booleans_take_any_case(read_files) -> None:
     deployment = read_files(producer="acks = all \nenable.idempotence=TRUE\t\n")
-    assert deployment.idempotence
+    assert deployment.producer.idempotence
     assert setting(deployment, "enable.idempotence").value == "true"

@@ -47,21 +47,25 @@ def test_four_files(read_files) -> None:
             "bounds.records": "1",
         },
     )
-    assert (deployment.replicas, deployment.min_insync_replicas, deployment.flush_messages) == (3, 2, 1)
-    assert (deployment.acks, deployment.idempotence) == (Acks.LEADER, False)
-    assert (deployment.commit, deployment.max_poll_records) == (Commit.BEFORE, 10)
+    assert (deployment.cluster.replicas, deployment.cluster.min_insync_replicas, deployment.cluster.flush_messages) == (
+        3,
+        2,
+        1,
+    )
+    assert (deployment.producer.acks, deployment.producer.idempotence) == (Acks.LEADER, False)
+    assert (deployment.application.commit, deployment.consumer.max_poll_records) == (Commit.BEFORE, 10)
     assert (deployment.faults.total, deployment.faults.at_most) == (1, (("kill", 1),))
     assert (deployment.bounds.records, deployment.bounds.log, deployment.bounds.sends) == (1, 2, 2)
 
 
 def test_no_file_at_all_means_defaults() -> None:
     deployment = read_properties(kafka="4.0", assume={"replicas": "3"})
-    assert (deployment.name, deployment.replicas) == ("defaults", 3)
+    assert (deployment.name, deployment.cluster.replicas) == ("defaults", 3)
 
 
 def test_the_release_is_an_option(file_refusal) -> None:
     assert file_refusal("9.9").startswith("--kafka 9.9: no defaults are known for Kafka 9.9; known releases are")
-    assert read_properties(kafka="2.4", assume={"replicas": "3"}).kafka == (2, 4, 0)
+    assert read_properties(kafka="2.4", assume={"replicas": "3"}).cluster.kafka == (2, 4, 0)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +88,15 @@ def test_broken_file(file_refusal, text: str | bytes, message: str) -> None:
 
 
 def test_a_file_of_comments_sets_nothing(read_files) -> None:
-    assert read_files(producer="# acks=1\n").acks is Acks.ALL
+    assert read_files(producer="# acks=1\n").producer.acks is Acks.ALL
 
 
 def test_other_encodings(read_files) -> None:
-    assert read_files(producer="acks=1 \n# \u6d88\u606f".encode("gbk")).acks is Acks.LEADER
-    assert read_files(producer=b"\xef\xbb\xbf# by hand\nacks=1").acks is Acks.LEADER
+    assert read_files(producer="acks=1 \n# \u6d88\u606f".encode("gbk")).producer.acks is Acks.LEADER
+    assert read_files(producer=b"\xef\xbb\xbf# by hand\nacks=1").producer.acks is Acks.LEADER
     assert (
-        read_files(producer="# \u6d88\u606f\x08 and some text so that it is no binary file\nacks=1").acks is Acks.LEADER
+        read_files(producer="# \u6d88\u606f\x08 and some text so that it is no binary file\nacks=1").producer.acks
+        is Acks.LEADER
     )
 
 

@@ -39,19 +39,25 @@ def test_what_producers_of_kafka_python_do_by_default(
     read_yaml, version: str, acks: Acks, retries: int, in_accumulator: bool, delivery: int
 ) -> None:
     deployment = read_yaml(client("producer", KAFKA_PYTHON, version=version))
-    assert (deployment.acks, deployment.retries, deployment.max_in_flight) == (acks, retries, 5)
-    assert deployment.expires_in_accumulator is in_accumulator
+    assert (deployment.producer.acks, deployment.producer.retries, deployment.producer.max_in_flight) == (
+        acks,
+        retries,
+        5,
+    )
+    assert deployment.producer.expires_in_accumulator is in_accumulator
     assert deployment.durations.delivery_timeout.least == deployment.durations.delivery_timeout.most == delivery
-    assert not deployment.idempotence and not deployment.sender.knows_epochs
-    assert not deployment.sender.retries_keep_their_place and deployment.sender.one_at_a_time_everywhere
+    assert not deployment.producer.idempotence and not deployment.producer.sender.knows_epochs
+    assert (
+        not deployment.producer.sender.retries_keep_their_place and deployment.producer.sender.one_at_a_time_everywhere
+    )
 
 
 def test_the_newest_kafka_python_without_idempotence(read_yaml) -> None:
     deployment = read_yaml(client("producer", KAFKA_PYTHON, "enable_idempotence: false"))
     assert deployment.client == "kafka-python 3.0 (producer), java 4.0 (consumer)"
-    assert (deployment.acks, deployment.idempotence) == (Acks.ALL, False)
+    assert (deployment.producer.acks, deployment.producer.idempotence) == (Acks.ALL, False)
     switched = read_yaml(client("producer", KAFKA_PYTHON, "acks: 1"))
-    assert (switched.acks, switched.idempotence) == (Acks.LEADER, False)
+    assert (switched.producer.acks, switched.producer.idempotence) == (Acks.LEADER, False)
     assert any("disables idempotence because of acks=1" in note and "rule K02" in note for note in switched.notes)
 
 
@@ -69,14 +75,14 @@ def test_what_consumers_of_kafka_python_do_by_default(
     read_yaml, version: str, session: int, answered: int, reconnect: int, isolation: bool
 ) -> None:
     deployment = read_yaml(client("consumer", KAFKA_PYTHON, version=version))
-    assert (deployment.commit, deployment.commits_on_timer) == (Commit.AUTO, True)
-    assert (deployment.offset_reset, deployment.max_poll_records) == (OffsetReset.LATEST, 500)
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (Commit.AUTO, True)
+    assert (deployment.consumer.offset_reset, deployment.consumer.max_poll_records) == (OffsetReset.LATEST, 500)
     times = deployment.durations
     assert times.consumer_session.least == session
     assert times.consumer_request.least == times.consumer_connection.least == answered
     assert (times.consumer_reconnect.least, times.consumer_backoff.least) == (reconnect, 100)
     assert (times.max_poll.least, times.auto_commit.least) == (300_000, 5_000)
-    assert not deployment.consumer_knows_epochs and not deployment.consumer_checks_epochs
+    assert not deployment.consumer.knows_epochs and not deployment.consumer.checks_epochs
     read = read_yaml(client("consumer", KAFKA_PYTHON, "isolation_level: read_committed", version))
     assert (ignored(read, "isolation_level") == "the producer uses no transactions") is isolation
 
@@ -84,18 +90,22 @@ def test_what_consumers_of_kafka_python_do_by_default(
 def test_aiokafka_by_default(read_yaml) -> None:
     deployment = read_yaml(client("producer", AIOKAFKA) + client("consumer", AIOKAFKA).partition("\n")[2])
     assert deployment.client == "aiokafka 0.14"
-    assert (deployment.acks, deployment.max_in_flight, deployment.idempotence) == (Acks.LEADER, 1, False)
-    assert deployment.sender.one_at_a_time_everywhere
+    assert (deployment.producer.acks, deployment.producer.max_in_flight, deployment.producer.idempotence) == (
+        Acks.LEADER,
+        1,
+        False,
+    )
+    assert deployment.producer.sender.one_at_a_time_everywhere
     times = deployment.durations
     assert (times.delivery_timeout.least, times.delivery_timeout.most) == (40_000, None)
     assert (times.request_timeout.least, times.ack_timeout.least, times.max_block.most) == (40_000, 40_000, None)
-    assert (deployment.commit, deployment.commits_on_timer) == (Commit.DELIVERED, True)
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (Commit.DELIVERED, True)
     assert (times.consumer_session.least, times.auto_commit.least, times.consumer_reconnect.least) == (
         10_000,
         5_000,
         100,
     )
-    assert deployment.max_poll_records == 2**31 - 1
+    assert deployment.consumer.max_poll_records == 2**31 - 1
 
 
 def test_durations_that_are_said(read_yaml) -> None:
@@ -234,26 +244,26 @@ def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> No
 
 def test_releases_in_which_what_is_refused_elsewhere_is_modelled(read_yaml) -> None:
     for settings, version in (("heartbeat_interval_ms: 10000", "2.2.6"), ("connections_max_idle_ms: 305000", "1.4.4")):
-        assert read_yaml(client("consumer", KAFKA_PYTHON, settings, version)).commit is Commit.AUTO
+        assert read_yaml(client("consumer", KAFKA_PYTHON, settings, version)).application.commit is Commit.AUTO
     one = "acks: all; max_in_flight_requests_per_connection: 1"
-    assert read_yaml(client("producer", KAFKA_PYTHON, one, "2.3")).max_in_flight == 1
-    assert read_yaml(client("producer", KAFKA_PYTHON, "acks: all; retries: 3", "1.4.5")).retries == 3
-    assert read_yaml(client("producer", KAFKA_PYTHON, "acks: 1; retries: 3", "1.4")).retries == 3
+    assert read_yaml(client("producer", KAFKA_PYTHON, one, "2.3")).producer.max_in_flight == 1
+    assert read_yaml(client("producer", KAFKA_PYTHON, "acks: all; retries: 3", "1.4.5")).producer.retries == 3
+    assert read_yaml(client("producer", KAFKA_PYTHON, "acks: 1; retries: 3", "1.4")).producer.retries == 3
     rebalance = "assume: {faults: {rebalance: 1}}\n"
-    assert read_yaml(client("consumer", KAFKA_PYTHON, version="2.0", more=rebalance)).commit is Commit.AUTO
+    assert read_yaml(client("consumer", KAFKA_PYTHON, version="2.0", more=rebalance)).application.commit is Commit.AUTO
     by_hand = client("consumer", KAFKA_PYTHON, "enable_auto_commit: false", more=rebalance)
-    assert read_yaml(by_hand).commit is Commit.AFTER
+    assert read_yaml(by_hand).application.commit is Commit.AFTER
     earliest = "isolation_level: read_committed; auto_offset_reset: earliest"
-    assert read_yaml(client("consumer", AIOKAFKA, earliest)).offset_reset is OffsetReset.EARLIEST
+    assert read_yaml(client("consumer", AIOKAFKA, earliest)).consumer.offset_reset is OffsetReset.EARLIEST
 
 
 @pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA])
 def test_without_a_group_nothing_is_committed(read_yaml, library: str) -> None:
     deployment = read_yaml(client("consumer", library, "group_id: null", more="  commit: never\n"))
-    assert (deployment.commit, deployment.commits_on_timer) == (Commit.NEVER, False)
+    assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (Commit.NEVER, False)
     assert any("group_id is None" in note for note in deployment.notes)
     unsaid = read_yaml(client("consumer", library))
-    assert unsaid.commit.is_by_client
+    assert unsaid.application.commit.is_by_client
     assert "group_id is assumed to be set by the application" in unsaid.notes
 
 
@@ -269,7 +279,7 @@ def test_without_a_group_nothing_is_committed(read_yaml, library: str) -> None:
     ],
 )
 def test_where_they_start(read_yaml, library: str, word: str, start: OffsetReset) -> None:
-    assert read_yaml(client("consumer", library, f"auto_offset_reset: {word}")).offset_reset is start
+    assert read_yaml(client("consumer", library, f"auto_offset_reset: {word}")).consumer.offset_reset is start
 
 
 def test_what_changes_no_delivery_is_ignored_with_javas_reasons(read_yaml) -> None:
@@ -282,13 +292,13 @@ def test_what_changes_no_delivery_is_ignored_with_javas_reasons(read_yaml) -> No
 
 
 def test_connections_with_their_name_of_the_protocol(read_yaml) -> None:
-    plain = read_yaml(client("producer", AIOKAFKA)).producer_connects
-    assert read_yaml(client("producer", AIOKAFKA, "security_protocol: SASL_SSL")).producer_connects > plain
+    plain = read_yaml(client("producer", AIOKAFKA)).producer.connects
+    assert read_yaml(client("producer", AIOKAFKA, "security_protocol: SASL_SSL")).producer.connects > plain
 
 
 def test_settings_without_a_dot_are_no_misspelt_words(read_yaml) -> None:
     text = 'kafka: "4.0"\nconsumer: {client: aiokafka, group_id: g, client_id: c, enable_auto_commit: false}\n'
-    assert read_yaml(text).commit is Commit.AFTER
+    assert read_yaml(text).application.commit is Commit.AFTER
 
 
 def test_a_rack_counts_as_one(refusal) -> None:

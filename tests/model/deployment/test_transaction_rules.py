@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.deployment.choices import Sink
+from model.deployment.implied.commits import offsets_of_transactions_overlap
 from model.deployment.required_properties import OF_TRANSACTIONS
 
 
@@ -33,7 +34,7 @@ def test_what_a_release_does(
     read_yaml, kafka: str, client: str, broker: str, verified: bool, epoch_each: bool, first_is_zero: bool
 ) -> None:
     """KIP-890 came in two parts: 3.6 asks the coordinator, 4.0 raises the epoch with every transaction."""
-    rules = read_yaml(pipeline(kafka, f"broker: {{settings: {broker}}}", client=client)).transactional
+    rules = read_yaml(pipeline(kafka, f"broker: {{settings: {broker}}}", client=client)).producer.transactional
     assert rules is not None
     assert (rules.verified, rules.epoch_each, rules.first_is_zero) == (verified, epoch_each, first_is_zero)
 
@@ -44,9 +45,9 @@ def test_what_a_release_does(
 def test_a_release_before_1_0_has_a_fourth_number(read_yaml, kafka: str, fences: bool) -> None:
     """KAFKA-6119 is fixed in 0.11.0.2."""
     deployment = read_yaml(pipeline(kafka))
-    assert deployment.timeouts_fence is fences
-    assert deployment.max_in_flight == (1 if kafka.startswith("0.11") else 5)
-    assert (deployment.sequencing, deployment.transactional.older is None) == (None, False)
+    assert deployment.producer.timeouts_fence is fences
+    assert deployment.producer.max_in_flight == (1 if kafka.startswith("0.11") else 5)
+    assert (deployment.producer.sequencing, deployment.producer.transactional.older is None) == (None, False)
     assert next(s.value for s in deployment.settings if s.key == "release") == kafka
 
 
@@ -66,13 +67,13 @@ def test_a_release_before_1_0_has_a_fourth_number(read_yaml, kafka: str, fences:
 def test_what_a_consumer_reads(read_yaml, consumer: str, committed: bool) -> None:
     """Java's and sarama's read everything unless told otherwise, librdkafka's what is committed."""
     deployment = read_yaml(pipeline("4.0", f"consumer: {consumer}"))
-    assert deployment.transactional.read_committed is committed
+    assert deployment.producer.transactional.read_committed is committed
     assert any("read_uncommitted" in note for note in deployment.notes) is not committed
 
 
 def test_without_a_transactional_id_nothing_is_said_of_transactions(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\nconsumer: {isolation.level: read_committed}')
-    assert deployment.transactional is None
+    assert deployment.producer.transactional is None
     assert not set(OF_TRANSACTIONS) & set(deployment.require)
     assert (deployment.bounds.records, deployment.bounds.log) == (2, 3)
     reasons = {ignored.key: ignored.reason for ignored in deployment.ignored}
@@ -91,7 +92,7 @@ def test_transactions_bring_their_properties_and_room(read_yaml) -> None:
 
 def test_any_transactional_id_will_do(read_yaml) -> None:
     text = pipeline("4.0").replace("transactional.id: t", "transactional.id: '${HOSTNAME}'")
-    assert read_yaml(text).transactional is not None
+    assert read_yaml(text).producer.transactional is not None
 
 
 def to_kafka(client: str, version: str, settings: str) -> str:
@@ -102,9 +103,9 @@ def to_kafka(client: str, version: str, settings: str) -> str:
 
 def test_a_consumer_waits_for_offsets_that_are_pending(read_yaml) -> None:
     committed = to_kafka("librdkafka", "1.6", "group.id: g, enable.auto.commit: false")
-    assert read_yaml(committed).sink is Sink.KAFKA
+    assert read_yaml(committed).application.sink is Sink.KAFKA
     franz = to_kafka("franz-go", "1.21", "ConsumerGroup: g, DisableAutoCommit: true")
-    assert read_yaml(franz).sink is Sink.KAFKA
+    assert read_yaml(franz).application.sink is Sink.KAFKA
 
 
 @pytest.mark.parametrize(
@@ -123,8 +124,8 @@ def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late:
     """KAFKA-17507, but not with the coordinator of KIP-848; of no consequence without transactions."""
     given = f'kafka: "{kafka}"\nbroker: {{settings: {{{broker}}}}}\n'
     reads = "consumer: {settings: {enable.auto.commit: false, group.id: g}"
-    assert read_yaml(f"{given}{reads}, sink: kafka}}").offsets_of_transactions_overlap is late
-    assert not read_yaml(f"{given}{reads}, sink: plain}}").offsets_of_transactions_overlap
+    assert offsets_of_transactions_overlap(read_yaml(f"{given}{reads}, sink: kafka}}")) is late
+    assert not offsets_of_transactions_overlap(read_yaml(f"{given}{reads}, sink: plain}}"))
 
 
 @pytest.mark.parametrize(
@@ -192,8 +193,11 @@ def test_what_librdkafka_does_with_an_epoch(
         f'kafka: "{kafka}"\nproducer: {{client: librdkafka, version: "{version}", settings: {{transactional.id: t}}}}'
     )
     deployment = read_yaml(text)
-    assert (deployment.sender.bumps_within, deployment.sender.bump_aborts) == (bumps_within, bump_aborts)
-    rules = deployment.transactional
+    assert (deployment.producer.sender.bumps_within, deployment.producer.sender.bump_aborts) == (
+        bumps_within,
+        bump_aborts,
+    )
+    rules = deployment.producer.transactional
     assert (rules.epoch_each, rules.first_is_zero, rules.verified) == (False, False, kafka >= "3.6")
 
 

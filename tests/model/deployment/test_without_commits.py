@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from model.deployment.choices import Commit, Group, OffsetReset
+from model.deployment.implied.commits import offsets_expire
 from model.faults import Fault
 from properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
+from tests.deployments import changed
 
 CRASH = cut(Fault.CONSUMER_CRASH)
 
@@ -21,7 +21,7 @@ CRASH = cut(Fault.CONSUMER_CRASH)
 )
 def test_each_start_goes_by_the_reset_policy(reset: OffsetReset, skips: object, repeats: object) -> None:
     asked = example("manual-commit-plain-sink", (Fault.CONSUMER_CRASH,), 1)
-    asked = replace(asked, bounds=SMALL, commit=Commit.NEVER, group=Group.NEW, offset_reset=reset)
+    asked = changed(asked, bounds=SMALL, commit=Commit.NEVER, group=Group.NEW, offset_reset=reset)
     found = ask(asked, "no-skip", "no-reprocessing")
     assert (found["no-skip"].cut_sets, found["no-reprocessing"].cut_sets) == (skips, repeats)
     assert {verdict.status for verdict in found.values()} == {Status.HOLDS, Status.VIOLATED}
@@ -37,8 +37,8 @@ consumer: {{{group}enable.auto.commit: {auto}, commit: never{more}}}
 @pytest.mark.parametrize("group", ["", "group.id: null, ", "group.id: orders, "])
 def test_it_needs_no_group(read_yaml, group: str) -> None:
     deployment = read_yaml(NEVER.format(group=group, auto="false", more=""))
-    assert (deployment.commit, deployment.group) == (Commit.NEVER, Group.NEW)
-    assert not deployment.offsets_expire
+    assert (deployment.application.commit, deployment.application.group) == (Commit.NEVER, Group.NEW)
+    assert not offsets_expire(deployment)
 
 
 def test_who_commits_needs_one(refusal) -> None:

@@ -34,11 +34,11 @@ require:  [no-log-duplicate, no-acked-loss]
 def test_complete(read_yaml) -> None:
     deployment = read_yaml(COMPLETE)
     assert deployment.name == "the orders"
-    assert (deployment.sends, deployment.on_send_error) == (Sends.SYNC, OnSendError.RESEND)
-    assert deployment.on_restart is OnRestart.RESEND
-    assert (deployment.producer_id, deployment.group) == (ProducerId.NEW, Group.NEW)
-    assert (deployment.commit, deployment.processing) == (Commit.BEFORE, Processing.HANDED_OFF)
-    assert deployment.sink is Sink.IDEMPOTENT
+    assert (deployment.application.sends, deployment.application.on_send_error) == (Sends.SYNC, OnSendError.RESEND)
+    assert deployment.application.on_restart is OnRestart.RESEND
+    assert (deployment.application.producer_id, deployment.application.group) == (ProducerId.NEW, Group.NEW)
+    assert (deployment.application.commit, deployment.application.processing) == (Commit.BEFORE, Processing.HANDED_OFF)
+    assert deployment.application.sink is Sink.IDEMPOTENT
     assert (deployment.faults.total, deployment.faults.at_most) == (2, (("kill", 1), ("power-loss", 2)))
     assert deployment.bounds == Bounds(records=1, log=2, sends=2, epochs=5, producer_epochs=3)
     assert deployment.require == ("no-acked-loss", "no-log-duplicate")
@@ -60,7 +60,7 @@ def test_every_setting_names_its_line(read_yaml, tmp_path) -> None:
 
 def test_settings_can_stand_in_their_section(read_yaml) -> None:
     flat = read_yaml('kafka: "4.0"\nproducer: {acks: all, sends: sync}\ntopic: {replicas: 3, min.insync.replicas: 2}')
-    assert (flat.sends, flat.min_insync_replicas) == (Sends.SYNC, 2)
+    assert (flat.application.sends, flat.cluster.min_insync_replicas) == (Sends.SYNC, 2)
 
 
 def test_what_is_left_out(read_yaml) -> None:
@@ -201,7 +201,7 @@ def test_broken_file(refusal, text: str | bytes, start: str) -> None:
 
 
 def test_byte_order_mark(read_yaml) -> None:
-    assert read_yaml(b"\xef\xbb\xbfkafka: 4.0").kafka == (4, 0, 0)
+    assert read_yaml(b"\xef\xbb\xbfkafka: 4.0").cluster.kafka == (4, 0, 0)
 
 
 def test_unreadable_paths(tmp_path) -> None:

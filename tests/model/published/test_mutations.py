@@ -9,10 +9,10 @@ import pytest
 import z3
 
 from model.language import Action, TransitionSystem
-from model.published.catalogue import PROTOCOLS as VARIANTS
-from model.published.catalogue import Variant
 from model.published.cluster import Cluster, cluster
 from model.published.constants import Constants
+from model.published.protocols import PROTOCOLS as VARIANTS
+from model.published.protocols import Variant
 from tests.model.published.port import Port
 from tests.model.published.table import ROWS
 

@@ -7,7 +7,7 @@ import pytest
 from model.deployment import KNOWN_PROPERTIES
 from model.deployment.defaults import choices_of, existence_of, history_of
 from model.deployment.record_reader import read_record
-from properties.claims.catalogue import INCIDENTS, TABLES, UnknownClaimError, claims, find_claims, incidents
+from properties.claims.all_claims import INCIDENTS, TABLES, UnknownClaimError, claims, find_claims, incidents
 from properties.claims.claim import About, Case, Claim, Decision, History, Outcome, SettingClaim
 
 EVERY = [f"C{number:03}" for number in range(1, 132)]

@@ -94,7 +94,7 @@ def test_brokers_settings_reach_topics_that_set_nothing(tmp_path: Path, release:
     text = (folder / "topics.txt").read_text()
     (folder / "topics.txt").write_text(text.replace("Configs: \n", "Configs: min.insync.replicas=2\n"))
     deployment = read(folder).read(0, release)
-    assert (deployment.name, deployment.min_insync_replicas) == ("audit-log:defaults:defaults", 2)
+    assert (deployment.name, deployment.cluster.min_insync_replicas) == ("audit-log:defaults:defaults", 2)
 
 
 def test_every_topic_with_every_client(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_every_topic_with_every_client(folder: Path) -> None:
     producers, billing = ["producers/batch.properties", "web-producer.properties"], "consumers/billing.properties"
     assert chosen(folder) == [(topic, one, billing) for topic in ("audit-log", "orders") for one in producers]
     described = read(folder)
-    acks = [described.read(index, "4.0").acks for index in range(4)]
+    acks = [described.read(index, "4.0").producer.acks for index in range(4)]
     assert acks == [Acks.ALL, Acks.LEADER, Acks.ALL, Acks.LEADER]
 
 
@@ -130,15 +130,20 @@ def test_a_list_of_pipelines(folder: Path) -> None:
     described = read(folder)
     assert (len(described.pipelines), described.pipelines.first) == (3, 2)
     first = described.read(0)
-    assert (first.name, first.kafka, first.acks, first.commit) == ("web", (3, 9, 0), Acks.LEADER, Commit.BEFORE)
-    assert str(first.on_send_error) == "resend"
+    assert (first.name, first.cluster.kafka, first.producer.acks, first.application.commit) == (
+        "web",
+        (3, 9, 0),
+        Acks.LEADER,
+        Commit.BEFORE,
+    )
+    assert str(first.application.on_send_error) == "resend"
     assert described.chosen(0) == {
         "topic": "orders",
         "producer": "app/web.properties",
         "consumer": "app/billing.properties",
         "label.team": "payments",
     }
-    assert described.read(1, "4.0").compaction is not None
+    assert described.read(1, "4.0").cluster.compaction is not None
     assert described.read(2).name == "audit-log:app/web:defaults"
     assert pickle.loads(pickle.dumps(described)).read(0) == first
 
@@ -170,7 +175,7 @@ def test_rows_that_are_no_deployment(folder: Path, row: str, kafka: str | None, 
 def test_a_row_adds_to_its_clients(folder: Path) -> None:
     """A row adds settings that its clients' files do not have; it changes none that they have."""
     write(folder, web="retries=0", pipelines="topic,producer,kafka,producer.acks\norders,web.properties,4.0,1\n")
-    assert (read(folder).read(0).acks, read(folder).read(0).retries) == (Acks.LEADER, 0)
+    assert (read(folder).read(0).producer.acks, read(folder).read(0).producer.retries) == (Acks.LEADER, 0)
     write(folder, web="acks=all")
     assert refusal(folder, 0, None) == "pipelines.csv:2: acks: is given twice, also at web.properties:1; keep one"
 
@@ -262,8 +267,8 @@ def test_outputs_are_known_by_what_they_say_and_may_start_with_a_mark(folder: Pa
 def test_eligible_leader_replicas_are_on_unless_said_to_be_off(folder: Path) -> None:
     text = (folder / "topics.txt").read_text()
     (folder / "topics.txt").write_text(text.replace("Elr: \t", "Elr: 3\t", 1))
-    assert read(folder).read(1, "4.0").eligible_leader_replicas
-    assert not read(folder).read(1, "4.0", {"elr": "off"}).eligible_leader_replicas
+    assert read(folder).read(1, "4.0").cluster.eligible_leader_replicas
+    assert not read(folder).read(1, "4.0", {"elr": "off"}).cluster.eligible_leader_replicas
 
 
 def test_no_topic_at_all(tmp_path: Path) -> None:

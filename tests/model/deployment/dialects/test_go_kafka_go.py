@@ -127,4 +127,4 @@ def test_what_is_found_can_be_checked() -> None:
     (pipeline,) = pair(Findings("", (read_text(SHOP, "shop.go"),), (), 0)).pipelines
     judged = judge(pipeline)
     assert judged.deployment is not None, judged.problems
-    assert judged.deployment.commit == "delivered"
+    assert judged.deployment.application.commit == "delivered"

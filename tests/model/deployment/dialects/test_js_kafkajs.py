@@ -175,4 +175,4 @@ def test_nest_that_only_produces() -> None:
 def test_what_is_found_can_be_checked() -> None:
     (pipeline,) = pair(Findings("bus.ts", (read_text(SERVICE, "bus.ts"),), (), 0)).pipelines
     judged = judge(pipeline)
-    assert judged.deployment is not None and judged.deployment.sender.in_any_order
+    assert judged.deployment is not None and judged.deployment.producer.sender.in_any_order

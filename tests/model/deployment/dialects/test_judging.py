@@ -63,7 +63,7 @@ def test_a_placeholder_where_it_matters_keeps_the_verdict_back() -> None:
 
 
 def test_the_release_is_the_users_else_the_files_else_the_newest() -> None:
-    assert judged(producer(acks="1"), kafka="2.8").deployment.kafka[:2] == (2, 8)  # type: ignore[union-attr]
+    assert judged(producer(acks="1"), kafka="2.8").deployment.cluster.kafka[:2] == (2, 8)  # type: ignore[union-attr]
     newest = judged(producer(acks="1")).deployment
     assert newest is not None
     assert next(one for one in newest.settings if one.key == "release").origin.kind == "assumption"
@@ -72,8 +72,8 @@ def test_the_release_is_the_users_else_the_files_else_the_newest() -> None:
 def test_three_replicas_where_no_file_says_how_many() -> None:
     deployment = judged(producer(acks="1")).deployment
     assert deployment is not None
-    assert deployment.replicas == 3
-    assert judged(producer(acks="1"), assume={"replicas": "1"}).deployment.replicas == 1  # type: ignore[arg-type, union-attr]
+    assert deployment.cluster.replicas == 3
+    assert judged(producer(acks="1"), assume={"replicas": "1"}).deployment.cluster.replicas == 1  # type: ignore[arg-type, union-attr]
 
 
 def test_the_account_says_what_became_of_each_value() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.sought import Sought
+from checker.existing_files import Sought
 from checker.source import Source
 
 PRODUCER = "bootstrap.servers=b:9092\nkey.serializer=S\nacks=all\n"
@@ -25,28 +25,28 @@ def sought(folder: Path, chosen: str | None, /, **files: str) -> Sought:
 def test_one_pipeline_has_the_topics_settings(tmp_path: Path, name: str) -> None:
     files = {"producer": PRODUCER, "consumer": CONSUMER, name: "replication.factor=2\nmin.insync.replicas=2\n"}
     (deployment,) = sought(tmp_path, None, **files).deployments
-    assert (deployment.replicas, deployment.min_insync_replicas) == (2, 2)
+    assert (deployment.cluster.replicas, deployment.cluster.min_insync_replicas) == (2, 2)
 
 
 @pytest.mark.parametrize("name", ["server", "broker", "kafka-server-1"])
 def test_a_brokers_file_of_one_setting_is_a_brokers(tmp_path: Path, name: str) -> None:
     files = {"producer": PRODUCER, "topic": "replication.factor=3\n", name: "min.insync.replicas=2\n"}
     (deployment,) = sought(tmp_path, None, **files).deployments
-    assert (deployment.replicas, deployment.min_insync_replicas) == (3, 2)
+    assert (deployment.cluster.replicas, deployment.cluster.min_insync_replicas) == (3, 2)
 
 
 def test_a_named_topic_is_not_described_by_the_file_of_another(tmp_path: Path) -> None:
     named = sought(tmp_path, None, producer=PRODUCER, topic="name=orders\nreplication.factor=2\n")
     assert named.paired.topics == ("orders",)
     (deployment,) = named.deployments
-    assert deployment.replicas == 2
+    assert deployment.cluster.replicas == 2
 
 
 def test_a_client_that_names_its_topic_has_the_file_without_a_name(tmp_path: Path) -> None:
     (deployment,) = sought(
         tmp_path, None, producer=f"{PRODUCER}topic=orders\n", topic="replication.factor=2\n"
     ).deployments
-    assert (deployment.name, deployment.replicas) == ("orders: producer", 2)
+    assert (deployment.name, deployment.cluster.replicas) == ("orders: producer", 2)
 
 
 def test_of_several_topics_somebody_has_to_choose(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_of_several_topics_somebody_has_to_choose(tmp_path: Path) -> None:
     problems = [str(problem) for problem in sought(tmp_path, None, **files).problems]
     assert any("topic: no file names its topic: use --topic with one of bills, orders" in one for one in problems)
     (deployment,) = sought(tmp_path, "orders", **files).deployments
-    assert deployment.replicas == 2
+    assert deployment.cluster.replicas == 2
 
 
 def test_an_unknown_setting_keeps_the_verdict_back(tmp_path: Path) -> None:

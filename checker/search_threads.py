@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def crew_of(threads: int) -> Iterator[ThreadPoolExecutor]:
+def search_threads(threads: int) -> Iterator[ThreadPoolExecutor]:
     """Yield a pool of ``threads`` threads that have all started, because compiled loops make them wait for each other.
 
     Raise :class:`RuntimeError` if the system does not allow this number of threads.

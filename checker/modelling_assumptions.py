@@ -11,6 +11,12 @@ from dataclasses import dataclass
 
 from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
+from model.deployment.implied.cleaning import deletes_in_time_are_assumed, drops_markers, reading_is_timed
+from model.deployment.implied.commits import brokers_keep_offsets
+from model.deployment.implied.coordination import transaction_state_may_be_lost
+from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
+from model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
+from model.deployment.implied.outages import outages_of_consumer
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.recovery.choosing import recovery_of
@@ -44,17 +50,17 @@ def _heartbeats_come_late(deployment: Deployment) -> bool:
 
 def _fetches_come_late(deployment: Deployment) -> bool:
     times = deployment.durations
-    return deployment.replicas > 1 and _may_reach(times.replica_lag.least, times.between_fetches)
+    return deployment.cluster.replicas > 1 and _may_reach(times.replica_lag.least, times.between_fetches)
 
 
 def _sends_take_long(deployment: Deployment) -> bool:
     times = deployment.durations
     answered = Duration.of(times.network, 2)
-    if deployment.acks is Acks.ALL and deployment.replicas > 1:
+    if deployment.producer.acks is Acks.ALL and deployment.cluster.replicas > 1:
         answered = answered + times.between_fetches * 2
-    connects = Duration.of(times.network, deployment.producer_connects)
+    connects = Duration.of(times.network, deployment.producer.connects)
     connected = Duration.of(times.linger) + Duration.of(times.metadata) + connects
-    waits_for_answers = deployment.acks is not Acks.NONE
+    waits_for_answers = deployment.producer.acks is not Acks.NONE
     return _may_reach(times.delivery_timeout.least, connected + answered) or (
         waits_for_answers and _may_reach(times.request_timeout.least, answered)
     )
@@ -62,17 +68,17 @@ def _sends_take_long(deployment: Deployment) -> bool:
 
 def _retries_may_run_out(deployment: Deployment) -> bool:
     times = deployment.durations
-    if deployment.acks is Acks.NONE or deployment.retries <= UNLIMITED_ATTEMPTS:
+    if deployment.producer.acks is Acks.NONE or deployment.producer.retries <= UNLIMITED_ATTEMPTS:
         return False
     longest = times.delivery_timeout.most
-    in_time = longest is None or times.retries_take_at_least(deployment.retries) < longest
+    in_time = longest is None or times.retries_take_at_least(deployment.producer.retries) < longest
     return in_time and recovery_of(deployment).retries_run_out
 
 
 def _errors_may_come_at_the_end(deployment: Deployment) -> bool:
-    renumbers = recovery_of(deployment).late_errors_renumber and not deployment.sender.late_errors_count
+    renumbers = recovery_of(deployment).late_errors_renumber and not deployment.producer.sender.late_errors_count
     ends = deployment.durations.delivery_timeout.most is not None and deployment.bounds.records > 1
-    return renumbers and ends and bool((BROKER_FAULTS | FALLS_SILENT | LOSES_REQUESTS) & deployment.possible_faults)
+    return renumbers and ends and bool((BROKER_FAULTS | FALLS_SILENT | LOSES_REQUESTS) & deployment.faults.possible)
 
 
 def _polls_too_late(deployment: Deployment) -> bool:
@@ -86,17 +92,19 @@ def _may_reach(most: int, needed: Duration) -> bool:
 
 
 def _logs_are_cut_short(deployment: Deployment) -> bool:
-    possible = deployment.possible_faults
-    return bool(FALLS_SILENT & possible) or (deployment.unclean_leader_election and bool(possible & BROKER_FAULTS))
+    possible = deployment.faults.possible
+    return bool(FALLS_SILENT & possible) or (
+        deployment.cluster.unclean_leader_election and bool(possible & BROKER_FAULTS)
+    )
 
 
 def _compacts_transactions(deployment: Deployment) -> bool:
-    return deployment.compaction is not None and deployment.transactional is not None
+    return deployment.cluster.compaction is not None and deployment.producer.transactional is not None
 
 
 def _stores_offsets_itself(deployment: Deployment) -> bool:
-    by_itself = not deployment.commit.is_by_client or deployment.sink is Sink.TRANSACTIONAL
-    return by_itself and deployment.outages_of_consumer > 0 and _logs_are_cut_short(deployment)
+    by_itself = not deployment.application.commit.is_by_client or deployment.application.sink is Sink.TRANSACTIONAL
+    return by_itself and outages_of_consumer(deployment) > 0 and _logs_are_cut_short(deployment)
 
 
 BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
@@ -108,13 +116,13 @@ TAKE_MARKERS_FOR_RECORDS = ((3, 1, 0), (3, 1, 1), (3, 2, 0))
 READ_IN_TIME = Granted(
     "assumes that records are read and processed before retention.ms deletes them, however long brokers are away "
     "and workers take",
-    lambda deployment: deployment.reading_in_time_is_assumed,
+    lambda deployment: reading_in_time_is_assumed(deployment),
 )
 
 READ_IN_SIZE = Granted(
     "assumes that records are read and processed before retention.bytes deletes them: no file tells how soon the "
     "log reaches this size",
-    lambda deployment: deployment.deletes_for_size,
+    lambda deployment: deployment.cluster.deletes_for_size,
 )
 
 OF_READING = (READ_IN_TIME, READ_IN_SIZE)
@@ -140,14 +148,14 @@ SENT_IN_TIME = Granted(
 
 DELETES_READ_IN_TIME = Granted(
     "assumes that tombstones are read before delete.retention.ms ends, however often and long clients are away",
-    lambda deployment: deployment.deletes_in_time_are_assumed,
+    lambda deployment: deletes_in_time_are_assumed(deployment),
     READING,
 )
 
 POLLS_WAIT = Granted(
     "assumes that poll() waits until the consumer has joined its group and fetched: with a shorter timeout each "
     "of these steps takes a poll, with poll_interval between two polls",
-    lambda deployment: deployment.reading_is_timed and deployment.outages_of_consumer > 0,
+    lambda deployment: reading_is_timed(deployment) and outages_of_consumer(deployment) > 0,
     READING,
     only_in_time=True,
 )
@@ -161,15 +169,15 @@ OFFSETS_HAVE_EPOCHS = Granted(
 GOES_BACK_TO_THE_END = Granted(
     "assumes that a consumer beyond the end of a log that was truncated within one leader epoch goes back to that"
     " end, although Kafka resets the consumer by auto.offset.reset",
-    lambda deployment: deployment.restart_before_fenced and bool(FALLS_SILENT & deployment.possible_faults),
+    lambda deployment: deployment.cluster.restart_before_fenced and bool(FALLS_SILENT & deployment.faults.possible),
     READING,
 )
 
 FORWARDED_IN_ORDER = Granted(
     "assumes that a record written to a retry topic is processed at once, although other records can overtake it there",
     lambda deployment: (
-        deployment.on_processing_error is OnProcessingError.FORWARD
-        and Fault.FAILED_PROCESSING in deployment.possible_faults
+        deployment.application.on_processing_error is OnProcessingError.FORWARD
+        and Fault.FAILED_PROCESSING in deployment.faults.possible
     ),
     frozenset({"processing-order"}),
 )
@@ -184,8 +192,8 @@ CAUGHT_UP_SOON = Granted(
     "assumes that a replica that starts with an empty disk catches up as soon as the modelled records are copied,"
     " however much else the partition holds",
     lambda deployment: (
-        Fault.REASSIGNMENT in deployment.possible_faults
-        or (Fault.DISK_LOSS in deployment.possible_faults and deployment.replicas > 1)
+        Fault.REASSIGNMENT in deployment.faults.possible
+        or (Fault.DISK_LOSS in deployment.faults.possible and deployment.cluster.replicas > 1)
     ),
     only_in_time=True,
 )
@@ -193,18 +201,22 @@ CAUGHT_UP_SOON = Granted(
 EPOCHS_SURVIVE = Granted(
     "assumes that brokers of 3.7 know their leader epochs after a power loss, although they do not force the file"
     " of leader epochs to disk when they truncate (KAFKA-16541)",
-    lambda deployment: deployment.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.possible_faults,
+    lambda deployment: deployment.cluster.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.faults.possible,
 )
 
 DELETES_WHAT_IS_COMMITTED = Granted(
     "assumes that brokers of 0.11 are of 0.11.0.1 or later: in 0.11.0.0 a leader can delete records above its "
     "high watermark, and its followers then fetch no more until they are restarted (KAFKA-5634)",
-    lambda deployment: deployment.kafka[:2] == (0, 11) and deployment.records_expire_unread and deployment.replicas > 1,
+    lambda deployment: (
+        deployment.cluster.kafka[:2] == (0, 11)
+        and records_expire_unread(deployment)
+        and deployment.cluster.replicas > 1
+    ),
 )
 
 REPLACED = Granted(
     "assumes that another member of the group replaces a consumer that does not poll for max.poll.interval.ms",
-    lambda deployment: deployment.reading_is_timed and _polls_too_late(deployment),
+    lambda deployment: reading_is_timed(deployment) and _polls_too_late(deployment),
     READING,
     only_in_time=True,
 )
@@ -221,8 +233,8 @@ PARTITIONS_APART = Granted(
     "this partition as well: name the fault failure-elsewhere to include such failures",
     lambda deployment: (
         recovery_of(deployment).suffers_elsewhere
-        and deployment.transactional is None
-        and Fault.FAILURE_ELSEWHERE not in deployment.possible_faults
+        and deployment.producer.transactional is None
+        and Fault.FAILURE_ELSEWHERE not in deployment.faults.possible
     ),
     DUPLICATES | ORDER | {"no-dropped-record", "no-gap"},
 )
@@ -234,7 +246,7 @@ REMEMBERED = Granted(
         recovery_of(deployment).retries_at_any_time
         and deployment.durations.delivery_timeout.most is None
         and deployment.durations.producer_ids_kept.most is not None
-        and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.possible_faults)
+        and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.faults.possible)
     ),
     DUPLICATES | ORDER,
 )
@@ -243,46 +255,48 @@ REMEMBERED = Granted(
 SENDS_OFTEN = Granted(
     "assumes that the producer sends, and retries, more often than retention.ms deletes records: brokers before "
     "2.5 forget a producer when they delete its last record, and the producer then numbers from 0 again",
-    lambda deployment: deployment.sending_in_time_is_assumed,
+    lambda deployment: sending_in_time_is_assumed(deployment),
 )
 
 KNOWN_AFTER_DELETION = Granted(
     "assumes that brokers know the producer when they start or copy a log, although its records can be deleted by"
     " then: brokers accept any number from an unknown producer, and two records in flight could change places",
     lambda deployment: (
-        deployment.idempotence
-        and deployment.transactional is None
-        and deployment.replicas > 1
-        and deployment.records_expire_unread
-        and not deployment.brokers_forget_deleted
-        and bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & deployment.possible_faults)
+        deployment.producer.idempotence
+        and deployment.producer.transactional is None
+        and deployment.cluster.replicas > 1
+        and records_expire_unread(deployment)
+        and not brokers_forget_deleted(deployment)
+        and bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & deployment.faults.possible)
     ),
     DUPLICATES | ORDER,
 )
 
 ONE_CONNECTION = Granted(
     "assumes that requests of a producer with acks=0 are executed in order, also over a new connection",
-    lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
+    lambda deployment: deployment.producer.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.faults.possible),
     ORDER,
 )
 
 INPUT_LASTS = Granted(
     "assumes that the input of the producer application keeps the position that the application commits there, "
     "and gives it the records behind that position again, in the same order",
-    lambda deployment: deployment.on_restart.has_position and bool(ENDS_PRODUCER & deployment.possible_faults),
+    lambda deployment: (
+        deployment.application.on_restart.has_position and bool(ENDS_PRODUCER & deployment.faults.possible)
+    ),
     frozenset({"no-silent-loss", "no-loss", "no-dropped-record"}) | DUPLICATES | ORDER,
 )
 
 COORDINATOR_LASTS = Granted(
     "assumes that the transaction coordinator keeps its decisions: name the fault lost-transaction-state to "
     "include their loss from __transaction_state",
-    lambda deployment: deployment.transactional is not None and not deployment.transaction_state_may_be_lost,
+    lambda deployment: deployment.producer.transactional is not None and not transaction_state_may_be_lost(deployment),
 )
 
 MARKERS_IN_TIME = Granted(
     "assumes that the transaction coordinator is answered in the end, and that none of its requests for a marker "
     "is late",
-    lambda deployment: deployment.transactional is not None,
+    lambda deployment: deployment.producer.transactional is not None,
 )
 
 MARKERS_SEEN = Granted(
@@ -290,8 +304,8 @@ MARKERS_SEEN = Granted(
     "delete.retention.ms after the cleaner first passed over it, however often brokers are away",
     lambda deployment: (
         _compacts_transactions(deployment)
-        and deployment.replicas > 1
-        and not deployment.drops_markers
+        and deployment.cluster.replicas > 1
+        and not drops_markers(deployment)
         and bool(deployment.faults.any_number)
     ),
 )
@@ -299,20 +313,20 @@ MARKERS_SEEN = Granted(
 KEYS_OF_THEIR_OWN = Granted(
     "assumes that no record has a key of four bytes that are the number 0 or 1: brokers before 3.1.2 and 3.2.1 "
     "mistake a marker for an older record with that key, and can remove the marker too early (KAFKA-14055)",
-    lambda deployment: _compacts_transactions(deployment) and deployment.kafka in TAKE_MARKERS_FOR_RECORDS,
+    lambda deployment: _compacts_transactions(deployment) and deployment.cluster.kafka in TAKE_MARKERS_FOR_RECORDS,
 )
 
 COMMITS_LAST = Granted(
     "assumes that the brokers keep the committed offsets of the group: name the fault lost-offsets to include "
     "their loss from the topic of offsets",
-    lambda deployment: deployment.brokers_keep_offsets and Fault.LOST_OFFSETS not in deployment.possible_faults,
+    lambda deployment: brokers_keep_offsets(deployment) and Fault.LOST_OFFSETS not in deployment.faults.possible,
     READING,
 )
 
 RESULTS_LAST = Granted(
     "assumes that the topic of the results keeps committed transactions, that readers of results use "
     "isolation.level=read_committed, and that no request of the producer of results is late",
-    lambda deployment: deployment.sink is Sink.KAFKA,
+    lambda deployment: deployment.application.sink is Sink.KAFKA,
     READING,
 )
 
@@ -347,7 +361,7 @@ EVERYTHING = (
 """All modelling assumptions except :data:`OF_READING`."""
 
 
-def taken_for_granted(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
+def assumptions_behind(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
     """Yield the texts of the modelling assumptions behind a pass of the property ``name``.
 
     ``reads``: the property's part of the system has the consumer's position. ``in_time``: the pass rests on timing.

@@ -9,9 +9,9 @@ from typing import Any
 
 from checker.budget import Budget
 from checker.check import Run, prepare_groups
-from checker.claimed import PASSES, granted_of, reductions_of
 from checker.questions import Group, Prepared, group
 from checker.reductions.choice import Reduction
+from checker.statements import PASSES, assumptions_of_pass, reductions_of
 from checker.tampered import compare
 from checker.verify import counted
 from model.deployment import from_document
@@ -202,9 +202,9 @@ def _compare_fewer(again: _Again, parts: Sequence[_Part], faults: int, said: Map
 def _compare_notes(again: _Again, fewer: Deployment, one: Group, told: Document, found: Verdict) -> None:
     """Compare notes, except modelling assumptions and notes about questions left open by a limit."""
     here = {"status": str(found.status), "lemmas": found.lemmas}
-    granted = granted_of(again.deployment, again.prepared, one, found.property, told)
-    granted_here = granted_of(fewer, again.prepared, one, found.property, here)
-    said = told["notes"][: len(told["notes"]) - len(granted)]
+    assumed = assumptions_of_pass(again.deployment, again.prepared, one, found.property, told)
+    granted_here = assumptions_of_pass(fewer, again.prepared, one, found.property, here)
+    said = told["notes"][: len(told["notes"]) - len(assumed)]
     notes = list(found.notes[: len(found.notes) - len(granted_here)])
     if told["status"] not in PASSES:
         said = [note for note in said if not note.startswith(LEFT_OPEN)]

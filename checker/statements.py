@@ -9,7 +9,7 @@ from typing import Any
 
 from checker.budget import ANSWERED_TO
 from checker.check import question_ids
-from checker.granted import taken_for_granted
+from checker.modelling_assumptions import assumptions_behind
 from checker.questions import Group, Prepared
 from checker.reductions.choice import Reduction, UnknownReduction, chosen
 from checker.tampered import TamperedDocument, compare
@@ -145,18 +145,18 @@ def contradiction(deployment: Deployment, said: Document) -> str | None:
 
 def _grants(deployment: Deployment, prepared: Prepared, one: Group, prop: Property, said: Document) -> None:
     """Raise TamperedDocument if the notes of a pass do not end with its modelling assumptions."""
-    granted = granted_of(deployment, prepared, one, prop.name, said)
-    if granted and said["notes"][-len(granted) :] != granted:
+    assumed = assumptions_of_pass(deployment, prepared, one, prop.name, said)
+    if assumed and said["notes"][-len(assumed) :] != assumed:
         raise TamperedDocument(f"{prop.name}: its notes do not list the modelling assumptions for this deployment")
 
 
-def granted_of(deployment: Deployment, prepared: Prepared, one: Group, name: str, said: Document) -> list[str]:
+def assumptions_of_pass(deployment: Deployment, prepared: Prepared, one: Group, name: str, said: Document) -> list[str]:
     """Return the modelling assumptions behind a verdict, as notes; an empty list if the verdict is no pass."""
     if said["status"] not in PASSES:
         return []
     seen = {variable.name for variable in one.cones[name].variables}
     reads = prepared.model.pipeline.consumer.position.name in seen
-    return list(taken_for_granted(deployment, name, reads=reads, in_time=bool(said["lemmas"])))
+    return list(assumptions_behind(deployment, name, reads=reads, in_time=bool(said["lemmas"])))
 
 
 def reductions_of(document: Document) -> frozenset[Reduction]:

@@ -39,7 +39,7 @@ def run_along(actions: Iterable[Action]) -> Run:
     return tuple((action.name, tuple(sorted(action.arguments.items()))) for action in actions)
 
 
-class Survival:
+class RunTransfer:
     """A test of other deployments' runs on a model."""
 
     def __init__(self, model: Model) -> None:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from checker import cli
 from checker.budget import Budget
-from checker.recount import recount
+from checker.reexploration import recount
 from checker.tampered import TamperedDocument
 
 DEPLOYMENT = """

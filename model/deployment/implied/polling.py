@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from model.deployment.choices import Processing
+from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import brokers_may_be_away, outages_of_consumer
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity, longest
 from model.faults import DELAYS_READING, FALLS_SILENT
-
-if TYPE_CHECKING:
-    from model.deployment.deployment import Deployment
 
 REQUESTS_TO_START = 14
 """Messages, both ways, until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
@@ -40,16 +37,16 @@ def until_next_poll(
     """
     times = deployment.durations
     until = between_polls(deployment) + Duration.of(times.metadata) + Duration.of(times.network, 2)
-    if deployment.consumer_waits_for_bytes:
+    if deployment.consumer.waits_for_bytes:
         until = until + Duration.of(times.consumer_fetch_wait)
-    replaced = consumer_was_out and deployment.outages_of_consumer
+    replaced = consumer_was_out and outages_of_consumer(deployment)
     if replaced:
         until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
-        until = until + Duration.of(times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
-        until = until + times.until_assigned if deployment.rebalancing.by_brokers else until
-    if brokers_were_out and deployment.possible_faults & DELAYS_READING:
+        until = until + Duration.of(times.network, 3 * deployment.consumer.connects + REQUESTS_TO_START)
+        until = until + times.until_assigned if deployment.consumer.rebalancing.by_brokers else until
+    if brokers_were_out and deployment.faults.possible & DELAYS_READING:
         until = until + Duration.of(times.consumer_request) + _connects_again(deployment)
-    if brokers_were_out and FALLS_SILENT & deployment.possible_faults and replaced:
+    if brokers_were_out and FALLS_SILENT & deployment.faults.possible and replaced:
         until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
     return until
 
@@ -62,12 +59,12 @@ def until_committed(deployment: Deployment) -> Duration:
     """
     times = deployment.durations
     until = between_polls(deployment) + Duration.of(times.network, 2)
-    if deployment.brokers_may_be_away:
+    if brokers_may_be_away(deployment):
         until = until + Duration.of(times.consumer_request, CLIENT_LOOKS) + Duration.of(times.metadata)
         until = until + _connects_again(deployment)
-    if deployment.commit.is_by_client or deployment.commits_on_timer:
+    if deployment.application.commit.is_by_client or deployment.consumer.commits_on_timer:
         until = until + Duration.of(times.auto_commit)
-    if not deployment.commit.is_by_client and deployment.processing is Processing.HANDED_OFF:
+    if not deployment.application.commit.is_by_client and deployment.application.processing is Processing.HANDED_OFF:
         until = until + Duration.of(times.processing_time)
     return until
 
@@ -75,7 +72,7 @@ def until_committed(deployment: Deployment) -> Duration:
 def _connects_again(deployment: Deployment) -> Duration:
     """Return the time in which a consumer that noticed a broker's end finds the new broker and connects to it."""
     times = deployment.durations
-    until = Duration.of(times.network, 2 * deployment.consumer_connects + REQUESTS_TO_FIND)
+    until = Duration.of(times.network, 2 * deployment.consumer.connects + REQUESTS_TO_FIND)
     for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
         until = until + Duration.of(pause, 1 + JITTER)
     return until
@@ -85,7 +82,7 @@ def until_replaced(deployment: Deployment) -> Duration:
     """Return the time until another member gets the partition of a member that polls too late (semantics 12, C10)."""
     times = deployment.durations
     until = Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
-    return until + times.until_assigned if deployment.rebalancing.by_brokers else until
+    return until + times.until_assigned if deployment.consumer.rebalancing.by_brokers else until
 
 
 def until_discovered(deployment: Deployment) -> Duration:

@@ -1,4 +1,4 @@
-"""A deployment under trial: the known runs that it also has, and its exploration for some properties."""
+"""A candidate deployment: the known runs that it also has, and its exploration for some properties."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import cached_property
 from checker.budget import Budget
 from checker.check import Run
 from checker.questions import Prepared, group, prepare
-from checker.survival import Counterexample, Survival
+from checker.run_transfer import Counterexample, RunTransfer
 from model.deployment.deployment import Deployment
 from model.pipeline import build
 from properties.catalogue import properties_of
 
 
-class Trial:
+class Candidate:
     """A deployment with its model, which is built once, and prepared for exploring only if needed.
 
     The fewer kinds of fault are possible, the smaller is the model.
@@ -29,8 +29,8 @@ class Trial:
         return prepare(self._model)
 
     @cached_property
-    def _survival(self) -> Survival:
-        return Survival(self._model)
+    def _survival(self) -> RunTransfer:
+        return RunTransfer(self._model)
 
     def has(self, counterexample: Counterexample) -> bool:
         """Tell whether the run is possible here, and violates the same property, which proves that the property does

@@ -14,7 +14,7 @@ from checker.cli.errors import complain, fail
 
 if TYPE_CHECKING:
     from checker.bundle import Bundle
-    from checker.recount import Recounted
+    from checker.reexploration import Recounted
     from checker.verify import Verification
 
 ZIP = b"PK"
@@ -83,7 +83,7 @@ class Found:
 def verify_bundle(file: Path, *, again: bool) -> Found:
     """Verify a bundle. End the command if a part differs from what was written."""
     bundle = load_bundle(file)
-    from checker.recheck import is_of_this_model, of_another_model, recheck, same_deployment
+    from checker.bundle_check import is_of_this_model, of_another_model, recheck, same_deployment
     from checker.tampered import TamperedDocument
 
     whole = f"hashes: correct for all {len(bundle.members) + 1} members and for the directory"
@@ -101,7 +101,7 @@ def verify_bundle(file: Path, *, again: bool) -> Found:
 
 def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Found:
     """Verify a result that was read from a file. End the command if a part differs from what was written."""
-    from checker.recheck import is_of_this_model, of_another_model
+    from checker.bundle_check import is_of_this_model, of_another_model
     from checker.tampered import TamperedDocument
     from checker.verify import verify
 
@@ -134,7 +134,7 @@ def _count_again(document: Mapping[str, Any]) -> Recounted:
     """Explore the deployment of a result again, and compare the counts. Raise TamperedDocument."""
     from checker.budget import Budget
     from checker.interruption import interrupts
-    from checker.recount import NothingCounted, Recounted, RecountStopped, recount
+    from checker.reexploration import NothingCounted, Recounted, RecountStopped, recount
 
     budget = Budget()
     try:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, isfinite
-from typing import TYPE_CHECKING
 
-from model.deployment.polling import until_committed, until_discovered, until_next_poll, until_replaced
+from model.deployment.deployment import Deployment
+from model.deployment.implied.commits import commits_may_be_missed
+from model.deployment.implied.outages import outages_of_consumer, replacements_of_consumer
+from model.deployment.implied.polling import until_committed, until_discovered, until_next_poll, until_replaced
+from model.deployment.implied.processing import retries_processing
 from model.durations import JITTER, STOPS_WITHIN, Quantity, longest
 from model.faults import BREAKS_CONNECTIONS, Fault
-
-if TYPE_CHECKING:
-    from model.deployment.deployment import Deployment
 
 
 def gets_too_old(deployment: Deployment, kept: Quantity) -> bool:
@@ -41,7 +41,7 @@ def may_get_too_old(deployment: Deployment, kept: Quantity) -> bool:
 
 def outlasts_brokers(deployment: Deployment, kept: Quantity) -> bool:
     """Tell whether a broker can lack records until their time ``kept`` is over."""
-    return deployment.replicas > 1 and _is_over_after(sum(_for_brokers(deployment)), kept, _sending(deployment))
+    return deployment.cluster.replicas > 1 and _is_over_after(sum(_for_brokers(deployment)), kept, _sending(deployment))
 
 
 def retries_outlast(deployment: Deployment, kept: Quantity) -> bool:
@@ -52,7 +52,7 @@ def retries_outlast(deployment: Deployment, kept: Quantity) -> bool:
     times = deployment.durations
     until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
     takes = sum(most for most in until if most is not None) if until[0] is not None else 0
-    return bool(deployment.possible_faults) and takes >= longest(kept)
+    return bool(deployment.faults.possible) and takes >= longest(kept)
 
 
 def _sending(deployment: Deployment) -> float:
@@ -76,10 +76,10 @@ def _for_clients(deployment: Deployment) -> Iterator[float]:
 
 
 def _for_consumer(deployment: Deployment) -> float:
-    outages, replaced = deployment.outages_of_consumer, deployment.replacements_of_consumer
+    outages, replaced = outages_of_consumer(deployment), replacements_of_consumer(deployment)
     crashes = outages - replaced
     away = crashes * longest(deployment.durations.application_restart) if crashes else 0
-    if deployment.group == "unaware":
+    if deployment.application.group == "unaware":
         away += until_discovered(deployment).at_most() or inf
     if replaced:
         away += replaced * (until_replaced(deployment).at_most() or inf)
@@ -90,19 +90,19 @@ def _for_consumer(deployment: Deployment) -> float:
 def _for_commits(deployment: Deployment) -> float:
     """Return the time for records that a restarted consumer reads again because they were returned but not
     committed."""
-    if not deployment.commits_may_be_missed:
+    if not commits_may_be_missed(deployment):
         return 0
     most = until_committed(deployment).at_most()
-    return deployment.outages_of_consumer * (inf if most is None else most)
+    return outages_of_consumer(deployment) * (inf if most is None else most)
 
 
 def _for_workers(deployment: Deployment) -> float:
     """Return the time for records that a group reads again after a crash because workers commit; endless retries give
     inf."""
-    if deployment.retries_processing:
+    if retries_processing(deployment):
         return inf
-    crashes = deployment.at_most(Fault.CONSUMER_CRASH) + deployment.replacements_of_consumer
-    by_workers = deployment.processing == "handed-off" and deployment.commit.follows_processing
+    crashes = deployment.faults.limit_of(Fault.CONSUMER_CRASH) + replacements_of_consumer(deployment)
+    by_workers = deployment.application.processing == "handed-off" and deployment.application.commit.follows_processing
     return crashes * longest(deployment.durations.processing_time) if by_workers and crashes else 0
 
 
@@ -116,7 +116,7 @@ def _for_brokers(deployment: Deployment) -> Iterator[float]:
     reached = (1 + float(JITTER)) * max(longest(times.consumer_reconnect), longest(times.metadata))
     found = longest(times.broker_session) * 2 + longest(times.election) + reached
     for kind, away in most.items():
-        if count := deployment.at_most(kind):
+        if count := deployment.faults.limit_of(kind):
             yield count * longest(away)
             yield count * longest(STOPS_WITHIN) if kind is Fault.SHUTDOWN else 0
             yield count * found

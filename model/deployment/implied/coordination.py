@@ -1,0 +1,19 @@
+"""What can go wrong between a producer and the coordinator of its transactions (semantics 4.1, 11.4, 11.7)."""
+
+from __future__ import annotations
+
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+
+
+def transactions_split(deployment: Deployment) -> bool:
+    """Tell whether the coordinator can mistake a later part of a transaction for another transaction (semantics 4.1,
+    11.7)."""
+    producer = deployment.producer
+    unfenced = not producer.timeouts_fence and Fault.TRANSACTION_TIMEOUT in deployment.faults.possible
+    return producer.sender.bumps_within or unfenced
+
+
+def transaction_state_may_be_lost(deployment: Deployment) -> bool:
+    """Tell whether the coordinator of the producer's transactions can lose its state (semantics 11.4)."""
+    return deployment.producer.transactional is not None and Fault.LOST_TRANSACTION_STATE in deployment.faults.possible

@@ -1,0 +1,51 @@
+"""Outages of applications and brokers that the assumed faults can cause."""
+
+from __future__ import annotations
+
+from model.deployment.choices import OnProcessingError
+from model.deployment.deployment import Deployment
+from model.durations import longest
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, REPLACES_MEMBER, Fault
+
+
+def modelled_brokers(deployment: Deployment) -> int:
+    """Return the number of modelled brokers: those with a replica, and one to which a replica can be moved."""
+    return deployment.cluster.replicas + int(Fault.REASSIGNMENT in deployment.faults.possible)
+
+
+def ends_of_producer(deployment: Deployment) -> int:
+    """Return the number of times that the producer application can end and restart, whatever the total of faults."""
+    return sum(dict(deployment.faults.at_most).get(kind, 0) for kind in ENDS_PRODUCER)
+
+
+def outages_of_consumer(deployment: Deployment) -> int:
+    """Return the number of times that the consumer's process can end."""
+    closes = deployment.application.on_processing_error is OnProcessingError.CLOSE
+    closed = deployment.faults.limit_of(Fault.FAILED_PROCESSING) if closes else 0
+    return deployment.faults.limit_of(Fault.CONSUMER_CRASH) + replacements_of_consumer(deployment) + closed
+
+
+def replacements_of_consumer(deployment: Deployment) -> int:
+    """Return the number of times that the group can assign the partition to another member while the previous member
+    keeps running."""
+    return sum(deployment.faults.limit_of(kind) for kind in REPLACES_MEMBER)
+
+
+def brokers_may_be_away(deployment: Deployment) -> bool:
+    """Tell whether a broker can be unreachable for clients and other brokers, or unaware of decisions."""
+    return bool(deployment.faults.possible & (BREAKS_CONNECTIONS | {Fault.CUT_OFF}))
+
+
+def leader_may_return_unnoticed(deployment: Deployment) -> bool:
+    """Tell whether a send can wait until its end for a leader that dies and continues in the same epoch (3.3 to 3.9,
+    6.4)."""
+    times = deployment.durations
+    noticed = 2 * longest(times.broker_session) + longest(times.election) + longest(times.network)
+    breaks = bool(BREAKS_CONNECTIONS & deployment.faults.possible)
+    return deployment.cluster.restart_before_fenced and breaks and times.delivery_timeout.least <= noticed
+
+
+def answers_may_be_late(deployment: Deployment) -> bool:
+    """Tell whether a leader's answer to a follower can come from another log than the leader's present one (semantics
+    6.1)."""
+    return deployment.cluster.copies_newer_epochs and Fault.LATE_ANSWER in deployment.faults.possible
