@@ -16,7 +16,7 @@ from model.deployment.implied.commits import brokers_keep_offsets
 from model.deployment.implied.coordination import transaction_state_may_be_lost
 from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
-from model.deployment.implied.outages import outages_of_consumer
+from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.recovery.choosing import recovery_of
@@ -113,6 +113,9 @@ BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_
 TAKE_MARKERS_FOR_RECORDS = ((3, 1, 0), (3, 1, 1), (3, 2, 0))
 """Releases, among those with modelled transactions, in which the cleaner also looks for the keys of markers."""
 
+REGISTERS_SHUTDOWNS = (4, 0)
+"""The first release that requires a metadata.version of 3.3-IV3 or later."""
+
 READ_IN_TIME = Granted(
     "assumes that records are read and processed before retention.ms deletes them, however long brokers are away "
     "and workers take",
@@ -202,6 +205,27 @@ EPOCHS_SURVIVE = Granted(
     "assumes that brokers of 3.7 know their leader epochs after a power loss, although they do not force the file"
     " of leader epochs to disk when they truncate (KAFKA-16541)",
     lambda deployment: deployment.cluster.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.faults.possible,
+)
+
+FETCHES_NAME_INCARNATIONS = Granted(
+    "assumes the metadata.version of the brokers' release: with one before 3.5-IV1, which an upgraded cluster keeps"
+    " until somebody raises it, a replica that lost its log can join the ISR for what it fetched before (KIP-903)",
+    lambda deployment: (
+        not deployment.cluster.old_fetches_count
+        and modelled_brokers(deployment) > 1
+        and bool(FALLS_SILENT & deployment.faults.possible)
+    ),
+)
+
+SHUTDOWNS_ARE_REGISTERED = Granted(
+    "assumes the metadata.version of the brokers' release: with one before 3.3-IV3, which an upgraded cluster keeps"
+    " until somebody raises it, a broker that is being stopped can join the ISR again (KIP-841)",
+    lambda deployment: (
+        not deployment.cluster.zookeeper
+        and deployment.cluster.kafka < REGISTERS_SHUTDOWNS
+        and modelled_brokers(deployment) > 1
+        and Fault.SHUTDOWN in deployment.faults.possible
+    ),
 )
 
 DELETES_WHAT_IS_COMMITTED = Granted(
@@ -346,6 +370,8 @@ EVERYTHING = (
     RETRIES_LAST,
     CAUGHT_UP_SOON,
     EPOCHS_SURVIVE,
+    FETCHES_NAME_INCARNATIONS,
+    SHUTDOWNS_ARE_REGISTERED,
     DELETES_WHAT_IS_COMMITTED,
     REPLACED,
     POLLS_WAIT,

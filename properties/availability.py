@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import agreed_prefix
+from model.consuming.consumer import agrees
 from model.deployment.choices import Acks
 from model.log.visibility import end_of_reading
 from model.state.pipeline import Pipeline, Replica
@@ -17,8 +17,8 @@ from properties.situations import on_serving_leader
 def has_read_all(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Build the condition that the consumer runs and has read everything that this leader can deliver."""
     consumer = pipeline.consumer
-    agrees = agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= consumer.position.term
-    return z3.And(consumer.running.is_set, agrees, consumer.position.term == end_of_reading(pipeline, leader))
+    at_end = consumer.position.term == end_of_reading(pipeline, leader)
+    return z3.And(consumer.running.is_set, agrees(pipeline, leader), at_end)
 
 
 def back_to_work(pipeline: Pipeline) -> z3.BoolRef:

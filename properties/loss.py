@@ -7,7 +7,7 @@ from itertools import combinations
 
 import z3
 
-from model.consuming.consumer import unprocessed, validated
+from model.consuming.consumer import unprocessed, valid_committed, valid_position
 from model.consuming.reading import is_no_loss, was_passed_rightly
 from model.faults import Fault
 from model.language import State, Variable
@@ -69,8 +69,7 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
     will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not pipeline.deployment.application.commits_at_once))
 
     def passed(leader: Replica) -> z3.BoolRef:
-        committed = validated(pipeline, leader, consumer.committed.term, consumer.committed_epoch.term)
-        position = validated(pipeline, leader, consumer.position.term, consumer.position_epoch.term)
+        committed, position = valid_committed(pipeline, leader), valid_position(pipeline, leader)
 
         def here(offset: int) -> z3.BoolRef:
             coming = z3.And(consumer.running.is_set, position <= offset)

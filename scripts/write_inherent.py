@@ -42,6 +42,7 @@ from model.deployment import yaml_tree
 from model.deployment.deployment import Deployment
 from model.deployment.era import FIRST_KRAFT, LAST_ZOOKEEPER, ZOOKEEPER
 from model.deployment.errors import DeploymentError
+from model.deployment.libraries import LIBRARIES
 from model.deployment.release import LAST_PATCH, lines
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.yaml_reader import deployment_by
@@ -72,8 +73,10 @@ class Asked:
 
     @property
     def version(self) -> str:
-        """The version of the client in the computation."""
-        return self.until or self.kafka
+        """The version of the client in the computation: of the newest line, the newest patch that is known."""
+        library = LIBRARIES.get(self.client)
+        newest = "" if library is None else ".".join(map(str, library.newest))
+        return newest if newest.startswith(f"{self.until}.") else self.until or self.kafka
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from checker.export.names import identifier
-from model.consuming.consumer import agreed_prefix, unprocessed, validated
+from model.consuming.consumer import agreed_prefix, unprocessed, valid_committed, valid_position
 from model.language import Action
 from model.producing import application, produce
 from model.recovery import java
@@ -59,13 +59,13 @@ def _of_broker(pipeline: Pipeline, one: Replica) -> Iterator[Definition]:
     yield Definition(f"{name}_eligible", controller.eligible(pipeline, one.number), _says(controller.eligible))
     without = controller.elect_clean(pipeline, one.number)
     yield Definition(f"leader_without_{name}", without, _says(controller.elect_clean))
-    for what, offset, epoch in (
-        ("position", consumer.position, consumer.position_epoch),
-        ("committed", consumer.committed, consumer.committed_epoch),
+    for what, valid, epoch in (
+        ("position", valid_position, consumer.position_epoch),
+        ("committed", valid_committed, consumer.committed_epoch),
     ):
-        agreed, valid = agreed_prefix(pipeline, one, epoch.term), validated(pipeline, one, offset.term, epoch.term)
+        agreed = agreed_prefix(pipeline, one, epoch.term)
         yield Definition(f"{name}_agrees_to_{what}", agreed, _says(agreed_prefix))
-        yield Definition(f"{name}_valid_{what}", valid, _says(validated))
+        yield Definition(f"{name}_valid_{what}", valid(pipeline, one), _says(valid))
 
 
 def _of_follower(pipeline: Pipeline, follower: Replica, leader: Replica) -> Iterator[Definition]:

@@ -51,6 +51,11 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
     """Return the offset at which a consumer goes on after a truncation: where logs diverge, or by policy (8, D5)."""
     if pipeline.deployment.consumer.checks_epochs:
         return agreed_prefix(pipeline, leader, position_epoch)
+    return goes_by_policy(pipeline, leader)
+
+
+def goes_by_policy(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """Return the offset at which a consumer goes on whose position is beyond the leader's log (10, D5)."""
     if pipeline.deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
         return end_of_reading(pipeline, leader)
     return z3.IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
@@ -65,6 +70,48 @@ def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, positi
     return z3.If(agreed < position, goes_back_to(pipeline, leader, position_epoch), position)
 
 
+def starts_unchecked(pipeline: Pipeline) -> bool:
+    """Tell whether a consumer checks its position by epochs, but not the committed offset that it starts at (4.1)."""
+    return pipeline.deployment.consumer.checks_epochs and not pipeline.deployment.consumer.checks_starts
+
+
+def is_unchecked(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether such a consumer has read nothing since its start, so that its position can still be unchecked."""
+    return pipeline.consumer.leader_epoch.term == 0
+
+
+@shared
+def valid_position(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """Return the offset at which a running consumer goes on to read this leader's log."""
+    consumer = pipeline.consumer
+    checked = validated(pipeline, leader, consumer.position.term, consumer.position_epoch.term)
+    if not starts_unchecked(pipeline):
+        return checked
+    return z3.If(is_unchecked(pipeline), _in_range(pipeline, leader, consumer.position.term), checked)
+
+
+@shared
+def valid_committed(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """Return the offset at which a consumer that starts at the committed offset begins to read this leader's log."""
+    consumer = pipeline.consumer
+    if starts_unchecked(pipeline):
+        return _in_range(pipeline, leader, consumer.committed.term)
+    return validated(pipeline, leader, consumer.committed.term, consumer.committed_epoch.term)
+
+
+def _in_range(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
+    return z3.If(leader.log.end.term < offset, goes_by_policy(pipeline, leader), offset)
+
+
+def agrees(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """Tell whether the consumer finds no difference between its position and this leader's log."""
+    consumer = pipeline.consumer
+    agreed = agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= consumer.position.term
+    if not starts_unchecked(pipeline):
+        return agreed
+    return z3.Or(agreed, z3.And(is_unchecked(pipeline), consumer.position.term <= leader.log.end.term))
+
+
 def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the consumer fetches from this leader, whose epoch must be no older than those it has seen (8).
 
@@ -75,7 +122,8 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     if pipeline.deployment.consumer.knows_epochs:
         conditions.append(leader.epoch.term >= consumer.leader_epoch.term)
     if pipeline.deployment.consumer.checks_epochs:
-        conditions.append(leader.epoch.term >= consumer.position_epoch.term)
+        no_older = leader.epoch.term >= consumer.position_epoch.term
+        conditions.append(z3.Or(no_older, is_unchecked(pipeline)) if starts_unchecked(pipeline) else no_older)
     return z3.And(*conditions)
 
 
@@ -91,7 +139,7 @@ def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.
     position = consumer.position.term
     conditions = [reaches(pipeline, leader), readable]
     if pipeline.deployment.consumer.checks_epochs:
-        conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= position)
+        conditions.append(agrees(pipeline, leader))
     if pipeline.log_start is not None:
         conditions.append(position >= start_for_readers(pipeline, leader))
     return z3.And(*conditions)
@@ -340,13 +388,16 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
 def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
     """Reset a position that is out of range, beyond the leader's log, if epochs are not compared (8, 10 D5)."""
     consumer, policy = pipeline.consumer, pipeline.deployment.consumer.offset_reset
-    effect = _go_to(pipeline, leader, goes_back_to(pipeline, leader, consumer.position_epoch.term))
+    effect = _go_to(pipeline, leader, goes_by_policy(pipeline, leader))
+    conditions = [reaches(pipeline, leader), consumer.position.term > leader.log.end.term]
+    if starts_unchecked(pipeline):
+        conditions.append(is_unchecked(pipeline))
     return Action(
         "reset_beyond_end",
         "consumer",
         lane="consumer",
         arguments={"leader": leader.number},
-        guard=z3.And(reaches(pipeline, leader), consumer.position.term > leader.log.end.term),
+        guard=z3.And(*conditions),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, beyond the end of its log, "
@@ -420,6 +471,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 for done in parts_done(deployment, count):
                     yield crash_while_processing(pipeline, leader, count, done)
         if deployment.consumer.offset_reset is not OffsetReset.NONE and not deployment.consumer.waits_beyond_end:
-            checks = deployment.consumer.checks_epochs
-            yield seek_to_divergence(pipeline, leader) if checks else reset_beyond_end(pipeline, leader)
+            if deployment.consumer.checks_epochs:
+                yield seek_to_divergence(pipeline, leader)
+            if not deployment.consumer.checks_epochs or starts_unchecked(pipeline):
+                yield reset_beyond_end(pipeline, leader)
     yield crash(pipeline)

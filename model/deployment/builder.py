@@ -33,7 +33,13 @@ from model.deployment.known_keys import MISPLACED, is_misspelt
 from model.deployment.libraries import library
 from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.producer import Producer
-from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
+from model.deployment.producer_faults import (
+    check_errors_are_heard,
+    check_status,
+    check_stop,
+    check_storage_errors,
+    with_splitting,
+)
 from model.deployment.profiles import intentions_of
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required, requiring
@@ -95,6 +101,7 @@ def build(given: GivenDeployment) -> Deployment:
     rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
     compacts = broker.compaction is not None
+    check_storage_errors(producer_section, given.faults)
     check_stop(producer_section, sending, given.faults, given.application)
     check_status(producer_section, sending, given.application)
     check_errors_are_heard(producer_section, given.application)
@@ -228,6 +235,7 @@ def build(given: GivenDeployment) -> Deployment:
         consumer=Consumer(
             knows_epochs=era.clients_know_epochs and reading.knows_epochs,
             checks_epochs=era.positions_are_checked and reading.checks_epochs,
+            checks_starts=era.positions_are_checked and reading.checks_epochs and reading.checks_starts,
             waits_beyond_end=reading.waits_beyond_end,
             rebalancing=rebalancing,
             offset_reset=reading.offset_reset,

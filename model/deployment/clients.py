@@ -63,7 +63,7 @@ def read_client(role: str, given: GivenClient, kafka: Release) -> Client:
         return Client(role, library, Release(*newest))
     found = _VERSION.fullmatch(given.version.value.strip())
     release = Release(int(found[1]), int(found[2]), None if found[3] is None else int(found[3])) if found else None
-    if release is None or not oldest <= release.line <= newest:
+    if release is None or not oldest <= release.line <= newest[:2]:
         known = f"known releases are {oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
         raise complaint(given.version, f"unknown release of {library}; {known}")
     return Client(role, library, release)

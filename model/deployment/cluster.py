@@ -22,7 +22,7 @@ class Cluster:
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation can keep its ISR seat (semantics 6.4)
     old_fetches_count: bool  # fetches before a replica's restart can bring it into the ISR (6.2, KIP-903)
     new_replica_suffices: bool  # a new replica suffices to remove a moved one (KRaft before 3.8; 6.8, KAFKA-15665)
-    copies_newer_epochs: bool  # a follower copies epochs newer than its fetch (before 3.9.1; 6.1, KAFKA-18723)
+    copies_newer_epochs: bool  # a follower copies epochs newer than its fetch (to 3.9.0, in 4.0.0; 6.1, KAFKA-18723)
     believes_any_fetch: bool  # even a client's, in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
     truncation: Truncation  # a follower's reconciliation of its log with a new leader's (semantics 8)
     reads_may_overrun: bool  # a read can return a record above the high watermark (1.1 to 2.5.0; 6.1, KAFKA-9835)

@@ -14,6 +14,7 @@ class Consumer:
 
     knows_epochs: bool  # never fetches from a leader of an older epoch (brokers from 2.1; KIP-320)
     checks_epochs: bool  # detects by epochs that a log was truncated (client and brokers from 2.3; 8)
+    checks_starts: bool  # by epochs also the committed offset that it starts at (not librdkafka; 4.1)
     waits_beyond_end: bool  # at an offset beyond the end of a log, until a record has that offset (4.5)
     rebalancing: Rebalancing  # the group's way of taking the partition away (semantics 12)
     offset_reset: OffsetReset

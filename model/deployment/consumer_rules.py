@@ -61,8 +61,9 @@ class ConsumerValues:
     longest silence; None where brokers set it. ``fetched_at_least``: the setting for the bytes for which a fetch waits.
     ``isolation``: the isolation level; None where the release has no choice. ``knows_epochs``: the consumer never goes
     back to a leader of an older epoch. ``checks_epochs``: the consumer detects by epochs that a log was truncated, if
-    the brokers support this. ``goes_to_nearest``: with an offset out of range, the consumer continues with the next
-    remaining record in time, whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with
+    the brokers support this. ``checks_starts``: it then also checks the committed offset at which it starts.
+    ``goes_to_nearest``: with an offset out of range, the consumer continues with the next remaining record in time,
+    whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with
     this client, each with a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer
     waits for a record at that offset; below the start of the log, the consumer continues at the start, whatever its
     policy.
@@ -82,6 +83,7 @@ class ConsumerValues:
     goes_to_nearest: bool = False
     not_with: Mapping[str, str] = field(default_factory=dict)
     waits_beyond_end: bool = False
+    checks_starts: bool = True
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:

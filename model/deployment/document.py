@@ -81,6 +81,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "reads_may_overrun": deployment.cluster.reads_may_overrun,
         "consumer_knows_epochs": deployment.consumer.knows_epochs,
         "consumer_checks_epochs": deployment.consumer.checks_epochs,
+        "consumer_checks_starts": deployment.consumer.checks_starts,
         "consumer_waits_beyond_end": deployment.consumer.waits_beyond_end,
         "compaction": None if deployment.cluster.compaction is None else asdict(deployment.cluster.compaction),
         "flush_messages": deployment.cluster.flush_messages,
@@ -166,6 +167,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         consumer=Consumer(
             knows_epochs=read.flag("consumer_knows_epochs"),
             checks_epochs=read.flag("consumer_checks_epochs"),
+            checks_starts=read.flag("consumer_checks_starts"),
             waits_beyond_end=read.flag("consumer_waits_beyond_end"),
             rebalancing=_read_rebalancing(read.members("rebalancing")),
             offset_reset=read.choice("offset_reset", OffsetReset),

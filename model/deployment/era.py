@@ -27,8 +27,16 @@ but are treated as the first releases of their lines (CVE-2018-1288)."""
 COPIES_NO_NEWER_EPOCH = (3, 9, 1)
 """The first release whose followers append no record of an epoch newer than the epoch of their fetch (KAFKA-18723)."""
 
-CHECKS_EACH_FETCH = (2, 7)
-"""The first inter-broker protocol with which leaders compare the last epoch at every fetch (KIP-595)."""
+COPIES_NEWER_EPOCHS_ONCE_MORE = (4, 0, 0)
+"""The one later release whose followers append such records: the fix is in 4.0.1 and 4.1.0."""
+
+CHECKS_EACH_FETCH, CHECKS_WITH_PROTOCOL = (2, 8), (2, 7)
+"""The first release whose followers truncate by the answers to their fetches (KAFKA-10554), and the first inter-broker
+protocol with which leaders compare the last epoch at every fetch (KIP-595)."""
+
+FORGETS_OLD_FETCHES = (3, 7)
+"""The first release whose KRaft leaders count no fetch of an earlier incarnation of a replica. Leaders of 3.5 and 3.6
+compare the broker's epoch (KIP-903), but a fetch between their two checks replaces the old one (KAFKA-15221)."""
 
 Line = tuple[int, int]
 
@@ -44,13 +52,17 @@ WITHOUT_EXPIRY = (2, 1)
 Brokers of 2.1 with an older protocol write an expiry that is long past; the fix is in 2.2.0, in no release of 2.1
 (KAFKA-8069)."""
 
+FENCES_FETCHES = (2, 5, 0)
+"""The first release whose fetch sessions keep the leader epochs of a follower's fetches. Earlier leaders compare the
+epoch of the first fetch of a session only, and forget the epoch then (KAFKA-9338)."""
+
 TRUNCATION = (
     ((2, 1), Truncation.FENCED),
     ((2, 0), Truncation.EPOCHS),
     ((0, 11), Truncation.LAST_EPOCH),
     ((0, 0), Truncation.HIGH_WATERMARK),
 )
-"""The first releases, newest first, with the way in which their followers reconcile their logs."""
+"""The first protocols, newest first, with the way in which followers reconcile their logs."""
 
 MENDED = (2, 0, 1)
 """The first release with four fixes: followers truncate after an epoch that they missed, join the ISR at the start of
@@ -68,9 +80,9 @@ class Era:
 
     ``unclean_is_honoured``: ``unclean.leader.election.enable=true`` has an effect. ``restart_before_fenced``: a new
     incarnation can register before the old one is fenced, and keeps its ISR seat. ``old_fetches_count``: fetches before
-    a replica's restart can still bring the replica into the ISR (before KIP-903). ``fenced_may_join``: a replica
-    that is dead by then can still join the ISR (before KIP-841). ``mends_of_2_0_1``: the brokers have the fixes of
-    :data:`MENDED`.
+    a replica's restart can still bring the replica into the ISR (before :data:`FORGETS_OLD_FETCHES`).
+    ``fenced_may_join``: a replica that is dead by then can still join the ISR (before KIP-841). ``mends_of_2_0_1``: the
+    brokers have the fixes of :data:`MENDED`.
     ``reads_may_overrun``: a read can return an uncommitted record. ``offsets_age_in_use``: committed offsets expire by
     the age of the commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: offsets expire as soon
     as a coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: the high watermark does not advance
@@ -126,22 +138,35 @@ def era_of(broker: Section, topic: Section) -> Era:
         zookeeper=zookeeper,
         unclean_is_honoured=zookeeper or line >= (3, 9),
         restart_before_fenced=not zookeeper and line < (4, 0),
-        old_fetches_count=zookeeper or line < (3, 5),
+        old_fetches_count=zookeeper or line < FORGETS_OLD_FETCHES,
         offsets_age_in_use=protocol < WITHOUT_EXPIRY,
         loaded_offsets_expire=protocol < WITHOUT_EXPIRY == line,
         fenced_may_join=line < (3, 3),
-        truncation=next(how for first, how in TRUNCATION if followers >= first),
+        truncation=_truncation(broker.release, followers),
         mends_of_2_0_1=broker.release.full >= MENDED,
         reads_may_overrun=OVERRUN <= broker.release.full < OVERRUN_MENDED,
         clients_know_epochs=protocol >= (2, 1),
         positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),
-        copies_newer_epochs=broker.release.full < COPIES_NO_NEWER_EPOCH,
-        checks_each_fetch=protocol >= CHECKS_EACH_FETCH and followers == protocol,
+        copies_newer_epochs=_copies_newer_epochs(broker.release),
+        checks_each_fetch=line >= CHECKS_EACH_FETCH and CHECKS_WITH_PROTOCOL <= protocol == followers,
         believes_any_fetch=broker.release.full < ASKS_FOLLOWERS,
         new_replica_suffices=not zookeeper and line < WAITS_FOR_ALL,
         keeps_producer_ids=protocol >= FORMAT_IS_FIXED or format_ >= FIRST_EPOCHS,
     )
+
+
+def _copies_newer_epochs(release: Release) -> bool:
+    return release.full < COPIES_NO_NEWER_EPOCH or release.full == COPIES_NEWER_EPOCHS_ONCE_MORE
+
+
+def _truncation(release: Release, followers: Line) -> Truncation:
+    """Return the way in which followers reconcile their logs: by their protocol, and by the sessions of the leader's
+    release."""
+    how = next(how for first, how in TRUNCATION if followers >= first)
+    if how.fences_fetches and release.full < FENCES_FETCHES:
+        return Truncation.FENCED_QUESTIONS
+    return how
 
 
 def _spoken(broker: Section, topic: Section) -> tuple[Line, Line]:

@@ -28,7 +28,7 @@ def faults_in_vain(
 
 
 def _late(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
-    """Yield a note about late answers. Up to 2.6 a follower asks once in each epoch, and the answer's time decides what
+    """Yield a note about late answers. Up to 2.7 a follower asks once in each epoch, and the answer's time decides what
     the follower keeps."""
     kind = Fault.LATE_ANSWER.value
     if kind not in given.faults:
@@ -36,7 +36,7 @@ def _late(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
     if not era.copies_newer_epochs:
         yield f"{kind} has no effect: followers of {broker.software} append no record of an unknown epoch"
     elif not era.checks_each_fetch:
-        what = f"{kind} with brokers that speak a protocol before 2.7 to each other"
+        what = f"{kind} with brokers before 2.8, or that speak a protocol before 2.7 to each other"
         raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
 
 

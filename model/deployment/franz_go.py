@@ -54,6 +54,12 @@ OFFSETS = {
 
 REFUSAL = "an error of NewClient"
 UNLIMITED = 2**31 - 1
+COUNTS_ANSWERS = (1, 21, 1)
+"""The first release that sends one request to a new leader until that leader has answered."""
+
+COMPARES_HEARTBEATS = (1, 21, 4)
+"""The first release that refuses a heartbeat interval longer than the session (``cfg.validate``)."""
+
 MOST_IN_FLIGHT = 4
 """The number of requests in flight with idempotence, whatever the option says, once a leader has answered one
 request."""
@@ -90,7 +96,7 @@ pause."""
 def producer(section: Section) -> ProducerValues:
     """Return the producer's effective settings, or raise the library's own error."""
     _check(section)
-    if section.release.full == (1, 21, 0) and section.release.patch is not None:
+    if section.release.full < COUNTS_ANSWERS:
         raise _not_modelled_version(section)
     answered = section.milliseconds(WAITS) + section.milliseconds(OVERHEAD)
     pause = section.milliseconds(METADATA) + LONGEST_PAUSE
@@ -176,7 +182,8 @@ def _check(section: Section) -> None:
 
 
 def _not_modelled_version(section: Section) -> DeploymentError:
-    what = "franz-go 1.21.0, which treats a new leader as one that has answered; name 1.21.1 or later"
+    named = "name the patch level of the version" if section.release.patch is None else "name 1.21.1 or later"
+    what = f"franz-go 1.21.0, which treats a new leader as one that has answered; {named}"
     return section.not_modelled("version", what)
 
 
@@ -186,6 +193,12 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     _check_commits(section)
     if section.milliseconds(HEARTBEAT) > section.milliseconds(SESSION):
         key = HEARTBEAT if section.has(HEARTBEAT) else SESSION
+        if section.release.full < COMPARES_HEARTBEATS:
+            what = (
+                f"franz-go before 1.21.4 with a {HEARTBEAT} longer than {SESSION}, whose group evicts the member again "
+                "and again; use a shorter one"
+            )
+            raise section.not_modelled(key, what)
         raise section.refused(key, REFUSAL, f"{HEARTBEAT} must not be longer than {SESSION}", "F07")
     by_itself = None
     if greedy:
@@ -249,5 +262,14 @@ def _reset(section: Section) -> Setting:
 
 
 LIBRARY = Library(
-    "franz-go", (1, 21), (1, 21), REFUSAL, PRODUCER_KEYS, producer, CONSUMER_KEYS, consumer, DURATIONS, package="kgo."
+    "franz-go",
+    (1, 21),
+    (1, 21, 6),
+    REFUSAL,
+    PRODUCER_KEYS,
+    producer,
+    CONSUMER_KEYS,
+    consumer,
+    DURATIONS,
+    package="kgo.",
 )

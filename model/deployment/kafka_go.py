@@ -119,11 +119,9 @@ def producer(section: Section) -> ProducerValues:
     """Return the producer's effective settings. Raises DeploymentError for what the library refuses or the model
     lacks."""
     release = section.release
-    if release.patch is not None and release.full < IN_ORDER:
-        what = (
-            "writers of kafka-go before 0.4.18, which write the batches of a partition in any order; name a newer "
-            "version"
-        )
+    if release.full < IN_ORDER:
+        named = "name the patch level of the version" if release.patch is None else "name a newer version"
+        what = f"writers of kafka-go before 0.4.18, which write the batches of a partition in any order; {named}"
         raise section.not_modelled("version", what)
     acks = section.setting(REQUIRED)
     attempts = section.integer(ATTEMPTS)
@@ -231,7 +229,7 @@ def _check_consumer(section: Section) -> None:
 LIBRARY = Library(
     "kafka-go",
     (0, 4),
-    (0, 4),
+    (0, 4, 50),
     REFUSAL,
     PRODUCER_KEYS,
     producer,

@@ -108,10 +108,11 @@ ONE_PARTITION = (
 )
 SLOW_HANDLERS = (
     f"KafkaJS sends heartbeats between records only: a group evicts a consumer whose handler takes longer than "
-    f"{SESSION} (the fault eviction)"
+    f"{SESSION}, and the verdict covers no eviction"
 )
 NOT_WITH: Mapping[str, str] = {
-    Fault.REBALANCE.value: "rebalances of KafkaJS, whose commit before one can fail without a retry; name eviction",
+    Fault.REBALANCE.value: "rebalances of KafkaJS, whose commit before one can fail without a retry",
+    Fault.EVICTION.value: "evictions of KafkaJS, whose handler goes on and commits after its consumer has joined again",
     TRANSACTIONS: "reading of transactions with KafkaJS, which detects aborted transactions in its own way",
 }
 """The faults (or transactions) that are not modelled with KafkaJS's consumer, each with a description."""

@@ -27,14 +27,15 @@ class ConsumerRules(Protocol):
 class Library:
     """One client library.
 
-    ``oldest`` and ``newest``: the release lines whose defaults are known. ``exception``: the library's error for a
+    ``oldest`` and ``newest``: the release lines whose defaults are known. A client without a given version is of the
+    newest release, which has a patch level where patches of its line differ. ``exception``: the library's error for a
     value that it cannot read. ``package``: the prefix of its constants. ``durations``: the durations whose settings
     differ from those of Java's clients.
     """
 
     name: str
     oldest: tuple[int, int]
-    newest: tuple[int, int]
+    newest: tuple[int, ...]
     exception: str
     producer_keys: tuple[str, ...]
     producer: Callable[[Section], ProducerValues]

@@ -60,7 +60,7 @@ UNLIMITED = 2**31 - 1
 REFUSAL = "RD_KAFKA_RESP_ERR__INVALID_ARG"
 CHECKS_POSITIONS = (2, 1)
 """The first release that checks positions against leader epochs (KIP-320), and never goes back to a leader of an older
-epoch."""
+epoch. No release checks the committed offset that it starts at (issue 5158)."""
 
 BUMPS = (1, 7)
 """The first release whose transactional producer recovers from missing sequence numbers with a new epoch (KIP-360)."""
@@ -265,6 +265,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         fetched_at_least="fetch.min.bytes",
         knows_epochs=checks,
         checks_epochs=checks,
+        checks_starts=False,
         isolation=_isolation(section),
         settings=(
             *((section.setting("group.id"),) if section.has("group.id") else ()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from model.deployment import kafka_go, librdkafka, sarama
@@ -18,6 +19,15 @@ FLUSH_WAITS_FOR_PARTS = {(3, 9): 2, (4, 0): 2, (4, 1): 1}
 """The first patch level of each release line whose ``flush()`` waits for the parts of a split batch (KAFKA-19479)."""
 
 RETURN_ERRORS = "Producer.Return.Errors"
+
+RETRIES_STORAGE_ERRORS: Mapping[str, tuple[int, ...]] = {
+    "librdkafka": (1, 5, 2),
+    "sarama": (1, 43, 3),
+    "kafka-python": (2, 0, 4),
+    "aiokafka": (0, 13),
+}
+"""The first release of each client that retries a record after KAFKA_STORAGE_ERROR (semantics 4); before, the record
+fails at once. Clients that are not listed retry it in every release."""
 
 
 def flush_forgets_parts(release: Release) -> bool:
@@ -44,6 +54,21 @@ def with_splitting(section: Section, sending: ProducerValues, faults: Settings) 
         what = f"{Fault.SPLIT_BATCH} with transactions, and with idempotent producers before 2.5"
         raise complaint(said, f"not modelled yet: {what}", NotModelledError)
     return replace(sending.sender, flush_forgets_parts=flush_forgets_parts(section.release))
+
+
+def check_storage_errors(section: Section, faults: Settings) -> None:
+    """Raise NotModelledError for failing log directories with a client whose sends fail at a broker's storage error.
+
+    The model retries such a send, so that no-dropped-record would hold.
+    """
+    said, retries = faults.get(Fault.LOG_DIR_FAILURE.value), RETRIES_STORAGE_ERRORS.get(section.library)
+    if said is not None and retries is not None and section.release.full < retries:
+        first = ".".join(map(str, retries))
+        what = (
+            f"{Fault.LOG_DIR_FAILURE} with {section.software}, whose sends fail at once at an error of a broker's "
+            f"storage; name {section.library} {first} or later, or {Fault.SHUTDOWN} instead"
+        )
+        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
 
 
 def check_stop(section: Section, sending: ProducerValues, faults: Settings, application: Settings) -> None:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import answers_may_be_late
 
 
 def question(deployment: Deployment) -> Deployment:
-    """Return the deployment without names, origins, notes and requirements: the rest decides every verdict."""
+    """Return the deployment without names, origins, notes and requirements: the rest decides every verdict.
+
+    That followers copy newer epochs decides something only where answers can be late. Otherwise two releases with this
+    one difference ask the same.
+    """
     said = replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=(), profile=None)
-    return replace(said, given=None)
+    cluster = replace(deployment.cluster, copies_newer_epochs=answers_may_be_late(deployment))
+    return replace(said, given=None, cluster=cluster)

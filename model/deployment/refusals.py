@@ -115,7 +115,7 @@ REFUSALS = (
         lambda section: (
             section.text("Consumer.IsolationLevel") in ("ReadCommitted", "1") and _is_before(section, (0, 11))
         ),
-        since=(1, 26),
+        since=(1, 22),
     ),
     Refusal(
         "A16",
@@ -124,7 +124,7 @@ REFUSALS = (
         ("Consumer.Group.InstanceId",),
         "Consumer.Group.InstanceId needs Version 2.3 or later",
         lambda section: bool(section.text("Consumer.Group.InstanceId").strip('"')) and _is_before(section, (2, 3)),
-        since=(1, 33),
+        since=(1, 34),
     ),
 )
 """All of these combinations. Limits of a single setting are in the tables of defaults; combinations that affect

@@ -238,7 +238,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
 LIBRARY = Library(
     "sarama",
     (1, 19),
-    (1, 60),
+    (1, 60, 1),
     "ConfigurationError",
     PRODUCER_KEYS,
     producer,

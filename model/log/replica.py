@@ -60,7 +60,7 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
 
     From 3.7 on it rises only while the ISR has ``min.insync.replicas`` members. Records that it passes can be read from
     now on. Followers that have fetched in this epoch hear of it at once: a follower that hears later can only serve
-    later (docs/semantics.md). Where their knowledge of it decides something, they hear of it when they fetch.
+    later (docs/semantics.md). Before 2.5 they hear of it when they fetch.
     """
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():
@@ -71,7 +71,7 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
     if pipeline.deployment.cluster.high_watermark_needs_min_isr:
         advances = z3.And(advances, members >= pipeline.deployment.cluster.min_insync_replicas)
     effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
-    hear_at_once = not pipeline.deployment.cluster.truncation.high_watermark_decides
+    hear_at_once = pipeline.deployment.cluster.truncation.fences_fetches
     for follower in pipeline.followers_of(leader) if hear_at_once else ():
         has_fetched = effect[leader.fetched[follower.number]] > 0
         hears = z3.And(follower.follows(leader), has_fetched)

@@ -111,7 +111,7 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
 
 
 def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """Reset what leaders know of the replica's fetches before its restart, as from 3.5 on (KIP-903, semantics 6.2)."""
+    """Reset what leaders know of the replica's fetches before its restart, as from 3.7 on (KIP-903, semantics 6.2)."""
     if not pipeline.deployment.cluster.old_fetches_count:
         for leader in pipeline.followers_of(replica):
             effect[leader.fetched[replica.number]] = 0
@@ -248,7 +248,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _follow(pipeline, effect, replica, controller.leader.term)
-    if pipeline.deployment.cluster.truncation is not Truncation.FENCED:
+    if not pipeline.deployment.cluster.truncation.fences_fetches:
         _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
     stop_leading(effect, replica)
     for number, member in controller.isr.items():

@@ -127,7 +127,7 @@ def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) ->
     how, mended = pipeline.deployment.cluster.truncation, pipeline.deployment.cluster.mends_of_2_0_1
     if how is Truncation.LAST_EPOCH:
         return end_of_last_epoch(follower, leader, mended=mended)
-    if how is Truncation.EPOCHS:
+    if how.asks_once:
         return end_asked_epoch_by_epoch(follower, leader, mended=mended)
     return common_prefix(follower, leader) if pipeline.late_answers is None else agreed_prefix(follower, leader)
 
@@ -135,10 +135,24 @@ def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) ->
 def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
     """Tell whether the follower sends its fetches to this broker, which answers them as the leader (semantics 6.1, R1).
 
-    Before 2.1 neither compares the leader epochs of the two.
+    Before 2.5 the leader does not compare its leader epoch with the follower's: to 2.0 no fetch carries an epoch, and
+    from 2.1 on a fetch session forgets the epoch (KAFKA-9338).
     """
+    return _reaches(pipeline, follower, leader, in_one_epoch=pipeline.deployment.cluster.truncation.fences_fetches)
+
+
+def asks_about_epochs(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
+    """Tell whether the follower can ask this broker where their logs diverge, or where its log ends (semantics 8).
+
+    From 2.1 on the leader answers such a question within one leader epoch only.
+    """
+    return _reaches(pipeline, follower, leader, in_one_epoch=pipeline.deployment.cluster.truncation.fences_questions)
+
+
+def _reaches(pipeline: Pipeline, follower: Replica, leader: Replica, *, in_one_epoch: bool) -> z3.BoolRef:
+    """Tell whether the follower sends a request to this broker, which answers as the leader."""
     follows = follower.follows(leader)
-    if pipeline.deployment.cluster.truncation is not Truncation.FENCED:
+    if not in_one_epoch:
         follows = z3.And(follower.up.is_set, follower.leader.term == leader.number)
     fetches = [follows, leader.presumes_leadership, z3.Not(follower.slow.is_set)]
     if pipeline.late_answers is not None:
@@ -148,7 +162,7 @@ def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.B
 
 def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
     """Tell whether the follower treats its log as a prefix of the leader's, and can fetch from its log end."""
-    if pipeline.deployment.cluster.truncation is Truncation.FENCED:
+    if pipeline.deployment.cluster.truncation.fences_fetches:
         return follower.log.end.term == _end_of_agreement(pipeline, follower, leader)
     fits = follower.log.end.term <= leader.log.end.term
     return fits if follower.reconciled is None else z3.And(follower.reconciled.is_set, fits)
@@ -207,8 +221,7 @@ def _is_followed(
 def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """Let a follower fetch: the leader learns its log end, it gets the next record and the high watermark (6.1 R1-R3).
 
-    Where the follower's knowledge of the high watermark decides something, the follower hears the value from before its
-    fetch.
+    Before 2.5 the follower hears the value from before its fetch.
     """
     end = follower.log.end.term
     effect = Effect()
@@ -217,7 +230,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     has_next = leader.log.end.term > end
     follower.log.append(effect, copied(pipeline, leader, end), when=has_next)
     flush_if_due(pipeline, effect, follower)
-    lags = pipeline.deployment.cluster.truncation.high_watermark_decides
+    lags = not pipeline.deployment.cluster.truncation.fences_fetches
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
     tell_high_watermark(effect, follower, known, z3.BoolVal(True))
     share_producer_state(effect, follower, leader)
@@ -249,7 +262,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """Let the leader learn a follower's log end before that has the answer, which can suffice for the ISR (6.2 I2).
 
-    From 2.1 on a replica in the ISR has everything that it must have, whatever is on its way: request and response are
+    From 2.5 on a replica in the ISR has everything that it must have, whatever is on its way: request and response are
     one step.
     """
     end = follower.log.end.term
@@ -278,7 +291,7 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """Let a follower drop, before it fetches, what its leader does not have and epochs reveal (semantics 8).
 
-    From 2.1 on the follower notices whenever the logs differ. Before, it asks once in each leader epoch.
+    From 2.5 on the follower notices whenever the logs differ. Before, it asks once in each leader epoch.
     """
     to = _end_of_agreement(pipeline, follower, leader)
     effect = Effect()
@@ -300,7 +313,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=z3.And(fetches_from(pipeline, follower, leader), due),
+        guard=z3.And(asks_about_epochs(pipeline, follower, leader), due),
         updates=effect.updates,
         sentence=sentence,
         semantics="8",
@@ -310,7 +323,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 def is_ahead(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
     """Tell whether the follower fetches beyond the end of its leader's log (semantics 6.6, KAFKA-7414)."""
     asks = z3.BoolVal(True) if follower.reconciled is None else follower.reconciled.is_set
-    return z3.And(fetches_from(pipeline, follower, leader), asks, follower.log.end.term > leader.log.end.term)
+    return z3.And(asks_about_epochs(pipeline, follower, leader), asks, follower.log.end.term > leader.log.end.term)
 
 
 def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
@@ -344,9 +357,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for leader in pipeline.replicas:
         for follower in pipeline.followers_of(leader):
             yield fetch(pipeline, follower, leader)
-            if truncation is not Truncation.FENCED:
+            if not truncation.fences_fetches:
                 yield ask(pipeline, follower, leader)
             if truncation is not Truncation.HIGH_WATERMARK:
                 yield truncate(pipeline, follower, leader)
-            if truncation is not Truncation.FENCED and not halts_when_ahead(pipeline):
+            if not truncation.fences_fetches and not halts_when_ahead(pipeline):
                 yield go_back(pipeline, follower, leader)

@@ -20,7 +20,6 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
 from model.deployment.implied.outages import ends_of_producer, modelled_brokers
-from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.language import Log, Variable, flag, log
 from model.state.compaction import Compacted, declare_compacted
@@ -352,7 +351,7 @@ def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[i
     every = deployment.cluster.flush_messages
     flushes_some = every is not None and 1 < every <= capacity
     flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
-    asks = deployment.cluster.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
+    asks = deployment.cluster.truncation.asks_once
     knows = deployment.producer.idempotence and deployment.application.producer_id is ProducerId.KNOWN
     leads, has_replica = number == 1, number <= deployment.cluster.replicas
     return Replica(

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import z3
 
-from model.deployment.truncation import Truncation
 from model.durations import STOPS_WITHIN, Quantity
 from model.language import Clock, Duration, Need
 from model.replication.fetching import fetches_from
@@ -133,7 +132,7 @@ class Brokers(Part):
 
         There is one clock for the whole backlog, as each record is fetched by itself in the model. A waiting fetch is
         answered at once when there is something, or refused, and then the follower backs off. A leader that fell silent
-        and leads on, or before 2.1 leads again and still has this follower, can have left the follower waiting for an
+        and leads on, or before 2.5 leads again and still has this follower, can have left the follower waiting for an
         answer.
         """
         pair = {"follower": follower.number, "leader": leader.number}
@@ -148,7 +147,7 @@ class Brokers(Part):
         fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
         deployment = self._pipeline.deployment
-        stays = deployment.cluster.restart_before_fenced or deployment.cluster.truncation is not Truncation.FENCED
+        stays = deployment.cluster.restart_before_fenced or not deployment.cluster.truncation.fences_fetches
         if silent is None or not stays:
             yield fetching
             return

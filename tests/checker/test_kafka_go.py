@@ -69,3 +69,10 @@ def test_what_a_reader_beyond_the_end_misses() -> None:
     verdict = decide("no-skip", {"power-loss": 1}, READS, lossy)
     assert verdict.status is Status.VIOLATED
     assert not any("beyond the end" in step.text for step in verdict.traces[0].steps)
+
+
+@pytest.mark.parametrize(("start", "status"), [("LastOffset", Status.VIOLATED), ("FirstOffset", Status.HOLDS)])
+def test_a_partition_of_which_nothing_was_committed(start: str, status: Status) -> None:
+    """Records that come before the first commit are passed over at a restart (kafka-go-904)."""
+    more = {"producer.acks": "all", "consumer.group": "new", "consumer.StartOffset": start, **FETCHES}
+    assert decide("no-loss", CRASH, READS, more).status is status

@@ -1,4 +1,4 @@
-"""A follower that missed an epoch keeps what its leader has dropped (I006, KAFKA-7164; semantics 8)."""
+"""A follower that missed an epoch keeps what its leader has dropped (I006, KAFKA-7164, KAFKA-9338; semantics 8)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from model.faults import Fault
 from model.language import Action
 from model.pipeline import Model, build
 from model.state.pipeline import Pipeline
-from properties.verdict import Status
+from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
+from tests.checker.records import decide
 from tests.deployments import changed
 from tests.model.mutate import all_of, follower_of, leader_of, rewrite
 
 M = Fault.LEADER_MOVE
+K = Fault.KILL
 UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": True, "idempotence": False}
 
 
-def of_2_0(*, mended: bool) -> Model:
-    settings = {**UNFENCED, "truncation": Truncation.EPOCHS, "mends_of_2_0_1": mended}
+def of_2_0(*, mended: bool, truncation: Truncation = Truncation.EPOCHS) -> Model:
+    settings = {**UNFENCED, "truncation": truncation, "mends_of_2_0_1": mended}
     bounds = Bounds(records=2, log=2, sends=1, epochs=4, producer_epochs=1)
     return build(changed(example("acks-all-min-isr-2", (M,), 2), bounds=bounds, **settings))
 
 
 def in_one_epoch(pipeline: Pipeline, action: Action) -> Action:
-    """Leader and follower deal with each other in one epoch only, as from 2.1 on (KIP-320)."""
+    """Leader and follower deal with each other in one epoch only, as from 2.5 on (KIP-320, KAFKA-9338)."""
     same = follower_of(pipeline, action).epoch.term == leader_of(pipeline, action).epoch.term
     return replace(action, guard=z3.And(action.guard, same))
 
@@ -56,7 +58,42 @@ def test_where_all_else_is_mended_a_missed_epoch_is_enough() -> None:
     assert any("as before, and drops nothing" in text for text in told)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("truncation", "cuts"), [(Truncation.LAST_EPOCH, (cut(M, M),)), (Truncation.EPOCHS, ())])
+def test_before_2_0_a_follower_asks_about_its_last_epoch_only(truncation: Truncation, cuts: tuple[CutSet, ...]) -> None:
+    """KAFKA-6361, where all else is mended and fenced: the follower keeps what its leader does not have."""
+    verdict = ask(fenced(of_2_0(mended=True, truncation=truncation)), "replica-agreement")["replica-agreement"]
+    assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
+
+
 def test_in_2_0_1_there_is_another_way_to_it() -> None:
     """One that has not heard of the epoch fetches, and what it has then it keeps: it asks for the newest epoch only."""
     verdict = ask(of_2_0(mended=True), "replica-agreement")["replica-agreement"]
     assert verdict.cut_sets == (cut(M, M),)
+
+
+JAVA = {
+    "topic.replicas": 3,
+    "topic.min.insync.replicas": 2,
+    "producer.acks": "all",
+    "producer.enable.idempotence": False,
+    "consumer.group.id": "orders",
+    "consumer.enable.auto.commit": False,
+    "bounds.log": 2,
+}
+"""Enough replicas and acknowledgements that no planned move may lose a record, or let replicas differ."""
+
+
+@pytest.mark.parametrize(("kafka", "cuts"), [("2.1.0", (cut(M, M),)), ("2.4.1", (cut(M, M),)), ("2.5.0", ())])
+def test_before_2_5_a_fetch_session_serves_who_missed_an_epoch(kafka: str, cuts: tuple[CutSet, ...]) -> None:
+    """KAFKA-9338: broker 2 has a record of epoch 1, broker 1 has dropped that and has the retry of epoch 2."""
+    verdict = decide("replica-agreement", {"leader-move": 2}, JAVA, {"kafka": kafka})
+    assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kafka", "cuts"), [("2.4.1", (cut(K, M, M),)), ("2.5.0", ())])
+def test_before_2_5_such_a_follower_commits_what_it_does_not_have(kafka: str, cuts: tuple[CutSet, ...]) -> None:
+    faults = {"leader-move": 2, "kill": 1}
+    verdict = decide("no-acked-loss", faults, JAVA, {"kafka": kafka, "bounds.records": 1})
+    assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)

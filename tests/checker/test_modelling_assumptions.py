@@ -16,6 +16,7 @@ from checker.modelling_assumptions import (
     ERRORS_BEFORE_THE_END,
     EVERYTHING,
     FETCHED_IN_TIME,
+    FETCHES_NAME_INCARNATIONS,
     FORWARDED_IN_ORDER,
     GOES_BACK_TO_THE_END,
     HEARD_IN_TIME,
@@ -35,6 +36,7 @@ from checker.modelling_assumptions import (
     RETRIES_LAST,
     SENDS_OFTEN,
     SENT_IN_TIME,
+    SHUTDOWNS_ARE_REGISTERED,
     Granted,
     assumptions_behind,
 )
@@ -47,6 +49,7 @@ RARELY = {"max.poll.interval.ms": "302400000"}
 """A poll in half of the time for which records are kept."""
 
 ONE = {"replicas": "1", "min.insync.replicas": "1"}
+ZOOKEEPER = {"zookeeper.connect": "z:2181"}
 COMPACTED = {"cleanup.policy": "compact"}
 SOON_GONE = {"retention.ms": "60000"}
 GONE_UNREAD = {"retention.ms": "1800000"}
@@ -73,6 +76,9 @@ NEAR = [
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
     (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.reassignment": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.7.2", "assume": {"faults.power-loss": "1"}}),
+    (FETCHES_NAME_INCARNATIONS, {"kafka": "3.7", "assume": {"faults.disk-loss": "1"}}),
+    (FETCHES_NAME_INCARNATIONS, {"assume": {"faults.power-loss": "1"}}),
+    (SHUTDOWNS_ARE_REGISTERED, {"kafka": "3.9", "assume": {"faults.shutdown": "1"}}),
     (DELETES_WHAT_IS_COMMITTED, {"kafka": "0.11", "topic": SOON_GONE}),
     (REPLACED, {"consumer": RARELY}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
@@ -115,6 +121,13 @@ FAR = [
     (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.disk-loss": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.7", "assume": {"faults.kill": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.8", "assume": {"faults.power-loss": "1"}}),
+    (FETCHES_NAME_INCARNATIONS, {"kafka": "3.6", "assume": {"faults.disk-loss": "1"}}),
+    (FETCHES_NAME_INCARNATIONS, {"kafka": "3.9", "broker": ZOOKEEPER, "assume": {"faults.disk-loss": "1"}}),
+    (FETCHES_NAME_INCARNATIONS, {"topic": ONE, "assume": {"faults.disk-loss": "1"}}),
+    (FETCHES_NAME_INCARNATIONS, {"assume": {"faults.kill": "1"}}),
+    (SHUTDOWNS_ARE_REGISTERED, {"kafka": "3.9", "assume": {"faults.kill": "1"}}),
+    (SHUTDOWNS_ARE_REGISTERED, {"kafka": "4.0", "assume": {"faults.shutdown": "1"}}),
+    (SHUTDOWNS_ARE_REGISTERED, {"kafka": "3.9", "broker": ZOOKEEPER, "assume": {"faults.shutdown": "1"}}),
     (DELETES_WHAT_IS_COMMITTED, {"kafka": "0.11"}),
     (DELETES_WHAT_IS_COMMITTED, {"kafka": "1.0", "topic": SOON_GONE}),
     (DELETES_WHAT_IS_COMMITTED, {"kafka": "0.11", "topic": {**SOON_GONE, **ONE}}),

@@ -47,7 +47,7 @@ def test_examples(file: Path) -> None:
         'producer: {client: sarama, version: "1.40", settings: {Producer.RequiredAcks: WaitForAll}}\n'
         'consumer: {client: sarama, version: "1.40", settings: {Consumer.Offsets.Initial: OffsetOldest}}\n',
         "producer: {client: franz-go, settings: {RequiredAcks: AllISRAcks()}}\n",
-        'producer: {client: kafka-go, version: "0.4", settings: {RequiredAcks: RequireOne}}\n',
+        'producer: {client: kafka-go, version: "0.4.18", settings: {RequiredAcks: RequireOne}}\n',
         'broker: {zookeeper.connect: "z:2181"}\nproducer: {acks: 1}\n',
     ],
 )

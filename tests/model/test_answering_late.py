@@ -107,7 +107,19 @@ def read(folder: Path, kafka: str, broker: str = "") -> Deployment:
     return read_deployment(file)
 
 
-@pytest.mark.parametrize(("kafka", "late"), [("2.7", True), ("3.9.0", True), ("3.9.1", False), ("4.0", False)])
+@pytest.mark.parametrize(
+    ("kafka", "late"),
+    [
+        ("2.8", True),
+        ("3.9", True),
+        ("3.9.0", True),
+        ("3.9.1", False),
+        ("4.0", True),
+        ("4.0.0", True),
+        ("4.0.1", False),
+        ("4.1", False),
+    ],
+)
 def test_in_which_releases(tmp_path: Path, kafka: str, late: bool) -> None:
     deployment = read(tmp_path, kafka)
     assert answers_may_be_late(deployment) is late
@@ -115,8 +127,20 @@ def test_in_which_releases(tmp_path: Path, kafka: str, late: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kafka", "broker"), [("2.6", ""), ("3.0", "broker: {inter.broker.protocol.version: '2.6'}"), ("0.10.2", "")]
+    ("kafka", "broker"),
+    [
+        ("2.6", ""),
+        ("2.7", ""),
+        ("2.7.2", ""),
+        ("2.8", "broker: {inter.broker.protocol.version: '2.6'}"),
+        ("3.0", "broker: {inter.broker.protocol.version: '2.6'}"),
+        ("0.10.2", ""),
+    ],
 )
 def test_where_followers_ask_once_in_an_epoch_it_is_refused(tmp_path: Path, kafka: str, broker: str) -> None:
-    with pytest.raises(DeploymentError, match="late-answer with brokers that speak a protocol before"):
+    with pytest.raises(DeploymentError, match=r"late-answer with brokers before 2\.8, or that speak a protocol before"):
         read(tmp_path, kafka, broker)
+
+
+def test_brokers_of_2_8_compare_with_a_protocol_of_2_7(tmp_path: Path) -> None:
+    assert answers_may_be_late(read(tmp_path, "2.8", "broker: {inter.broker.protocol.version: '2.7'}"))

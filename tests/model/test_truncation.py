@@ -12,6 +12,7 @@ from model.deployment.truncation import Truncation
 from tests.model.scripted import BOUNDS, Scenario, scenario
 
 OF_OLD = [Truncation.HIGH_WATERMARK, Truncation.LAST_EPOCH, Truncation.EPOCHS]
+UNFENCED_FETCHES = [*OF_OLD, Truncation.FENCED_QUESTIONS]
 UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": True, "idempotence": False}
 
 
@@ -40,7 +41,7 @@ def behind_in_knowledge(run: Scenario) -> Scenario:
     return kill(run, 1).do("fence", broker=1).do("apply_metadata", broker=2)
 
 
-@pytest.mark.parametrize("truncation", OF_OLD)
+@pytest.mark.parametrize("truncation", UNFENCED_FETCHES)
 def test_followers_hear_of_the_high_watermark_when_they_fetch(truncation: Truncation) -> None:
     run = of(truncation).produce(0, 1).do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
     run.do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
@@ -63,7 +64,7 @@ def test_a_broker_that_dies_may_have_written_an_older_high_watermark_down() -> N
     assert run.do("restart", broker=1).log(1) == [], "it follows now, and drops what it may not keep"
 
 
-@pytest.mark.parametrize("truncation", [Truncation.LAST_EPOCH, Truncation.EPOCHS])
+@pytest.mark.parametrize("truncation", UNFENCED_FETCHES[1:])
 def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> None:
     run = behind_in_knowledge(of(truncation)).do("apply_metadata", broker=3)
     assert not run.can("fetch", follower=3, leader=2), "it has not asked yet"
@@ -82,7 +83,7 @@ def diverged(run: Scenario) -> Scenario:
     return run.do("transmit", batch=0, leader=2).do("append", batch=0, leader=2)
 
 
-@pytest.mark.parametrize("truncation", OF_OLD)
+@pytest.mark.parametrize("truncation", UNFENCED_FETCHES)
 def test_what_only_the_old_leader_had_is_dropped(truncation: Truncation) -> None:
     run = diverged(of(truncation)).do("restart", broker=1)
     if truncation is not Truncation.HIGH_WATERMARK:
@@ -127,7 +128,7 @@ def test_a_follower_that_is_ahead_goes_back_or_halts(truncation: Truncation, unc
 
 @pytest.mark.parametrize(
     ("truncation", "mended"),
-    [*((how, False) for how in OF_OLD), *((how, True) for how in OF_OLD), (Truncation.FENCED, True)],
+    [*((how, False) for how in OF_OLD), *((how, True) for how in [*UNFENCED_FETCHES, Truncation.FENCED])],
 )
 def test_who_has_reached_the_high_watermark_joins_before_2_0_1(truncation: Truncation, mended: bool) -> None:
     """A new leader may not know how far it is; from then on the start of its epoch counts as well (KAFKA-7128)."""
@@ -145,13 +146,64 @@ def test_who_has_reached_the_high_watermark_joins_before_2_0_1(truncation: Trunc
     assert run.can("expand_isr", leader=2, follower=3) is not mended
 
 
-@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
-def test_before_2_1_a_leader_answers_followers_of_another_epoch(truncation: Truncation) -> None:
+@pytest.mark.parametrize("truncation", list(Truncation))
+def test_before_2_1_a_leader_answers_followers_of_a_later_epoch(truncation: Truncation) -> None:
     """The follower knows of the next epoch, its leader does not yet (KIP-320)."""
     run = of(truncation).do("move_leader", broker=2).do("move_leader", broker=1).do("apply_metadata", broker=3)
-    if run.pipeline.replica(3).reconciled is not None:
+    if truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS):
         run.do("truncate", follower=3, leader=1)
+    assert run.can("fetch", follower=3, leader=1) is (truncation in OF_OLD)
+
+
+@pytest.mark.parametrize("truncation", list(Truncation))
+def test_before_2_5_a_leader_answers_followers_of_an_earlier_epoch(truncation: Truncation) -> None:
+    """The leader knows of the next epoch, its follower does not yet: the session forgets the epoch (KAFKA-9338)."""
+    run = of(truncation).do("move_leader", broker=2).do("move_leader", broker=1).do("apply_metadata", broker=1)
     assert run.can("fetch", follower=3, leader=1) is (truncation is not Truncation.FENCED)
+
+
+@pytest.mark.parametrize(("truncation", "asks"), [(Truncation.EPOCHS, True), (Truncation.FENCED_QUESTIONS, False)])
+def test_from_2_1_on_a_follower_asks_within_one_epoch_only(truncation: Truncation, asks: bool) -> None:
+    run = of(truncation).do("move_leader", broker=2).do("apply_metadata", broker=2).do("apply_metadata", broker=3)
+    run.do("move_leader", broker=1).do("move_leader", broker=2).do("apply_metadata", broker=2)
+    assert run.can("truncate", follower=3, leader=2) is asks
+    run.do("apply_metadata", broker=3).do("truncate", follower=3, leader=2)
+    assert run.can("fetch", follower=3, leader=2)
+
+
+def test_a_follower_that_missed_an_epoch_counts_for_what_it_has_of_the_epoch_before() -> None:
+    """KAFKA-9338: the record of epoch 3 is committed with broker 2's copy of another one, and broker 2 drops that."""
+    run = of(Truncation.FENCED_QUESTIONS).produce(0, 1).do("fetch", follower=2, leader=1)
+    run.do("move_leader", broker=3).do("apply_metadata", broker=3).do("apply_metadata", broker=1)
+    run.do("truncate", follower=1, leader=3).do("move_leader", broker=1).do("apply_metadata", broker=1)
+    run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("apply_metadata", broker=3).do("truncate", follower=3, leader=1)
+    run.do("fetch", follower=3, leader=1).do("fetch", follower=3, leader=1).do("fetch", follower=2, leader=1)
+    assert (run.epochs(1), run.epochs(2), run.epochs(3)) == ([3], [1], [3])
+    run.do("acknowledge", batch=0, leader=1)
+    run.do("apply_metadata", broker=2).do("truncate", follower=2, leader=1)
+    assert (run.log(2), run.value(run.pipeline.controller.isr[2])) == ([], 1)
+
+
+@pytest.mark.parametrize(("truncation", "asks"), [(Truncation.EPOCHS, True), (Truncation.FENCED_QUESTIONS, False)])
+def test_from_2_1_on_a_follower_that_is_ahead_asks_within_one_epoch_only(truncation: Truncation, asks: bool) -> None:
+    """A leader that comes back with less refuses to name its end to a follower of an older epoch (KIP-320)."""
+    run = of(truncation, min_insync_replicas=1).do("become_slow", broker=3).do("become_slow", broker=2).produce(0, 1)
+    run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)
+    run.do("fetch", follower=2, leader=1)
+    lose_power(run, 1, kept=0).do("fence", broker=1).do("restart", broker=1).do("apply_metadata", broker=1)
+    assert (run.leader, run.log(1), run.log(2)) == (1, [], [0])
+    assert run.can("go_back", follower=2, leader=1) is asks
+    assert not run.can("fetch", follower=2, leader=1), "its offset is out of range"
+
+
+@pytest.mark.parametrize("truncation", UNFENCED_FETCHES)
+def test_a_follower_that_is_told_of_no_leader_stays_with_its_leader(truncation: Truncation) -> None:
+    run = of(truncation).do("become_slow", broker=3).produce(0, 1).do("shrink_isr", leader=1, follower=3)
+    run.do("become_slow", broker=2).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=3)
+    kill(run, 1).do("fence", broker=1).do("apply_metadata", broker=3).do("restart", broker=1)
+    run.do("apply_metadata", broker=1)
+    assert run.can("fetch", follower=3, leader=1)
 
 
 @pytest.mark.parametrize("truncation", OF_OLD)
@@ -172,8 +224,15 @@ def test_before_2_0_1_a_follower_that_missed_an_epoch_drops_nothing(truncation: 
     assert run.can("fetch", follower=3, leader=1), "a follower that is told nothing new fetches on from its end"
 
 
-@pytest.mark.parametrize("truncation", [Truncation.EPOCHS, Truncation.FENCED])
-@pytest.mark.parametrize("mended", [True, False])
+@pytest.mark.parametrize(
+    ("truncation", "mended"),
+    [
+        (Truncation.EPOCHS, True),
+        (Truncation.EPOCHS, False),
+        (Truncation.FENCED_QUESTIONS, True),
+        (Truncation.FENCED, True),
+    ],
+)
 def test_a_follower_stays_with_a_leader_that_comes_back_with_less(truncation: Truncation, mended: bool) -> None:
     """Told that nobody leads it changes nothing, in 2.0.1 as well; what it makes of the same leader again is mended."""
     run = of(truncation, min_insync_replicas=1, mends_of_2_0_1=mended, unclean_leader_election=True)
@@ -231,7 +290,10 @@ def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(c
         ("1.1.1", Truncation.LAST_EPOCH, False),
         ("2.0", Truncation.EPOCHS, False),
         ("2.0.1", Truncation.EPOCHS, True),
-        ("2.1", Truncation.FENCED, True),
+        ("2.1", Truncation.FENCED_QUESTIONS, True),
+        ("2.4", Truncation.FENCED_QUESTIONS, True),
+        ("2.4.1", Truncation.FENCED_QUESTIONS, True),
+        ("2.5.0", Truncation.FENCED, True),
         ("4.0", Truncation.FENCED, True),
     ],
 )
@@ -240,7 +302,7 @@ def test_each_release_has_its_era(kafka: str, truncation: Truncation, mended: bo
     assert (deployment.cluster.truncation, deployment.cluster.mends_of_2_0_1) == (truncation, mended)
 
 
-@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
+@pytest.mark.parametrize("truncation", list(Truncation))
 def test_to_0_10_a_committed_record_stays_beside_another_one_at_its_offset(truncation: Truncation) -> None:
     """Two power losses: who lost the record leads; who kept it knows that it was committed (KIP-101, scenario 2)."""
     bounds = replace(BOUNDS, records=3)

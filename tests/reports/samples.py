@@ -86,6 +86,7 @@ DEPLOYMENT = Deployment(
     consumer=Consumer(
         knows_epochs=True,
         checks_epochs=True,
+        checks_starts=True,
         waits_beyond_end=False,
         rebalancing=IN_ORDER,
         offset_reset=OffsetReset.EARLIEST,

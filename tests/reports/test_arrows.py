@@ -82,7 +82,7 @@ def requests(trace: Trace) -> list[Arrow]:
 RUNS = [
     (example, seed)
     for example in ("acks-0", "acks-1", "retries-in-flight-5", "idempotent", "idempotent-restart", "idempotent-resend")
-    for seed in range(3)
+    for seed in range(4)
 ]
 
 

@@ -238,7 +238,9 @@ def test_the_mode_of_the_brokers(read_yaml, text: str, zookeeper: bool) -> None:
         ("kafka: 2.8", True, True, False),
         (f"kafka: 3.9{ZOOKEEPER}", True, False, False),
         ("kafka: 3.4", True, False, True),
-        ("kafka: 3.5", False, False, True),
+        ("kafka: 3.5", True, False, True),
+        ("kafka: 3.6.2", True, False, True),
+        ("kafka: 3.7", False, False, True),
         ('kafka: "4.0"', False, False, False),
     ],
 )

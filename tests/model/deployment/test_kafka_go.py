@@ -24,13 +24,14 @@ GROUP = "GroupID: g; Reads: FetchMessage"
 def test_readers_are_refused(refusal, settings: str, rule: str) -> None:
     message = refusal(consumer("kafka-go", settings))
     assert message.endswith(f"(rule {rule})")
-    assert rule[0] != "K" or "refused by the kafka-go consumer 0.4 with a panic: " in message
+    assert rule[0] != "K" or "refused by the kafka-go consumer 0.4.50 with a panic: " in message
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (producer("kafka-go", version="0.4.17"), "not modelled yet: writers of kafka-go before 0.4.18"),
+        (producer("kafka-go", version="0.4"), "in any order; name the patch level of the version"),
         (producer("kafka-go", version="0.3.10"), "known releases are 0.4 to 0.4"),
         (producer("kafka-go", "RequiredAcks: 2"), "must be one of RequireAll, RequireOne, RequireNone"),
         (
@@ -62,7 +63,7 @@ def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
 
 def test_a_writer_by_default(read_yaml) -> None:
     deployment = read_yaml(producer("kafka-go"))
-    assert deployment.client == "kafka-go 0.4 (producer), java 4.0 (consumer)"
+    assert deployment.client == "kafka-go 0.4.50 (producer), java 4.0 (consumer)"
     assert (deployment.producer.acks, deployment.producer.retries, deployment.producer.max_in_flight) == (
         Acks.NONE,
         9,

@@ -55,6 +55,7 @@ def test_what_is_refused(refusal, text: str, rule: str) -> None:
             "not modelled yet: retries of a record with a client that commits by itself",
         ),
         (consumer("kafkajs") + "assume: {faults: {rebalance: 1}}\n", "not modelled yet: rebalances of KafkaJS"),
+        (consumer("kafkajs") + "assume: {faults: {eviction: 1}}\n", "not modelled yet: evictions of KafkaJS"),
         (
             consumer("kafkajs") + "producer: {transactional.id: t}\n",
             "not modelled yet: reading of transactions with KafkaJS",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model.deployment.choices import Acks, Commit, OffsetReset
+from model.deployment.defaults import find_default, find_definition
 from model.deployment.deployment import Deployment
+from model.deployment.release import Release
 from model.deployment.sarama import MOST_RETRIES
 from model.deployment.setting import Setting
 from model.recovery.choosing import recovery_of
@@ -89,6 +91,57 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
 
 
 @pytest.mark.parametrize(
+    ("settings", "refused", "accepted", "rule"),
+    [
+        ("Consumer.IsolationLevel: ReadCommitted", "1.27.0", "1.27.1", "A14"),
+        ("Consumer.Group.InstanceId: one", "1.50.2", "1.50.3", "A16"),
+    ],
+)
+def test_the_default_protocol_of_sarama(
+    read_yaml, refusal, settings: str, refused: str, accepted: str, rule: str
+) -> None:
+    """``Version`` is 0.8.2 before 1.27.1, 1.0.0 before 1.41.0, 2.1.0 before 1.50.3, and 2.6.0 before 1.60.1."""
+    assert refusal(consumer("sarama", settings, refused)).endswith(f"(rule {rule})")
+    assert read_yaml(consumer("sarama", settings, accepted)).client.startswith("java 4.0 (producer)")
+
+
+@pytest.mark.parametrize(
+    ("key", "since"),
+    [
+        ("Consumer.IsolationLevel", (1, 22, 0)),
+        ("Consumer.Group.InstanceId", (1, 34, 0)),
+        ("Consumer.Retry.Max", (1, 49, 0)),
+        ("RackID", (1, 26, 2)),
+        ("Producer.Retry.MaxBufferLength", (1, 44, 0)),
+        ("Producer.Retry.MaxBufferBytes", (1, 45, 1)),
+    ],
+)
+def test_the_first_release_of_sarama_with_a_setting(key: str, since: tuple[int, int, int]) -> None:
+    scope = "sarama producer" if key.startswith("Producer") else "sarama consumer"
+    major, minor, patch = since
+    before = Release(major, minor, patch - 1) if patch else Release(major, minor - 1, 9)
+    assert find_definition(scope, key, Release(*since)) is not None
+    assert find_definition(scope, key, before) is None
+
+
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [
+        (Release(1, 27, 0), "0.8.2"),
+        (Release(1, 27, 1), "1.0.0"),
+        (Release(1, 40, 1), "1.0.0"),
+        (Release(1, 41, 0), "2.1.0"),
+        (Release(1, 50, 3), "2.6.0"),
+        (Release(1, 60, 0), "2.6.0"),
+        (Release(1, 60, 1), "2.8.0"),
+    ],
+)
+def test_the_protocol_of_each_release_of_sarama(release: Release, version: str) -> None:
+    assert find_default("sarama producer", "Version", release) == version
+    assert find_default("sarama consumer", "Version", release) == version
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         (
@@ -136,6 +189,11 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
         ),
         (producer("franz-go", version="1.20"), "known releases are 1.21 to 1.21"),
         (producer("franz-go", version="1.21.0"), "not modelled yet: franz-go 1.21.0"),
+        (producer("franz-go", version="1.21"), "as one that has answered; name the patch level of the version"),
+        (
+            consumer("franz-go", "HeartbeatInterval: 46s", "1.21.3"),
+            "not modelled yet: franz-go before 1.21.4 with a HeartbeatInterval longer than SessionTimeout",
+        ),
         (producer("franz-go", "RequiredAcks: All"), "an error of NewClient: Invalid value"),
         (
             consumer("franz-go") + "  on_processing_error: close\n",
@@ -298,7 +356,7 @@ def test_requests_in_flight_with_sarama(read_yaml, version: str, said: int, in_f
 
 def test_franz_go_by_default(read_yaml) -> None:
     deployment = read_yaml(producer("franz-go", "RequiredAcks: kgo.AllISRAcks()"))
-    assert deployment.client == "franz-go 1.21 (producer), java 4.0 (consumer)"
+    assert deployment.client == "franz-go 1.21.6 (producer), java 4.0 (consumer)"
     assert (deployment.producer.acks, deployment.producer.idempotence, deployment.producer.max_in_flight) == (
         Acks.ALL,
         True,

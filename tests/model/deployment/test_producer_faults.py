@@ -117,3 +117,20 @@ def test_what_is_asked_of_delivery_reports_is_part_of_the_state(read_yaml) -> No
     assert read.bounds.sends == 2
     assert all(batch.doubtful is not None for batch in declared(read).producer.batches)
     assert all(batch.doubtful is None for batch in declared(read_yaml(pipeline())).producer.batches)
+
+
+@pytest.mark.parametrize(
+    ("client", "final", "retried"),
+    [
+        ("librdkafka", "1.5.0", "1.5.2"),
+        ("sarama", "1.43.2", "1.43.3"),
+        ("kafka-python", "2.0.3", "2.0.4"),
+        ("aiokafka", "0.12.0", "0.13.0"),
+    ],
+)
+def test_old_clients_do_not_retry_storage_errors(read_yaml, refusal, client: str, final: str, retried: str) -> None:
+    def failing(version: str) -> str:
+        return pipeline("assume: {faults: {log-dir-failure: 1}}", producer=f'client: {client}, version: "{version}"')
+
+    assert "whose sends fail at once at an error of a broker's storage" in refusal(failing(final))
+    assert read_yaml(failing(retried)).client.startswith(f"{client} {retried}")
