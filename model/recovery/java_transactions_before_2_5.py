@@ -39,7 +39,7 @@ class JavaTransactionsStopping(JavaTransactions):
     """The client from 1.0 to 2.4: it stops permanently when it gives up on a retry, which can be stored."""
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
-        """Keep whether a record was acknowledged, if brokers of 1.0 to 2.4 ask for a producer that they know."""
+        """Keep whether a record was acknowledged, where brokers can answer UNKNOWN_PRODUCER_ID (1.0 to 2.4)."""
         if _older(deployment).unknown is not Unknown.UNKNOWN_PRODUCER_ID:
             return KeptByProducer()
         return KeptByProducer(heard=flag("heard", deployment.application.producer_id is ProducerId.KNOWN))
