@@ -19,6 +19,7 @@ from model.deployment.implied.forgetting import brokers_forget_deleted, sending_
 from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
+from model.recovery.choosing import recovery_of
 from model.state.pipeline import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
@@ -67,24 +68,15 @@ def _sends_take_long(deployment: Deployment) -> bool:
 
 def _retries_may_run_out(deployment: Deployment) -> bool:
     times = deployment.durations
-    if (
-        deployment.producer.acks is Acks.NONE
-        or deployment.producer.rewinds
-        or deployment.producer.retries <= UNLIMITED_ATTEMPTS
-    ):
+    if deployment.producer.acks is Acks.NONE or deployment.producer.retries <= UNLIMITED_ATTEMPTS:
         return False
     longest = times.delivery_timeout.most
-    return longest is None or times.retries_take_at_least(deployment.producer.retries) < longest
+    in_time = longest is None or times.retries_take_at_least(deployment.producer.retries) < longest
+    return in_time and recovery_of(deployment).retries_run_out
 
 
 def _errors_may_come_at_the_end(deployment: Deployment) -> bool:
-    renumbers = deployment.producer.idempotence and not (
-        deployment.producer.drains
-        or deployment.producer.numbers_ahead
-        or deployment.producer.takes_new_ids
-        or deployment.producer.transactional
-    )
-    renumbers = renumbers and not deployment.producer.sender.late_errors_count
+    renumbers = recovery_of(deployment).late_errors_renumber and not deployment.producer.sender.late_errors_count
     ends = deployment.durations.delivery_timeout.most is not None and deployment.bounds.records > 1
     return renumbers and ends and bool((BROKER_FAULTS | FALLS_SILENT | LOSES_REQUESTS) & deployment.faults.possible)
 
@@ -264,10 +256,7 @@ PARTITIONS_APART = Granted(
     "assumes that no other partition that the producer sends to fails, which would end the sequence numbers of "
     "this partition as well: name the fault failure-elsewhere to include such failures",
     lambda deployment: (
-        deployment.producer.idempotence
-        and (
-            deployment.producer.drains or deployment.producer.numbers_ahead or deployment.producer.sender.keeps_numbers
-        )
+        recovery_of(deployment).suffers_elsewhere
         and deployment.producer.transactional is None
         and Fault.FAILURE_ELSEWHERE not in deployment.faults.possible
     ),
@@ -278,7 +267,7 @@ REMEMBERED = Granted(
     "assumes that brokers remember the producer as long as they can be away: its deliveries have no time limit, "
     "and after producer.id.expiration.ms a retry of a stored record is stored again",
     lambda deployment: (
-        deployment.producer.drains
+        recovery_of(deployment).retries_at_any_time
         and deployment.durations.delivery_timeout.most is None
         and deployment.durations.producer_ids_kept.most is not None
         and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.faults.possible)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
@@ -25,17 +24,16 @@ from model.consuming import (
 from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import ends_of_producer
 from model.displays import displays
-from model.faults import Fault
 from model.language import TransitionSystem
 from model.log import early_expiry, id_expiry, log_starts, replica
-from model.producing import elsewhere, id_refusals, late_errors, produce, producer, refusals, splitting, stopping
+from model.producing import produce, producer, splitting, stopping
 from model.producing.application import forget_numbers_when_done, resend_due
-from model.producing.producer import resolution_due
+from model.recovery.choosing import recovery_of
 from model.replication import answering_late, broker, controller, fetching, forging, isr, reassigning, taken_out
-from model.sequencing import draining, idempotence, network, numbering
+from model.sequencing import idempotence, network
 from model.state.pipeline import Pipeline, declare
 from model.timing import timed
-from model.transactions import apart, bumping, coordinator, ending, forgetting, keeping_epochs
+from model.transactions import apart, coordinator, ending, forgetting
 
 VERSION = "12"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
@@ -49,14 +47,19 @@ class Model:
     system: TransitionSystem
 
 
+def declared(deployment: Deployment) -> Pipeline:
+    """Return the pipeline of ``deployment``, whose producer recovers as its client does."""
+    return declare(deployment, recovery_of(deployment))
+
+
 def build(deployment: Deployment) -> Model:
     """Build the model of ``deployment``: one producer, one partition, one consumer group."""
-    pipeline = declare(deployment)
+    pipeline = declared(deployment)
     possible = deployment.faults.possible
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
-    of_failures = (id_refusals, late_errors, elsewhere, id_expiry)
+    of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
-    of_transactions = (ending, bumping, apart, keeping_epochs, early_expiry, coordinator, forgetting)
+    of_transactions = (ending, apart, early_expiry, coordinator, forgetting)
     of_consumers = (consumer, saving, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
@@ -107,33 +110,6 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
     if ends_of_producer(pipeline.deployment) > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.producer.idempotence:
-        wanted = z3.Or(*_bumps_due(pipeline))
+        wanted = z3.Or(*pipeline.recovery.bumps_due(pipeline))
         limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
     return limits
-
-
-def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
-    """Yield the conditions under which the producer would bump its epoch."""
-    if pipeline.transactions is not None:
-        yield coordinator.epoch_wanted(pipeline)
-        return
-    if pipeline.deployment.producer.drains:
-        yield draining.bump_due(pipeline)
-        return
-    if pipeline.deployment.producer.numbers_ahead:
-        yield from numbering.bumps_due(pipeline)
-        return
-    if pipeline.deployment.producer.takes_new_ids:
-        yield from id_refusals.new_ids_due(pipeline)
-        yield from late_errors.bumps_due(pipeline)
-        return
-    yield from late_errors.bumps_due(pipeline)
-    yield resolution_due(pipeline)
-    if pipeline.producer.moved_on is not None:
-        yield elsewhere.follow_due(pipeline)
-    for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
-        yield refusals.bump_due(pipeline, batch, leader)
-        if id_refusals.some_do_not_know(pipeline):
-            yield id_refusals.bump_for_unknown_due(pipeline, batch, leader)
-        if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
-            yield refusals.bump_after_failure_due(pipeline, batch, leader)

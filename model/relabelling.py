@@ -16,7 +16,7 @@ from model.state.pipeline import Fate, Pipeline
 
 def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:
     """Return the epochs of which only the order matters."""
-    if pipeline.transactions is not None or pipeline.deployment.producer.takes_new_ids or pipeline.upstream is not None:
+    if pipeline.transactions is not None or pipeline.recovery.epochs_are_ids or pipeline.upstream is not None:
         return (leader_epochs(pipeline),)
     return (leader_epochs(pipeline), producer_epochs(pipeline))
 

@@ -39,13 +39,13 @@ _RULE = re.compile(r"\| rule (?P<id>\w+) \| (?P<releases>.*?) \| (?P<condition>.
 def properties() -> Iterator[Sequence[str]]:
     """name, family, statement, guarantee, witness"""
     from model.deployment.transactional import Transactional
-    from model.state.pipeline import declare
+    from model.pipeline import declared
     from properties.catalogue import properties_of
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
     every = replace(some, require=KNOWN_PROPERTIES, producer=replace(some.producer, transactional=transactional))
-    for one in properties_of(declare(every)):
+    for one in properties_of(declared(every)):
         yield one.name, one.family, one.statement, one.guarantee, one.witness_words
 
 

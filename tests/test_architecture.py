@@ -28,6 +28,7 @@ LAYERS_OF_MODEL = (
     {"log"},
     {"sequencing"},
     {"replication", "transactions"},
+    {"recovery"},
     {"producing"},
     {"compaction", "consuming", "timing"},
     {"displays", "pipeline", "relabelling"},

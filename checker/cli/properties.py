@@ -9,7 +9,7 @@ def properties() -> None:
 
     from model.deployment import KNOWN_PROPERTIES, read_properties
     from model.deployment.transactional import Transactional
-    from model.state.pipeline import declare
+    from model.pipeline import declared
     from properties.catalogue import properties_of
     from reports.console import console
     from reports.property_list import print_properties
@@ -18,4 +18,4 @@ def properties() -> None:
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
     producer = replace(some.producer, transactional=transactional)
     any_deployment = replace(some, require=KNOWN_PROPERTIES, producer=producer)
-    print_properties(console(), properties_of(declare(any_deployment)))
+    print_properties(console(), properties_of(declared(any_deployment)))

@@ -13,9 +13,10 @@ import z3
 from checker.export.names import identifier
 from model.consuming.consumer import agreed_prefix, unprocessed, valid_committed, valid_position
 from model.language import Action
-from model.producing import application, produce, producer, refusals
+from model.producing import application, produce
+from model.recovery import java
 from model.replication import controller, fetching, isr
-from model.sequencing import idempotence
+from model.sequencing import arrival, idempotence
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from properties import loss, situations
 
@@ -40,8 +41,8 @@ def definitions(pipeline: Pipeline) -> Iterator[Definition]:
         yield Definition(f"{_name(leader)}_may_change_isr", may_change, _says(isr.may_change_isr))
     for batch in pipeline.producer.batches:
         yield from _of_batch(pipeline, batch)
-    resolution = producer.resolution_due(pipeline)
-    yield Definition("resolution_due", resolution, _says(producer.resolution_due))
+    resolution = java.resolution_due(pipeline)
+    yield Definition("resolution_due", resolution, _says(java.resolution_due))
     for record in range(pipeline.deployment.bounds.records):
         yield from _of_record(pipeline, record)
 
@@ -104,12 +105,12 @@ def _at_leader(pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[De
             yield Definition(f"{kind}{here}_is_in_sequence", check.in_sequence, "Its sequence is the next one due.")
             yield Definition(f"{kind}{here}_is_out_of_order", check.out_of_order, "Its sequence leaves a gap.")
             yield Definition(f"{kind}{here}_is_fenced", check.fenced, "The broker knows a newer producer epoch.")
-        yield Definition(f"{here}_bump_due", refusals.bump_due(pipeline, batch, leader), _says(refusals.bump_due))
+        yield Definition(f"{here}_bump_due", java.bump_due(pipeline, batch, leader), _says(java.bump_due))
     appendable = produce.appendable(pipeline, batch, leader)
     yield Definition(f"{here}_appendable", appendable, _says(produce.appendable))
     delayed = produce.delayed_appendable(pipeline, batch, leader)
     yield Definition(f"delayed_{here}_appendable", delayed, _says(produce.delayed_appendable))
-    yield Definition(f"{here}_held_up", produce.held_up(pipeline, batch, leader), _says(produce.held_up))
+    yield Definition(f"{here}_held_up", arrival.held_up(pipeline, batch, leader), _says(arrival.held_up))
 
 
 def _of_record(pipeline: Pipeline, record: int) -> Iterator[Definition]:

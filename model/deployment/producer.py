@@ -26,34 +26,16 @@ class Producer:
     connects: int  # messages to connect, by its security.protocol
 
     @property
-    def drains(self) -> bool:
-        """Tell whether the idempotent producer waits until nothing is in flight where Java's renumbers the records in
-        flight (semantics 4.1)."""
-        return self.idempotence and self.sender.drains
-
-    @property
-    def rewinds(self) -> bool:
-        """Tell whether the producer drains and restarts with the failed record and all records after it (semantics
-        4.3)."""
-        return self.drains and self.sender.rewinds
-
-    @property
     def numbers_repeat(self) -> bool:
         """Tell whether two records of an epoch can get the same number, so that the broker mistakes the second for the
         first (4.1 to 4.3)."""
-        return self.numbers_ahead or self.rewinds or self.sender.forgets_numbers
+        return self.idempotence and self.sender.repeats_numbers
 
     @property
     def numbers_ahead(self) -> bool:
         """Tell whether the idempotent producer assigns numbers before it sends, and never changes them (semantics
         4.2)."""
         return self.idempotence and self.sender.numbers_ahead
-
-    @property
-    def takes_new_ids(self) -> bool:
-        """Tell whether the idempotent producer recovers from failures with a new producer id (clients before 2.5;
-        semantics 3.4)."""
-        return self.sequencing is not None and self.sequencing.takes_new_ids
 
     @property
     def older_transactions(self) -> OlderTransactions | None:

@@ -54,6 +54,11 @@ class Sender:
     only_attempts_end: bool = False
     close_waits: bool = True
 
+    @property
+    def repeats_numbers(self) -> bool:
+        """Tell whether two records of an epoch can get the same number, if they get numbers."""
+        return self.numbers_ahead or self.rewinds or self.forgets_numbers
+
 
 OF_JAVA = Sender(
     retries_keep_their_place=False,

@@ -59,9 +59,7 @@ def _of_one_producer(pipeline: Pipeline, effect: Effect, one: Slot, other: Slot)
             for batch in batches
         )
     )
-    if pipeline.deployment.producer.takes_new_ids:
-        same = z3.And(same, effect[one["producer_epoch"]] == effect[other["producer_epoch"]])
-    return same
+    return pipeline.recovery.is_of_one_id(same, effect[one["producer_epoch"]], effect[other["producer_epoch"]])
 
 
 def take_over_start(pipeline: Pipeline, effect: Effect, follower: Replica, leader: Replica) -> None:

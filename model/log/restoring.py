@@ -42,7 +42,7 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
         return
     batches = pipeline.producer.batches
     # Two records can get the same number: then the number of a record that is over matters as well.
-    any_number = pipeline.deployment.producer.numbers_repeat or pipeline.deployment.producer.takes_new_ids
+    any_number = pipeline.recovery.numbers_come_again
     forgotten = []
     for offset, slot in enumerate(replica.log.slots):
         for later in range(offset + 1, replica.log.capacity):

@@ -43,13 +43,13 @@ def check_by_release(
 
     def same_producer(slot_batch: z3.ArithRef, slot_epoch: z3.ArithRef) -> z3.BoolRef:
         sent = pipeline.producer.shares_id(slot_batch, batch)
-        return z3.And(sent, slot_epoch == epoch) if sequencing.takes_new_ids else sent
+        return pipeline.recovery.is_of_one_id(sent, slot_epoch, epoch)
 
     goes_on = z3.BoolVal(False)
     last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
     if leader.knows_producer is not None:
         goes_on = z3.And(batch.session.term == 0, epoch == 0)
-        of_this = goes_on if sequencing.takes_new_ids else batch.session.term == 0
+        of_this = pipeline.recovery.is_of_one_id(batch.session.term == 0, epoch, 0)
         last_epoch = z3.If(z3.And(leader.knows_producer.is_set, of_this), z3.IntVal(0), last_epoch)
     ours_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):

@@ -12,28 +12,14 @@ from model.deployment.implied.forgetting import brokers_forget_producers
 from model.language import Action, Effect, State
 from model.log.replica import advance_high_watermark, append
 from model.log.unserved import note_unserved
-from model.producing.elsewhere import note_success
-from model.producing.refusals import (
-    refuse_first_due,
-    refuse_for_good,
-    refuse_in_transaction,
-    refuse_later,
-    reject_not_enough_replicas,
-    reject_not_leader,
-    reject_old_epoch,
-    reject_out_of_order,
-)
-from model.sequencing.arrival import accepts, arrives, checked, offset_of, replicated, waits_at
-from model.sequencing.draining import acknowledge_what_came_before
-from model.sequencing.idempotence import check_sequence, forget_numbers, numbers_sent
-from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection
-from model.sequencing.numbering import refuse_gap
-from model.sequencing.producer_ids import acknowledge_number, keep_what_was_sent, lose_late_answers
-from model.sequencing.rewinding import heed_answer, is_next_answer, refuse_and_reset
+from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
+from model.recovery.refusing import refuse_for_good
+from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
+from model.sequencing.idempotence import check_sequence, numbers_sent
+from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection, lose_late_answers
 from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.shared_terms import shared
 from model.state.wording import record_name
 from model.transactions.recurrence import is_itself, take_for_another
 from model.transactions.verification import is_verified, reject_unverified
@@ -77,7 +63,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.producer.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    keep_what_was_sent(pipeline, effect, batch)
+    pipeline.recovery.keep_request(pipeline, effect, batch)
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
         effect[batch.target] = 0
@@ -106,7 +92,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         found = z3.And(found, is_itself(pipeline, batch, leader))
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    keep_what_was_sent(pipeline, effect, batch)
+    pipeline.recovery.keep_request(pipeline, effect, batch)
     effect[batch.fate] = int(Fate.APPENDED)
 
     def sentence(before: State, after: State) -> str:
@@ -182,28 +168,13 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     condition = waits_at(batch, leader)
     if pipeline.deployment.producer.acks is Acks.ALL:
         condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
-    if pipeline.deployment.producer.rewinds:
-        condition = z3.And(condition, is_next_answer(pipeline, batch))
+    for taken in pipeline.recovery.takes_answer(pipeline, batch):
+        condition = z3.And(condition, taken)
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
     effect[batch.retries] = 0
-    if batch.numbering is not None:
-        acknowledge_number(pipeline, effect, batch, offset_of(pipeline, batch, leader))
-    elif batch.sequence is not None:
-        if not (pipeline.deployment.producer.numbers_ahead or pipeline.deployment.producer.rewinds):
-            later = batch.sequence.term > producer.last_acknowledged.term
-            effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-            note_success(pipeline, effect, batch)
-            if producer.heard is not None:
-                effect[producer.heard] = True
-        if pipeline.deployment.producer.drains and not pipeline.deployment.producer.rewinds:
-            acknowledge_what_came_before(pipeline, effect, batch)
-        effect[batch.sequence] = -1
-    if pipeline.deployment.producer.rewinds:
-        heed_answer(pipeline, effect, batch)
-    if batch.numbered_in is not None:
-        forget_numbers(effect, batch, z3.BoolVal(True))
+    pipeline.recovery.acknowledge(pipeline, effect, batch, leader)
 
     def sentence(before: State, after: State) -> str:
         others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
@@ -241,28 +212,6 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
         sentence=lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
         semantics="3.2",
     )
-
-
-@shared
-def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """Tell whether the appended batch waits for an ISR member that does not fetch, or for a large enough ISR."""
-    silent = z3.Or(
-        *(
-            z3.And(
-                leader.isr[follower.number].is_set,
-                follower.does_not_fetch_from(leader),
-            )
-            for follower in pipeline.followers_of(leader)
-        )
-    )
-    stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
-    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
-
-
-def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """Tell whether the request waits behind one that is held up at the leader, which reads no further (1.1)."""
-    others = [held_up(pipeline, other, leader) for other in pipeline.producer.batches if other is not batch]
-    return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, z3.Or(*others))
 
 
 def time_out(pipeline: Pipeline, leader: Replica) -> Action:
@@ -328,20 +277,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield time_out_at_broker(pipeline, batch, leader)
             if pipeline.deployment.producer.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
-                if pipeline.deployment.producer.rewinds:
-                    yield refuse_and_reset(pipeline, batch, leader)
-                    continue
-                if pipeline.deployment.producer.drains:
-                    yield refuse_later(pipeline, batch, leader)
-                    yield refuse_first_due(pipeline, batch, leader)
-                elif pipeline.deployment.producer.numbers_ahead:
-                    yield refuse_gap(pipeline, batch, leader)
-                elif pipeline.transactions is not None:
-                    yield refuse_in_transaction(pipeline, batch, leader)
-                elif not pipeline.deployment.producer.takes_new_ids:
-                    yield reject_out_of_order(pipeline, batch, leader)
-                if not pipeline.deployment.producer.takes_new_ids:
-                    yield reject_old_epoch(pipeline, batch, leader)
+                yield from pipeline.recovery.refusals(pipeline, batch, leader)
             if pipeline.transactions is not None:
                 yield reject_unverified(pipeline, batch, leader)
                 yield take_for_another(pipeline, batch, leader)

@@ -12,27 +12,12 @@ from model.deployment.implied.outages import leader_may_return_unnoticed
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.producing.application import due_after_start, failed_now, halts, resend_due
-from model.producing.late_errors import expect_late_answer, waits_for_late_answer
-from model.producing.produce import held_up, queues_at
-from model.sequencing.draining import bump_when_drained, forget_topic, has_drained, has_stopped
-from model.sequencing.idempotence import (
-    assign_sequence,
-    bump_epoch,
-    can_be_numbered,
-    epoch_left,
-    is_first_in_flight,
-    keep_numbers,
-    will_be_retried,
-)
-from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection
-from model.sequencing.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
-from model.sequencing.producer_ids import doubt_number, ends_id_when_given_up
-from model.sequencing.rewinding import begin_again, leads_row, starts_at_new_leader
+from model.sequencing.arrival import held_up, queues_at
+from model.sequencing.idempotence import can_be_numbered
+from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.keeping_epochs import stop_producer, stops_when_given_up
-from model.transactions.purging import only_abort_is_left
 from model.transactions.sending import (
     add_partition,
     begin,
@@ -96,7 +81,7 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
         "application",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
+        guard=z3.And(_may_send(pipeline, batch), z3.Not(pipeline.recovery.has_stopped(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: f"the application sends {record_name(batch)}",
         semantics="3.1 P1",
@@ -129,7 +114,7 @@ def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
+        guard=z3.And(_may_send(pipeline, batch), pipeline.recovery.has_stopped(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer, which has stopped permanently, refuses {record_name(batch)}: the send fails"
@@ -147,36 +132,7 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """
     if pipeline.deployment.producer.sender.in_any_order:
         return z3.BoolVal(True)
-    if pipeline.deployment.producer.numbers_ahead:
-        return is_due(pipeline, batch)
-    if pipeline.deployment.producer.rewinds:
-        return leads_row(pipeline, batch)
-    others = [other for other in pipeline.producer.batches if other is not batch]
-    retried = _goes_before(pipeline, batch)
-    retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), _goes_before(pipeline, other)) for other in others))
-    sent_before = [
-        z3.And(other.is_(Fate.BUFFERED), other.retries.term == 0)
-        for other in others
-        if other.attempt == batch.attempt and other.record < batch.record
-    ]
-    fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
-    if pipeline.deployment.producer.sender.retries_keep_their_place:
-        ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
-        return z3.If(retried, z3.Not(z3.Or(*ahead)), fresh_may_go)
-    if batch.sequence is None:
-        return z3.Or(retried, fresh_may_go)
-    fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
-    if pipeline.producer.moved_on is not None:
-        fresh_may_go = z3.And(fresh_may_go, pipeline.producer.moved_on.term == 0)
-    return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
-
-
-def _goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Tell whether the batch goes before new ones: it is a retry, or a numbered part of a split batch (3.1, P4 P9)."""
-    retried = batch.retries.term > 0
-    if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.faults.possible:
-        return retried
-    return z3.Or(retried, batch.sequence.term >= 0)
+    return pipeline.recovery.is_next(pipeline, batch)
 
 
 def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
@@ -220,12 +176,9 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         leads = z3.Or(leads, _said_to_lead(pipeline, leader))
     conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
-    if deployment.producer.drains:
-        conditions.append(has_drained(pipeline, batch, leader))
+    conditions.extend(pipeline.recovery.may_go_to(pipeline, batch, leader))
     if pipeline.transactions is not None:
         conditions.append(may_transmit(pipeline, batch))
-    if deployment.producer.max_in_flight == 1 and deployment.producer.takes_new_ids:
-        conditions.append(z3.Not(waits_for_late_answer(pipeline)))
     if deployment.producer.max_in_flight <= len(others):
         muted = deployment.producer.max_in_flight == 1 and deployment.producer.sender.one_at_a_time_everywhere
         counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
@@ -249,18 +202,13 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[batch.target] = leader.number
     effect[pipeline.producer.leader_epoch] = epoch_heard_of(pipeline, leader)
     join_connection(pipeline, effect, batch, leader)
-    assign_sequence(pipeline, effect, batch)
+    pipeline.recovery.assign_number(pipeline, effect, batch)
     if pipeline.transactions is not None:
         add_partition(pipeline, effect, transaction_of(pipeline, batch))
-    if deployment.producer.rewinds:
-        starts_at_new_leader(pipeline, effect, epoch_heard_of(pipeline, leader))
-        begin_again(pipeline, effect, batch)
-    elif pipeline.producer.draining is not None:
-        effect[pipeline.producer.draining] = False
+    pipeline.recovery.start_transmitting(pipeline, effect, batch, epoch_heard_of(pipeline, leader))
 
     def sentence(before: State, after: State) -> str:
-        again = batch.retries if batch.numbered_in is None or batch.sent_sequence is None else batch.sent_sequence
-        verb = "retries" if before[again.name] > again.initial else "transmits"
+        verb = "retries" if pipeline.recovery.is_retry(batch, before) else "transmits"
         silent = " and treats it as done (acks=0)" if deployment.producer.acks is Acks.NONE else ""
         added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
         first = ", having the partition added to its transaction" if added else ""
@@ -284,11 +232,7 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
     leaderless = pipeline.controller.leader.term == 0
     fail_attempt(pipeline, effect, batch, z3.Not(leaderless))
     complete(pipeline, effect, batch, Fate.FAILED, leaderless)
-    due, guards = _is_next(pipeline, batch), []
-    if pipeline.deployment.producer.numbers_ahead:
-        keep_numbers(pipeline, effect, batch, z3.Not(leaderless))
-        due = z3.If(leaderless, finds_no_leader(pipeline, batch), due)
-        guards = [z3.If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
+    due, guards = pipeline.recovery.look_for_leader(pipeline, effect, batch, _is_next(pipeline, batch), leaderless)
     down = [
         z3.And(z3.Not(broker.up.is_set), pipeline.controller.leader.term == broker.number)
         for broker in pipeline.replicas
@@ -396,16 +340,11 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     doubt(effect, batch, batch.in_flight)
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    if pipeline.transactions is not None and deployment.producer.drains:
-        only_abort_is_left(pipeline, effect, batch, bumps=True)
-    if deployment.producer.older_transactions is not None:
-        stop_producer(pipeline, effect, stops_when_given_up(pipeline, batch), spared=batch)
+    conditions = pipeline.recovery.give_up(pipeline, effect, batch)
     only_waiting = deployment.producer.expires_in_accumulator or deployment.producer.sender.only_attempts_end
     possible = waiting if only_waiting else z3.Or(waiting, *in_flight)
-    expect_late_answer(pipeline, effect, batch)
-    if deployment.producer.takes_new_ids:
-        doubt_number(pipeline, effect, batch)
-        possible = z3.And(possible, z3.Or(z3.Not(ends_id_when_given_up(pipeline, batch)), epoch_left(pipeline)))
+    for condition in conditions:
+        possible = z3.And(possible, condition)
     return Action(
         "give_up",
         "producer",
@@ -421,76 +360,15 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     )
 
 
-def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
-    """Tell whether a sequence was given up on, nothing numbered is in flight any more, and one is missing (3.4)."""
-    return z3.And(_drained(pipeline), z3.Not(_continues(pipeline)))
-
-
-def _drained(pipeline: Pipeline) -> z3.BoolRef:
-    numbered = [
-        z3.And(batch.incomplete, batch.sequence.term >= 0)
-        for batch in pipeline.producer.batches
-        if batch.sequence is not None
-    ]
-    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(z3.Or(*numbered)))
-
-
-def _continues(pipeline: Pipeline) -> z3.BoolRef:
-    producer = pipeline.producer
-    return producer.next_sequence.term == producer.last_acknowledged.term + 1
-
-
-def resolve_sequences(pipeline: Pipeline) -> Action:
-    """Resolve the sequence once nothing numbered is in flight: go on if the last was acknowledged, else bump (3.4)."""
-    producer = pipeline.producer
-    continues = _continues(pipeline)
-    effect = Effect()
-    bump_epoch(pipeline, effect, z3.Not(continues))
-    effect[producer.unresolved] = False
-    return Action(
-        "resolve_sequences",
-        "producer",
-        lane="producer",
-        arguments={},
-        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
-        updates=effect.updates,
-        sentence=lambda before, after: (
-            "the producer bumps its epoch to get past the sequence it gave up on"
-            if after[producer.epoch.name] > before[producer.epoch.name]
-            else "the producer finds that no sequence is missing"
-        ),
-        semantics="3.4",
-    )
-
-
-def _resolves_sequences(pipeline: Pipeline) -> bool:
-    """Tell whether an idempotent producer without transactions bumps its epoch by itself (semantics 3.4)."""
-    deployment = pipeline.deployment
-    by_itself = deployment.producer.idempotence and pipeline.transactions is None
-    return by_itself and not (deployment.producer.numbers_ahead or deployment.producer.takes_new_ids)
-
-
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of the producer and its application."""
     for batch in pipeline.producer.batches:
         yield send(pipeline, batch)
         yield refuse_send(pipeline, batch)
-        if pipeline.deployment.producer.drains and pipeline.transactions is None:
-            yield refuse_after_stop(pipeline, batch)
+        yield from pipeline.recovery.actions_after_stop(pipeline, batch, refuse_after_stop)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
         if pipeline.deployment.producer.sender.connecting_counts and pipeline.deployment.producer.acks is not Acks.NONE:
             yield fail_to_connect(pipeline, batch)
-        if pipeline.deployment.producer.numbers_ahead:
-            yield number_ahead(pipeline, batch)
-            yield put_into_later_epoch(pipeline, batch)
-            yield run_out(pipeline, batch)
-        elif not pipeline.deployment.producer.rewinds:
-            yield give_up(pipeline, batch)
-    if pipeline.deployment.producer.sender.forgets_numbers:
-        yield forget_topic(pipeline)
-    if pipeline.deployment.producer.drains:
-        if pipeline.transactions is None:
-            yield bump_when_drained(pipeline)
-    elif _resolves_sequences(pipeline):
-        yield resolve_sequences(pipeline)
+        yield from pipeline.recovery.actions_of_waiting(pipeline, batch, give_up)
+    yield from pipeline.recovery.actions_at_rest(pipeline)

@@ -9,8 +9,8 @@ import z3
 from model.deployment.choices import Acks, OnRestart, OnStop
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.producing.late_errors import forget_late_answers
 from model.producing.resuming import is_of_this_start, may_go_on_at, position_words
+from model.recovery.late_errors import forget_late_answers
 from model.sequencing.network import abandon, end_send
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.wording import record_name

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.deployment.choices import Acks
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Variable
 from model.log.sequence_check import SequenceCheck
 from model.sequencing.idempotence import check_sequence, numbers_sent
@@ -67,15 +66,21 @@ def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> 
     The entry can be another record with the same producer epoch and sequence number (semantics 3.4, 4.1 to 4.3).
     """
     itself = slot["batch"].term == batch.number
-    if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.producer.numbers_repeat):
-        return itself
-    epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
-    epoch_changes = pipeline.deployment.producer.rewinds and fails_elsewhere(pipeline.deployment)
-    if batch.numbering is not None or pipeline.deployment.producer.numbers_ahead or epoch_changes:
-        epoch, sequence = numbers_sent(pipeline, batch)
+    return pipeline.recovery.is_copy(pipeline, batch, slot, itself)
+
+
+def has_numbers(
+    pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], numbers: tuple[z3.ArithRef, z3.ArithRef]
+) -> z3.BoolRef:
+    """Tell whether the entry of ``slot`` has this producer epoch and sequence number, and the batch's producer id."""
+    epoch, sequence = numbers
     same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-    taken_for = z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
-    return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
+    return z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
+
+
+def has_numbers_sent(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
+    """Tell whether the entry of ``slot`` has the numbers of the batch's request."""
+    return has_numbers(pipeline, batch, slot, numbers_sent(pipeline, batch))
 
 
 @shared
@@ -104,3 +109,25 @@ def answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.B
     """Tell whether no other appended batch waits at the leader for its answer: answers keep the order of requests."""
     others = [other for other in pipeline.producer.batches if other is not batch]
     return z3.Not(z3.Or(*(waits_at(other, leader) for other in others)))
+
+
+@shared
+def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the appended batch waits for an ISR member that does not fetch, or for a large enough ISR."""
+    silent = z3.Or(
+        *(
+            z3.And(
+                leader.isr[follower.number].is_set,
+                follower.does_not_fetch_from(leader),
+            )
+            for follower in pipeline.followers_of(leader)
+        )
+    )
+    stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
+    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
+
+
+def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Tell whether the request waits behind one that is held up at the leader, which reads no further (1.1)."""
+    others = [held_up(pipeline, other, leader) for other in pipeline.producer.batches if other is not batch]
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, z3.Or(*others))

@@ -5,16 +5,14 @@ from __future__ import annotations
 import z3
 
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_fenced, producer_ids_expire
-from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Unknown
-from model.language import Effect, State
+from model.language import Effect
 from model.log.early_expiry import is_forgotten
 from model.log.markers import has_seen
 from model.log.restoring import is_remembered
 from model.log.sequence_check import SequenceCheck, check_by_release
-from model.sequencing.producer_ids import give_number_back, is_next_in_queue
 from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.pipeline import Batch, Pipeline, Replica
 
 
 def check_sequence(
@@ -113,8 +111,6 @@ def _check_unknown(
 def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether no incomplete batch has a lower sequence number: only then can a retry be sent (semantics 3.4)."""
     assert batch.sequence is not None
-    if batch.numbering is not None:
-        return is_next_in_queue(pipeline, batch)
     lower = []
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:
@@ -135,41 +131,23 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Give a batch its sequence number at its first transmission, and note the request's numbers (3.1, P2)."""
     if batch.sequence is None or batch.sent_epoch is None or batch.sent_sequence is None:
         return
-    if pipeline.deployment.producer.numbers_ahead:
-        keep_numbers(pipeline, effect, batch, z3.BoolVal(True))
-        return
     fresh = batch.sequence.term < 0
     producer = pipeline.producer
     effect.set_when(fresh, batch.sequence, producer.next_sequence.term)
     effect.set_when(fresh, producer.next_sequence, producer.next_sequence.term + 1)
     effect[batch.sent_epoch] = producer.epoch.term
-    if batch.numbering is not None:
-        numbered_by = z3.If(fresh, producer.epoch.term, batch.numbering.producer_id.term)
-        effect[batch.sent_epoch] = effect[batch.numbering.producer_id] = numbered_by
     effect[batch.sent_sequence] = z3.If(fresh, producer.next_sequence.term, batch.sequence.term)
 
 
-def give_number(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """Give the batch the next number of its epoch, for a client that numbers ahead (semantics 4.2)."""
-    assert batch.sequence is not None and batch.numbered_in is not None and batch.sent_epoch is not None
-    producer = pipeline.producer
-    effect.set_when(when, batch.sequence, producer.next_sequence.term)
-    effect.set_when(when, producer.next_sequence, producer.next_sequence.term + 1)
-    effect.set_when(when, batch.numbered_in, producer.epoch.term)
-    effect.set_when(when, batch.sent_epoch, producer.epoch.term)
+def reset_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Reset the number of a batch that is over: nothing reads it any more."""
+    if batch.sequence is not None:
+        effect.set_when(when, batch.sequence, batch.sequence.initial)
 
 
-def keep_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """Fix the batch's number and the epoch of its batch, which stay from the first attempt on (semantics 4.2)."""
-    assert batch.sequence is not None and batch.sent_sequence is not None
-    give_number(pipeline, effect, batch, z3.And(when, batch.sequence.term < 0))
-    effect.set_when(when, batch.sent_sequence, effect[batch.sequence])
-
-
-def forget_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """Reset the numbers of a batch that is over: nothing reads them any more."""
-    kept = () if batch.numbered_in is None else (batch.numbered_in, batch.sent_epoch, batch.sent_sequence)
-    for number in (batch.sequence, *kept):
+def reset_request(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Reset the numbers of a request that is over."""
+    for number in (batch.sent_epoch, batch.sent_sequence):
         if number is not None:
             effect.set_when(when, number, number.initial)
 
@@ -219,45 +197,8 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
         effect.set_when(when, producer.moved_on, 0)
 
 
-def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, out_of_retries: bool) -> None:
-    """Note the gap among the sequence numbers that a failed batch can leave (semantics 3.4).
-
-    If the batch's time ran out after a retry, nobody knows whether its number is used. Java's client takes the number
-    of a batch that ran ``out_of_retries`` to be used. A client that drains gets over a gap with a new epoch: at once,
-    or once the broker refuses what follows a record that ran out of retries (semantics 4.1). A client that numbers
-    ahead bumps its epoch for each gap (semantics 4.2).
-    """
-    unresolved = pipeline.producer.unresolved
-    if batch.numbering is not None:
-        give_number_back(pipeline, effect, batch, when)
-    elif leaves_number_to_next(pipeline):
-        assert batch.sequence is not None
-        left = pipeline.producer.next_sequence
-        used = z3.And(when, batch.sequence.term >= 0, left.term > 0)
-        effect.set_when(used, left, left.term - 1)
-    elif pipeline.deployment.producer.numbers_ahead:
-        assert batch.sequence is not None
-        numbered = z3.And(when, batch.sequence.term >= 0)
-        effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)
-        effect.set_when(numbered, pipeline.producer.next_sequence, 0)
-    elif pipeline.deployment.producer.drains:
-        by_itself = pipeline.transactions is None
-        if by_itself and not out_of_retries and not pipeline.deployment.producer.rewinds:
-            effect.set_when(when, unresolved, 1)
-    elif batch.sequence is not None and not out_of_retries:
-        effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
-
-
-def leaves_number_to_next(pipeline: Pipeline) -> bool:
-    """Tell whether the next record gets a failed one's number, stored or not: transactions of 0.11 (11.7)."""
-    older = pipeline.deployment.producer.older_transactions
-    return older is not None and older.in_doubt is InDoubt.NEXT_RECORD
-
-
 def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef | None = None) -> None:
     """Give the number of a refused record back, in a transaction: the numbers of later records move up (11.1)."""
-    if leaves_number_to_next(pipeline):
-        return
     producer = pipeline.producer
     assert batch.sequence is not None
     numbered = batch.sequence.term >= 0 if when is None else z3.And(when, batch.sequence.term >= 0)
@@ -266,30 +207,6 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
             later = z3.And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)
             effect.set_when(later, other.sequence, other.sequence.term - 1)
     effect.set_when(numbered, producer.next_sequence, producer.next_sequence.term - 1)
-
-
-def use_up_attempts(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-    """Take one attempt from what waits behind the failed batch, for a client that numbers ahead (semantics 4.2)."""
-    if not pipeline.deployment.producer.numbers_ahead:
-        return
-    for other in pipeline.producer.batches:
-        if other is not batch and other.sequence is not None:
-            left = other.retries.term < other.retries.high
-            waits = z3.And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
-            effect.set_when(z3.And(when, waits, left), other.retries, other.retries.term + 1)
-
-
-def will_be_retried(pipeline: Pipeline, batch: Batch, state: State) -> bool:
-    """Tell whether the batch, whose attempt failed, has another attempt left in this state."""
-    if not pipeline.deployment.producer.numbers_ahead:
-        return state[batch.fate.name] == Fate.BUFFERED
-    return state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name] <= pipeline.deployment.producer.retries
-
-
-def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
-    """Make a client that drains wait until nothing is in flight before it retries (semantics 4.1)."""
-    if pipeline.producer.draining is not None:
-        effect.set_when(when, pipeline.producer.draining, 1)
 
 
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:

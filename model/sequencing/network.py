@@ -12,15 +12,7 @@ import z3
 from model.deployment.choices import Acks
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.sequencing.idempotence import (
-    forget_numbers,
-    leave_gap,
-    numbers_sent,
-    use_up_attempts,
-    wait_until_drained,
-    will_be_retried,
-)
-from model.sequencing.producer_ids import forget_number, is_answered_late, is_of_current_id, lose_late_answers
+from model.sequencing.idempotence import numbers_sent
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 
@@ -35,9 +27,7 @@ def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Re
 
 def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Take the request off its connection; the requests behind it move up."""
-    for numbers in (batch.sent_epoch, batch.sent_sequence):
-        if numbers is not None and batch.numbered_in is None:
-            effect.set_when(when, numbers, numbers.initial)
+    pipeline.recovery.forget_request(effect, batch, when)
     for other in pipeline.producer.batches:
         if other is not batch:
             effect.set_when(when, other.ahead[batch.number], 0)
@@ -52,7 +42,7 @@ def complete(
     A failed batch can leave a gap among the sequence numbers (semantics 3.4, 4.1), which depends on ``out_of_retries``.
     """
     if fate is Fate.FAILED:
-        leave_gap(pipeline, effect, batch, when, out_of_retries)
+        pipeline.recovery.leave_gap(pipeline, effect, batch, when, out_of_retries=out_of_retries)
     end_send(pipeline, effect, batch, fate, when)
 
 
@@ -62,8 +52,7 @@ def end_send(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when:
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)
     effect.set_when(when, batch.retries, 0)
-    forget_numbers(effect, batch, when)
-    forget_number(effect, batch, when)
+    pipeline.recovery.forget_numbers(effect, batch, when)
 
 
 def fail_attempt(
@@ -85,11 +74,7 @@ def fail_attempt(
     deployment = pipeline.deployment
     if not (by_no_leader or up_front):
         doubt(effect, batch, when)
-    if batch.numbering is not None:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(is_of_current_id(pipeline, batch))))
-        when = z3.And(when, is_of_current_id(pipeline, batch))
-        if batch.numbering.renumbered is not None:
-            effect.set_when(when, batch.numbering.renumbered, 0)
+    when = pipeline.recovery.fail_of_earlier_id(pipeline, effect, batch, when)
     counts = deployment.producer.sender.refusals_count or not by_no_leader
     if deployment.producer.acks is Acks.NONE:
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
@@ -97,23 +82,42 @@ def fail_attempt(
     if deployment.producer.retries == 0 and counts:
         complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
-    if deployment.producer.numbers_ahead:
-        left = batch.retries.term < batch.retries.high
-        again, used = when, z3.If(left, batch.retries.term + 1, batch.retries.term)
-    elif not counts:
-        again, used = when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
-    elif counts_retries(deployment):
-        left = batch.retries.term < deployment.producer.retries
-        again, used = z3.And(when, left), batch.retries.term + 1
-        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
-    else:
-        again, used = when, z3.IntVal(1)
-    wait_until_drained(pipeline, effect, again)
-    use_up_attempts(pipeline, effect, batch, again)
+    again, used = pipeline.recovery.spend_attempt(pipeline, effect, batch, when, counts=counts)
+    pipeline.recovery.expect_retry(pipeline, effect, batch, again)
     leave_connection(pipeline, effect, batch, again)
     effect.set_when(again, batch.fate, int(Fate.BUFFERED))
     effect.set_when(again, batch.target, 0)
     effect.set_when(again, batch.retries, used)
+
+
+def count_attempt(
+    pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, counts: bool
+) -> tuple[z3.BoolRef, z3.ArithRef]:
+    """Count a failed attempt where attempts are limited, and fail the send after the last one (semantics 3.1, P4).
+
+    Return when the record is retried, and the number of attempts that it then has behind it.
+    """
+    deployment = pipeline.deployment
+    if not counts:
+        return when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
+    if not counts_retries(deployment):
+        return when, z3.IntVal(1)
+    left = batch.retries.term < deployment.producer.retries
+    complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
+    return z3.And(when, left), batch.retries.term + 1
+
+
+def attempts_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the failed attempt was not the last one."""
+    if not counts_retries(pipeline.deployment):
+        return z3.BoolVal(True)
+    return batch.retries.term < pipeline.deployment.producer.retries
+
+
+def will_be_retried(pipeline: Pipeline, batch: Batch, state: State) -> bool:
+    """Tell whether the batch, whose attempt failed, has another attempt left in this state."""
+    waits = state[batch.fate.name] == Fate.BUFFERED
+    return waits and pipeline.recovery.has_attempt_left(pipeline, batch, state)
 
 
 def doubt(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -161,6 +165,21 @@ def _end_connections(
         ends(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
         drop_delayed(effect, batch, batch.delayed.term == replica.number)
     lose_late_answers(pipeline, effect, replica.number, z3.BoolVal(True))
+
+
+def is_answered_late(batch: Batch) -> z3.BoolRef:
+    """Tell whether the send failed in flight and its connection works: the request will be handled and answered."""
+    if batch.late is None:
+        return z3.BoolVal(False)
+    return z3.And(batch.late.term != 0, batch.late.term != batch.late.high)
+
+
+def lose_late_answers(pipeline: Pipeline, effect: Effect, broker: z3.ArithRef | int, when: z3.BoolRef) -> None:
+    """Turn every late answer over this broker's connection into an error."""
+    for batch in pipeline.producer.batches:
+        if batch.late is not None:
+            late = batch.late
+            effect.set_when(z3.And(when, late.term != 0, late.term == broker), late, late.high)
 
 
 def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:

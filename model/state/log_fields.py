@@ -5,18 +5,19 @@ from __future__ import annotations
 from model.deployment.deployment import Deployment
 from model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones
 from model.deployment.implied.forgetting import brokers_forget_producers
-from model.deployment.implied.other_partitions import numbers_on
 from model.state.compaction import DROPPED, MARKER, REMOVED, REPLACED, Marker
 from model.state.kept_numbers import FORGOTTEN
 
 
-def fields_of_log(deployment: Deployment, entries: int) -> dict[str, tuple[int, int]]:
-    """Return a slot's fields, each with its lowest and highest value; ``entries`` counts the batches and markers."""
+def fields_of_log(deployment: Deployment, entries: int, last_sequence: int) -> dict[str, tuple[int, int]]:
+    """Return a slot's fields, each with its lowest and highest value.
+
+    ``entries`` counts the batches and markers; ``last_sequence`` is the highest sequence number of a batch.
+    """
     fields = {"batch": (0, entries - 1), "epoch": (0, deployment.bounds.epochs)}
     if deployment.producer.idempotence:
-        batches = deployment.bounds.records * deployment.bounds.sends
         fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
-        fields["sequence"] = (-1, batches - 1 + numbers_on(deployment))
+        fields["sequence"] = (-1, last_sequence)
     if brokers_forget_producers(deployment):
         fields[FORGOTTEN] = (0, 1)
     if cleans(deployment):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import z3
 
@@ -19,7 +19,6 @@ from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
-from model.deployment.implied.other_partitions import follows_epoch, numbers_on
 from model.deployment.implied.outages import ends_of_producer, modelled_brokers
 from model.faults import Fault
 from model.language import Log, Variable, flag, log
@@ -27,7 +26,7 @@ from model.state.compaction import Compacted, declare_compacted
 from model.state.consumer import Consumer, declare_consumer
 from model.state.decisions import Controller
 from model.state.history import History, declare_history
-from model.state.kept_numbers import Numbering, declare_acknowledged_to, declare_heard, declare_late, declare_numbering
+from model.state.kept_numbers import Numbering
 from model.state.late_answers import LateAnswers, declare_late_answers
 from model.state.log_fields import fields_of_log
 from model.state.pending_offsets import Unapplied, declare_unapplied
@@ -35,6 +34,9 @@ from model.state.reassignment import declare_reassignment
 from model.state.sink import Applied, declare_applied
 from model.state.transactions import Transactions, declare_transactions, number_of_transactions
 from model.state.upstream import Upstream, declare_upstream
+
+if TYPE_CHECKING:
+    from model.state.recovery import Recovery
 
 UNLIMITED_ATTEMPTS = 10
 """The number of retries above which a producer counts as retrying without limit (docs/semantics.md)."""
@@ -140,9 +142,8 @@ class Batch:
     the broker at which an abandoned copy of the request can still be executed, with the numbers it was sent with.
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, since when the batch can have been
-    renumbered; a client that numbers ahead keeps them permanently, and ``numbered_in`` is the epoch of its sequence.
-    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`. ``doubtful``: an ended
-    attempt can have been stored, says the client (semantics 4.1); None where nobody asks.
+    renumbered (see :class:`~model.state.kept_numbers.KeptOfBatch`). ``doubtful``: an ended attempt can have been
+    stored, says the client (semantics 4.1); None where nobody asks.
     """
 
     number: int
@@ -198,11 +199,9 @@ class Producer:
 
     ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` counts the producer
     epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or a
-    client that drains will bump its epoch once nothing is in flight (semantics 4.1). ``draining``: such a client sends
-    nothing before that. ``fatal``: such a client has stopped permanently. Both are None with other clients.
-    ``leader_epoch`` is the newest leader epoch that the client's metadata has seen. ``heard``: see
-    :func:`declare_heard`; ``acknowledged_to``: see :func:`declare_acknowledged_to`. ``moved_on``: the epoch has gone on
-    for another partition, and this one has yet to follow (semantics 3.4; None where that takes no time).
+    client will bump its epoch once nothing is in flight (semantics 4.1). ``leader_epoch`` is the newest leader epoch
+    that the client's metadata has seen. The others are None with most clients (see
+    :class:`~model.state.kept_numbers.KeptByProducer`).
     """
 
     batches: tuple[Batch, ...]
@@ -244,6 +243,7 @@ class Pipeline:
     the state of a sink that is more than a count of processing. ``unapplied``: the offset that those of a transaction
     have possibly not replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where
     the cleaner removes no record, and ``upstream`` where the application commits no position in its input.
+    ``recovery``: what the producer's client does about sequence numbers.
     """
 
     deployment: Deployment
@@ -260,6 +260,7 @@ class Pipeline:
     upstream: Upstream | None
     late_answers: LateAnswers | None
     history: History
+    recovery: Recovery
     shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The terms that :mod:`model.state.shared_terms` has built for this pipeline."""
 
@@ -305,18 +306,18 @@ class Pipeline:
         return leader.isr_size >= self.deployment.cluster.min_insync_replicas
 
 
-def declare(deployment: Deployment) -> Pipeline:
+def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
     """Return the variables of ``deployment``'s pipeline in their initial state.
 
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
     committed offset is 0.
     """
     numbers = range(1, modelled_brokers(deployment) + 1)
-    producer = _declare_producer(deployment)
+    producer = _declare_producer(deployment, recovery)
     keeps_elr = deployment.cluster.eligible_leader_replicas
     return Pipeline(
         deployment,
-        tuple(_declare_replica(deployment, number, numbers, len(producer.batches)) for number in numbers),
+        tuple(_declare_replica(deployment, number, numbers=numbers, producer=producer) for number in numbers),
         Controller(
             Variable("leader", 0, modelled_brokers(deployment), 1),
             Variable("epoch", 0, deployment.bounds.epochs, 1),
@@ -337,13 +338,14 @@ def declare(deployment: Deployment) -> Pipeline:
         declare_upstream(deployment),
         declare_late_answers(deployment),
         declare_history(deployment),
+        recovery,
     )
 
 
-def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int], batches: int) -> Replica:
+def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[int], producer: Producer) -> Replica:
     name = f"broker_{number}"
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
-    markers = 2 * number_of_transactions(deployment)
+    entries = len(producer.batches) + 2 * number_of_transactions(deployment)
     possible = deployment.faults.possible
     stops = Fault.SHUTDOWN in possible
     every = deployment.cluster.flush_messages
@@ -359,7 +361,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         flag(f"{name}_slow"),
         Variable(f"{name}_leader", 0, modelled_brokers(deployment), int(has_replica)),
         Variable(f"{name}_epoch", 0, epochs, int(has_replica)),
-        log(f"{name}_log", capacity, fields_of_log(deployment, batches + markers)),
+        log(f"{name}_log", capacity, fields_of_log(deployment, entries, producer.last_acknowledged.high)),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
         flag(f"{name}_reconciled", has_replica) if asks else None,
@@ -378,17 +380,17 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     )
 
 
-def _declare_producer(deployment: Deployment) -> Producer:
-    bounds = deployment.bounds
+def _declare_producer(deployment: Deployment, recovery: Recovery) -> Producer:
+    bounds, kept = deployment.bounds, recovery.declare(deployment)
     count = bounds.records * bounds.sends
-    most = count - 1 + numbers_on(deployment)  # an epoch can begin with the number 1
+    most = count - 1 + recovery.numbers_skipped(deployment)
     limit = deployment.producer.retries if deployment.producer.retries <= UNLIMITED_ATTEMPTS else 1
-    limit += deployment.producer.numbers_ahead  # one more stands for a batch that ran out of retries
+    limit += recovery.failures_past_retries
     sessions = min(ends_of_producer(deployment), MOST_ENDS)
 
     def batch(number: int) -> Batch:
         name = f"batch_{number}"
-        numbered = deployment.producer.idempotence
+        numbered, of_batch = deployment.producer.idempotence, recovery.declare_of_batch(deployment, name)
         return Batch(
             number,
             number % bounds.records,
@@ -403,11 +405,9 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_delayed_sequence", -1, most, 0) if numbered else None,
             Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_sent_sequence", -1, most, -1) if numbered else None,
-            Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0)
-            if deployment.producer.numbers_ahead
-            else None,
-            declare_numbering(deployment, name),
-            declare_late(deployment, name),
+            of_batch.numbered_in,
+            of_batch.numbering,
+            of_batch.late,
             flag(f"{name}_doubtful")
             if deployment.application.on_send_error is OnSendError.RESEND_IF_NOT_STORED
             else None,
@@ -421,10 +421,10 @@ def _declare_producer(deployment: Deployment) -> Producer:
         Variable("next_sequence", 0, most + 1, 0),
         Variable("last_acknowledged", -1, most, -1),
         flag("unresolved"),
-        flag("draining", deployment.producer.rewinds) if deployment.producer.drains else None,
-        flag("fatal") if deployment.producer.drains else None,
+        kept.draining,
+        kept.fatal,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
-        declare_heard(deployment),
-        declare_acknowledged_to(deployment),
-        Variable("moved_on", 0, 1 + deployment.producer.sender.keeps_numbers, 0) if follows_epoch(deployment) else None,
+        kept.heard,
+        kept.acknowledged_to,
+        kept.moved_on,
     )

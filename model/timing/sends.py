@@ -10,18 +10,18 @@ import z3
 from model.deployment.choices import Acks, ProducerId
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.implied.outages import brokers_may_be_away
-from model.durations import ADDS_AGAIN, CLIENT_LOOKS, JITTER, SCAN
+from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
 from model.log.visibility import is_left_open
-from model.producing.produce import queues_at
 from model.producing.producer import counts_attempts, epoch_heard_of
-from model.sequencing.numbering import was_tried
+from model.sequencing.arrival import queues_at
 from model.state.pipeline import Batch, Fate, Replica
 from model.state.transactions import Transactions
 from model.state.wording import record_name
 from model.timing.part import Part, Requirement, without_news
 from model.transactions.coordinator import coordinator_is_at_hand
+from model.transactions.epochs import recovery_in
 
 REQUESTS_TO_FIND = 3
 """The number of messages until a producer knows the new leader: a refusal and a question who leads, both ways."""
@@ -135,7 +135,7 @@ class Sends(Part):
     def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
         """Yield the shortest pauses of a batch, each with the numbers of failures after which it applies."""
         deployment = self._pipeline.deployment
-        counted = batch.retries.high - deployment.producer.numbers_ahead  # a batch without retries left has no pause
+        counted = batch.retries.high - self._pipeline.recovery.failures_past_retries  # after these is no pause
         every = range(1, counted + 1)
         if deployment.producer.sender.connecting_counts:
             # Failures can follow one another without a transmission, and each starts a pause of its own.
@@ -151,20 +151,16 @@ class Sends(Part):
         numbers = z3.And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
         if len(failed) == 1:
             numbers = batch.retries.term == failed.start
-        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader, *self._failed_itself(batch))
+        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader, *self._pipeline.recovery.failed_itself(batch))
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
 
     def between_attempts(self, batch: Batch, failed: int) -> Clock:
         """Return the clock of the pause of a client that reached no leader, whoever leads then (semantics 4.2)."""
-        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *self._failed_itself(batch))
+        itself = self._pipeline.recovery.failed_itself(batch)
+        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *itself)
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed - 1], {"batch": batch.number}, waits, since)
-
-    def _failed_itself(self, batch: Batch) -> Iterator[z3.BoolRef]:
-        """Yield the condition that the batch itself failed: if another one used attempts up, no pause is known."""
-        if self._pipeline.deployment.producer.numbers_ahead:
-            yield was_tried(batch)
 
     def in_flight(self, leader: Replica) -> Clock:
         """Return the clock of the oldest request in flight to a leader (3.1 P5, 3.2).
@@ -194,7 +190,7 @@ class Sends(Part):
             names = ("hear_late_error", "hear_late_success", "hear_late_refusal")
             yield self._due("late_answer", since, self._until_noticed, names, batch=number)
         yield from self._given_up_on(batch)
-        if self._pipeline.deployment.producer.numbers_ahead:
+        if self.named(("run_out",), batch=number):
             yield self._due("running_out", f"{record} ran out of retries", self._network, ("run_out",), batch=number)
 
     def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
@@ -244,10 +240,7 @@ class Sends(Part):
             return z3.BoolVal(False)
         if deployment.application.producer_id is ProducerId.NEW:
             return z3.BoolVal(True)
-        asked_again = self._pipeline.producer.session.term > 0
-        if deployment.producer.takes_new_ids:
-            asked_again = z3.Or(asked_again, self._pipeline.producer.epoch.term > 0)
-        return asked_again
+        return self._pipeline.recovery.asks_for_id(self._pipeline, self._pipeline.producer.session.term > 0)
 
     def _sendable(self, batch: Batch) -> Iterator[Clock]:
         """Yield the clocks of a batch that can be sent, by whether the producer has to notice a dead connection first.
@@ -370,8 +363,7 @@ class Sends(Part):
         if self._pipeline.transactions is None:
             return Duration(())
         pause = Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
-        if self._pipeline.deployment.producer.drains:
-            pause = pause + Duration.of(ADDS_AGAIN)
+        pause = pause + recovery_in(self._pipeline).pause_before_adding
         return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
 
     def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:

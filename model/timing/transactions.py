@@ -10,6 +10,7 @@ from model.durations import CLIENT_LOOKS
 from model.language import Clock, Duration
 from model.timing.part import Part, Requirement
 from model.transactions.coordinator import coordinator_is_at_hand
+from model.transactions.epochs import recovery_in
 
 MESSAGES_OF_COORDINATOR = 6
 """The largest number of messages in a step of the coordinator: its own log is replicated, and a leader asked and
@@ -34,7 +35,7 @@ class Transactions(Part):
             completes = z3.And(self._guard("complete_transaction", **leader), at_hand)
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
         late = self._pipeline.transactions.late_end
-        if late is not None and not self._pipeline.deployment.producer.drains:
-            # The client gives up on the request after request.timeout.ms; a client that drains can wait longer (4.1).
+        if late is not None and recovery_in(self._pipeline).ends_in_time:
+            # The client gives up on the request after request.timeout.ms; librdkafka can wait longer (4.1).
             waits = Duration.of(self._times.request_timeout, CLIENT_LOOKS) + Duration.of(self._times.late_request)
             yield Clock("late_end", {}, late.term > 0, "a request to end a transaction was held up", waits)

@@ -13,16 +13,8 @@ import z3
 from model.language import Action, Effect
 from model.state.pipeline import Pipeline
 from model.state.transactions import Outcome, Status, Transaction
-from model.transactions.epochs import has_epoch, of
+from model.transactions.epochs import has_epoch, of, recovery_in
 from model.transactions.sending import batches_of
-
-
-def _has_ended(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Tell whether the coordinator has ended the transaction unknown to the client, by a new epoch or by timeout."""
-    transactions, _ = of(pipeline)
-    if pipeline.deployment.producer.sender.bumps_within:
-        return transactions.is_(Status.EMPTY)
-    return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
 
 
 def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
@@ -39,7 +31,7 @@ def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
         "application",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(goes_on, _has_ended(pipeline, transaction)),
+        guard=z3.And(goes_on, recovery_in(pipeline).was_ended_unnoticed(pipeline, transaction)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "

@@ -18,7 +18,7 @@ from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
 from model.state.transactions import Keeping, Status, Transaction
-from model.transactions.epochs import of, raise_epoch, take_epoch
+from model.transactions.epochs import of, raise_epoch, recovery_in, take_epoch
 from model.transactions.sending import begins_next, words
 
 
@@ -218,8 +218,7 @@ def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
     times_out = Fault.TRANSACTION_TIMEOUT in pipeline.deployment.faults.possible
     if rules.epoch_each or (times_out and pipeline.deployment.producer.timeouts_fence):
         wanted.append(transactions.is_(Status.ONGOING))
-    if pipeline.deployment.producer.sender.bumps_within:
-        wanted.append(pipeline.producer.unresolved.is_set)
+    wanted.extend(recovery_in(pipeline).wants_epoch(pipeline))
     return z3.Or(*wanted)
 
 

@@ -12,33 +12,14 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.sequencing.draining import has_stopped
 from model.sequencing.idempotence import epoch_left
-from model.sequencing.network import complete
 from model.state.pipeline import Fate, Pipeline
 from model.state.transactions import Keeping, Outcome, Status, Transaction
-from model.transactions.bumping import refuse_unknown_end
-from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
-from model.transactions.keeping_epochs import is_in_doubt
-from model.transactions.purging import purge, purge_returned, replace_producer
+from model.transactions.epochs import has_epoch, may_ask_anew, of, raise_epoch, recovery_in, take_epoch, was_raised
 from model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
 
 COMMIT, ABORT = 1, 2
 """The values of ``late_end`` for what an abandoned EndTxn asks for."""
-
-
-def fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
-    """Fail the records of an aborted transaction that were never sent; those that were sent are retried.
-
-    A client that drains retries none of them (semantics 4.1).
-    """
-    if pipeline.deployment.producer.drains:
-        purge(pipeline, effect, z3.BoolVal(True))
-        return
-    for batch in batches_of(pipeline, transaction):
-        assert batch.sequence is not None
-        undrained = z3.And(batch.is_(Fate.BUFFERED), batch.sequence.term < 0)
-        complete(pipeline, effect, batch, Fate.FAILED, undrained)
 
 
 def is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -63,9 +44,9 @@ def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether the application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
     may = z3.And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
-    if pipeline.deployment.producer.older_transactions is not None:
-        return z3.And(may, z3.Not(is_in_doubt(pipeline)))
-    return z3.And(may, z3.Not(has_stopped(pipeline))) if pipeline.deployment.producer.drains else may
+    for condition in recovery_in(pipeline).may_ask_to_abort(pipeline):
+        may = z3.And(may, condition)
+    return may
 
 
 def _can_decide(pipeline: Pipeline, epoch: z3.ArithRef) -> z3.BoolRef:
@@ -132,15 +113,6 @@ def _drop_late_end(pipeline: Pipeline, effect: Effect) -> None:
     effect[transactions.late_end_epoch] = 0
 
 
-def _keeps_its_epoch(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Tell whether the send failed while commitTransaction() waited for it: the client then asks for no epoch (11.1).
-
-    All records had been sent by then. A sequence number whose fate is unknown leads to a new epoch all the same.
-    """
-    sent = [z3.Not(batch.is_(Fate.UNSENT)) for batch in batches_of(pipeline, transaction)]
-    return z3.And(*sent, z3.Not(pipeline.producer.unresolved.is_set))
-
-
 def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     """Write PrepareCommit at the coordinator: the decision is final, and commitTransaction() returns (11.1, T4).
 
@@ -198,11 +170,11 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     batches = batches_of(pipeline, transaction)
     failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches)) if batches else z3.BoolVal(True)
     may_abort = z3.And(transaction.is_(Outcome.OPEN), failed)
-    if pipeline.deployment.producer.drains:
-        may_abort = z3.And(may_abort, z3.Not(has_stopped(pipeline)))
+    for condition in recovery_in(pipeline).may_abort(pipeline):
+        may_abort = z3.And(may_abort, condition)
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.ABORTING)
-    fail_undrained(pipeline, effect, transaction)
+    recovery_in(pipeline).fail_unsent(pipeline, effect, transaction)
     return Action(
         "begin_abort",
         "application",
@@ -215,12 +187,6 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     )
 
 
-def _may_ask_anew(pipeline: Pipeline) -> bool:
-    """Tell whether the client can ask for a new epoch after an abort: not with TV2, which gives one, nor before 2.5."""
-    rules = of(pipeline)[1]
-    return not rules.epoch_each and rules.older is None
-
-
 def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -> Action:
     """Write PrepareAbort at the coordinator for a client with nothing in flight; abortTransaction() returns (11.1 T4).
 
@@ -231,16 +197,9 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     _decide(pipeline, effect, Status.PREPARE_ABORT)
     _come_to_terms(pipeline, effect, transaction)
     guard = z3.And(may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
-    sender = pipeline.deployment.producer.sender
-    if anew and (sender.bump_aborts or sender.bumps_within):
-        raise_epoch(pipeline, effect)
-        guard = z3.And(guard, epoch_left(pipeline))
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
-    if pipeline.deployment.producer.drains:
-        unresolved = pipeline.producer.unresolved.is_set
-        guard = z3.And(guard, unresolved if anew else z3.Not(unresolved))
-    elif not anew and _may_ask_anew(pipeline):
-        guard = z3.And(guard, _keeps_its_epoch(pipeline, transaction))
+    for condition in recovery_in(pipeline).end_aborted(pipeline, effect, transaction, anew=anew):
+        guard = z3.And(guard, condition)
     return Action(
         "prepare_abort",
         "coordinator",
@@ -283,11 +242,7 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
-    if pipeline.deployment.producer.drains:
-        anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
-        effect[transactions.initialised] = z3.If(anew, 0, transactions.initialised.term)
-    elif pipeline.deployment.producer.older_transactions is not None:
-        effect[transactions.initialised] = z3.If(has_epoch(pipeline), transactions.initialised.term, 0)
+    recovery_in(pipeline).learn_aborted(pipeline, effect, decided)
     return Action(
         "learn_aborted",
         "producer",
@@ -306,7 +261,7 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
     fenced = pipeline.producer.epoch.term < transactions.epoch.term
     aborted = transactions.is_aborted
     effect = Effect()
-    fail_undrained(pipeline, effect, transaction)
+    recovery_in(pipeline).fail_unsent(pipeline, effect, transaction)
     start_anew(pipeline, effect, transaction, Outcome.ABORTED)
     return Action(
         "learn_fenced",
@@ -474,14 +429,10 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield prepare_commit(pipeline, transaction)
         yield crash_at_commit(pipeline, transaction)
         yield begin_abort(pipeline, transaction)
-        for anew in (True, False) if _may_ask_anew(pipeline) else (False,):
+        for anew in (True, False) if may_ask_anew(pipeline) else (False,):
             yield prepare_abort(pipeline, transaction, anew=anew)
-        if pipeline.deployment.producer.drains and batches_of(pipeline, transaction):
-            yield purge_returned(pipeline, transaction)
-            yield replace_producer(pipeline, transaction)
-        if pipeline.deployment.producer.sender.bumps_within:
-            asked = z3.Or(may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction))
-            yield refuse_unknown_end(pipeline, transaction, asked)
+        ends = z3.Or(may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction))
+        yield from recovery_in(pipeline).actions_in(pipeline, transaction, ends)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)
         if late or not pipeline.deployment.producer.timeouts_fence:

@@ -7,6 +7,7 @@ import z3
 from model.deployment.transactional import Transactional
 from model.language import Effect
 from model.state.pipeline import Pipeline
+from model.state.recovery import RecoveryInTransactions
 from model.state.transactions import Transactions
 
 
@@ -14,6 +15,17 @@ def of(pipeline: Pipeline) -> tuple[Transactions, Transactional]:
     transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
     assert transactions is not None and rules is not None
     return transactions, rules
+
+
+def recovery_in(pipeline: Pipeline) -> RecoveryInTransactions:
+    assert isinstance(pipeline.recovery, RecoveryInTransactions)
+    return pipeline.recovery
+
+
+def may_ask_anew(pipeline: Pipeline) -> bool:
+    """Tell whether the client can ask for a new epoch after an abort: not with TV2, which gives one, nor before 2.5."""
+    rules = of(pipeline)[1]
+    return not rules.epoch_each and rules.older is None
 
 
 def has_epoch(pipeline: Pipeline) -> z3.BoolRef:

@@ -18,14 +18,13 @@ from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.transactions import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
 from model.transactions.ending import (
     all_acknowledged,
-    fail_undrained,
     is_drained,
     let_go,
     may_commit,
     may_end_aborted,
     start_anew,
 )
-from model.transactions.epochs import has_epoch, of, raise_epoch, was_raised
+from model.transactions.epochs import has_epoch, of, raise_epoch, recovery_in, was_raised
 from model.transactions.sending import begins_next, transaction_of, words
 from model.transactions.verification import can_be_added_again
 
@@ -205,7 +204,7 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
         transactions.is_aborted,
     )
     effect = Effect()
-    fail_undrained(pipeline, effect, transaction)
+    recovery_in(pipeline).fail_unsent(pipeline, effect, transaction)
     start_anew(pipeline, effect, transaction, Outcome.REFUSED)
 
     def sentence(before: State, after: State) -> str:

@@ -8,11 +8,11 @@ import z3
 
 from model.language import Action, Effect, Variable
 from model.sequencing.arrival import accepts, arrives, checked
-from model.sequencing.draining import acknowledge_what_came_before
 from model.sequencing.idempotence import numbers_sent
 from model.sequencing.network import complete
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
+from model.transactions.epochs import recovery_in
 
 
 def _has_numbers(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
@@ -34,19 +34,13 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     leader answers when the other batch is replicated.
     """
     check = checked(pipeline, batch, leader)
-    assert check is not None and batch.sequence is not None
+    assert check is not None
     replicated = leader.log.every(
         lambda offset, slot: z3.Implies(_has_numbers(pipeline, batch, slot), leader.high_watermark.term > offset)
     )
     taken = z3.And(check.duplicate, z3.Not(is_itself(pipeline, batch, leader)), replicated)
-    producer = pipeline.producer
     effect = Effect()
-    later = batch.sequence.term > producer.last_acknowledged.term
-    effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-    if producer.heard is not None:
-        effect[producer.heard] = True
-    if pipeline.deployment.producer.drains:
-        acknowledge_what_came_before(pipeline, effect, batch)
+    recovery_in(pipeline).hear_success(pipeline, effect, batch)
     complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, z3.BoolVal(True))
     return Action(
         "take_for_another",

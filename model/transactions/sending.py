@@ -12,7 +12,7 @@ from model.language import Effect
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.transactions import Keeping, Outcome, Status, Transaction
-from model.transactions.epochs import has_epoch, of
+from model.transactions.epochs import has_epoch, of, recovery_in
 
 
 def transaction_of(pipeline: Pipeline, batch: Batch) -> Transaction:
@@ -112,19 +112,14 @@ def takes_next(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Tell whether the partition is in the transaction, or can be added; aborted records are only retried (11.1, T2).
-
-    A client that drains does not retry them either (semantics 4.1).
-    """
+    """Tell whether the partition is in the transaction, or can be added; aborted records are only retried (11.1)."""
     transactions, _ = of(pipeline)
     transaction = transaction_of(pipeline, batch)
     assert batch.sequence is not None
     retried = z3.And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
     can_be_added = z3.And(takes_next(pipeline), has_epoch(pipeline))
     in_transaction = z3.Or(transactions.added.is_set, can_be_added)
-    if pipeline.deployment.producer.drains:
-        return z3.And(in_transaction, transaction.is_(Outcome.OPEN))
-    return z3.And(in_transaction, z3.Or(transaction.is_(Outcome.OPEN), retried))
+    return z3.And(in_transaction, recovery_in(pipeline).may_send_in(transaction, retried))
 
 
 def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:

@@ -7,13 +7,10 @@ import z3
 from model.language import Action, Effect
 from model.log.visibility import is_left_open
 from model.sequencing.arrival import accepts, arrives, checked
-from model.sequencing.idempotence import close_gap, numbers_sent
-from model.sequencing.network import complete
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.sequencing.idempotence import numbers_sent
+from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.transactions import Keeping, Status
 from model.state.wording import record_name
-from model.transactions.keeping_epochs import is_free
-from model.transactions.purging import only_abort_is_left
 
 
 def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
@@ -45,15 +42,7 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
         verified = z3.Or(verified, can_be_added_again(pipeline, leader, epoch))
     effect = Effect()
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    refused = [arrived, z3.Not(verified)]
-    if pipeline.deployment.producer.drains:
-        only_abort_is_left(pipeline, effect, batch, bumps=False)
-    elif pipeline.deployment.producer.older_transactions is not None:
-        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
-    else:
-        close_gap(pipeline, effect, batch)
-        refused.append(pipeline.producer.next_sequence.term > 0)
+    refused = [arrived, z3.Not(verified), *pipeline.recovery.fail_permanently(pipeline, effect, batch, fenced=False)]
     return Action(
         "reject_unverified",
         leader.name,

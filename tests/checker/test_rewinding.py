@@ -7,7 +7,7 @@ import z3
 
 from model.language import Action
 from model.pipeline import build
-from model.sequencing.draining import has_drained
+from model.recovery.franz_go import FranzGo
 from model.state.pipeline import Fate, Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
@@ -66,7 +66,8 @@ def test_a_record_is_taken_for_one_that_failed() -> None:
 
 def drained(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """Nothing keeps the producer from sending: nothing in flight that it has to wait for."""
-    return has_drained(pipeline, batch_of(pipeline, action), leader_of(pipeline, action))
+    assert isinstance(pipeline.recovery, FranzGo)
+    return pipeline.recovery.has_drained(pipeline, batch_of(pipeline, action), leader_of(pipeline, action))
 
 
 @pytest.mark.slow

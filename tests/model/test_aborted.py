@@ -18,9 +18,9 @@ from model.durations import Quantity
 from model.faults import Fault
 from model.log.holes import keeps_record
 from model.log.visibility import can_be_read, end_of_reading
+from model.pipeline import declared
 from model.sequencing.idempotence import check_sequence
 from model.state.compaction import Marker
-from model.state.pipeline import declare
 from properties.catalogue import properties_of
 from properties.situations import value
 from tests.checker.plain_evaluator import holds
@@ -109,7 +109,7 @@ def stable(run: Scenario, broker: int) -> int:
 @cache
 def violated(deployment: Deployment) -> dict[str, z3.BoolRef]:
     """What violates each property."""
-    return {one.name: one.violated for one in properties_of(declare(deployment)) if one.name in ASKED}
+    return {one.name: one.violated for one in properties_of(declared(deployment)) if one.name in ASKED}
 
 
 def violates(run: Scenario, name: str) -> bool:

@@ -12,7 +12,8 @@ from model.deployment.choices import ProducerId
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.transactional import Transactional
 from model.faults import Fault
-from model.state.pipeline import Fate, declare
+from model.pipeline import declared
+from model.state.pipeline import Fate
 from model.state.transactions import EARLIER, Keeping, Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import (
@@ -247,6 +248,6 @@ def test_another_producer_id_ends_nothing_of_the_first(rules: Transactional) -> 
 
 def test_nothing_of_it_without_the_fault() -> None:
     deployment = begun(VERSION_1).pipeline.deployment
-    transactions = declare(replace(deployment, faults=FaultBudget(9, ((FAULTS[1].value, 9),)))).transactions
+    transactions = declared(replace(deployment, faults=FaultBudget(9, ((FAULTS[1].value, 9),)))).transactions
     assert transactions is not None and transactions.own_log is None
     assert transactions.status.initial == Status.EMPTY

@@ -10,6 +10,9 @@ from model.deployment.deployment import Deployment
 from model.deployment.release import Release
 from model.deployment.sarama import MOST_RETRIES
 from model.deployment.setting import Setting
+from model.recovery.choosing import recovery_of
+from model.recovery.franz_go import FranzGo, FranzGoStopping
+from model.recovery.librdkafka import Librdkafka
 from model.state.pipeline import UNLIMITED_ATTEMPTS
 
 IDEMPOTENT = "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"
@@ -269,11 +272,8 @@ def test_librdkafka_by_default(read_yaml) -> None:
 
 def test_idempotence_of_librdkafka_changes_what_is_not_set(read_yaml) -> None:
     deployment = read_yaml(producer("librdkafka", "enable.idempotence: true"))
-    assert (deployment.producer.acks, deployment.producer.max_in_flight, deployment.producer.drains) == (
-        Acks.ALL,
-        5,
-        True,
-    )
+    assert (deployment.producer.acks, deployment.producer.max_in_flight) == (Acks.ALL, 5)
+    assert recovery_of(deployment) == Librdkafka()
     assert setting(deployment, "max.in.flight.requests.per.connection").origin.detail.startswith("L02")
     assert setting(deployment, "retries").origin.detail.startswith("L04")
     assert setting(deployment, "acks").origin.detail.startswith("L06")
@@ -362,12 +362,12 @@ def test_franz_go_by_default(read_yaml) -> None:
         True,
         4,
     )
-    assert deployment.producer.rewinds and not deployment.producer.sender.stops_on_loss
+    assert recovery_of(deployment) == FranzGo()
     times = deployment.durations
     assert times.delivery_timeout.most is None
     assert (times.request_timeout.least, times.ack_timeout.least, times.linger.least) == (20_000, 10_000, 10)
     stops = read_yaml(producer("franz-go", "StopProducerOnDataLossDetected: true; ProduceRequestTimeout: 30s"))
-    assert stops.producer.sender.stops_on_loss and stops.durations.request_timeout.least == 40_000
+    assert recovery_of(stops) == FranzGoStopping() and stops.durations.request_timeout.least == 40_000
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_where_franz_go_starts(read_yaml) -> None:
 
 
 def test_values_as_people_write_them(read_yaml) -> None:
-    assert read_yaml(producer("librdkafka", "enable.idempotence: 1")).producer.drains
+    assert isinstance(recovery_of(read_yaml(producer("librdkafka", "enable.idempotence: 1"))), Librdkafka)
     assert not read_yaml(producer("librdkafka", "enable.idempotence: f")).producer.idempotence
     assert read_yaml(producer("sarama", "Producer.RequiredAcks: sarama.WaitForAll")).producer.acks is Acks.ALL
 

@@ -8,7 +8,7 @@ from checker.spark.normalising import meaning
 from model.deployment import with_assumption
 from model.deployment.choices import OnRestart, OnStop
 from model.deployment.errors import DeploymentError
-from model.state.pipeline import declare
+from model.pipeline import declared
 from reports.summary import clients
 from tests.deployments import changed
 
@@ -93,30 +93,30 @@ def test_which_release_forgets_the_parts_of_a_batch(read_yaml, release: str, for
         pipeline(SPLIT, kafka=kafka, producer=f"version: '{release}', on_restart: from-flushed, {settings}")
     )
     assert read.producer.sender.flush_forgets_parts is forgets
-    upstream = declare(read).upstream
+    upstream = declared(read).upstream
     assert upstream is not None
     assert bool(upstream.released) is forgets
 
 
 def test_what_is_not_asked_about_has_no_state(read_yaml) -> None:
     plain, crashing = read_yaml(pipeline()), read_yaml(pipeline("assume: {faults: {producer-crash: 1}}"))
-    assert declare(plain).upstream is None
-    assert declare(crashing).upstream is None
+    assert declared(plain).upstream is None
+    assert declared(crashing).upstream is None
     assert read_yaml(pipeline(producer="version: '3.8'")).producer.sender == plain.producer.sender
     assert meaning(changed(plain, on_stop=OnStop.EXIT)) == meaning(plain)
 
 
 def test_sessions_are_counted_of_crashes_and_stops(read_yaml) -> None:
     both = read_yaml(pipeline("assume: {faults: {producer-stop: 1, producer-crash: 1}}"))
-    assert declare(both).producer.session.high == 2
-    assert declare(read_yaml(pipeline(STOPPED))).producer.session.high == 1
+    assert declared(both).producer.session.high == 2
+    assert declared(read_yaml(pipeline(STOPPED))).producer.session.high == 1
 
 
 def test_what_is_asked_of_delivery_reports_is_part_of_the_state(read_yaml) -> None:
     read = read_yaml(pipeline(producer="client: librdkafka, on_send_error: resend-if-not-stored"))
     assert read.bounds.sends == 2
-    assert all(batch.doubtful is not None for batch in declare(read).producer.batches)
-    assert all(batch.doubtful is None for batch in declare(read_yaml(pipeline())).producer.batches)
+    assert all(batch.doubtful is not None for batch in declared(read).producer.batches)
+    assert all(batch.doubtful is None for batch in declared(read_yaml(pipeline())).producer.batches)
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,63 @@ knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 import z3
 
+from model.deployment.deployment import Deployment
+from model.deployment.implied.outages import modelled_brokers
 from model.language import Action, Effect, State, Variable
-from model.producing.produce import held_up, queues_at
-from model.sequencing.arrival import accepts, is_at, offset_of, replicated, waits_at
-from model.sequencing.idempotence import bump_epoch, check_sequence, close_gap, epoch_left
-from model.sequencing.network import abandon, complete, drop_delayed
-from model.sequencing.producer_ids import attempts_left, is_of_current_id, note_offset, shift_numbers, take_new_id
+from model.log.sequence_check import SequenceCheck
+from model.recovery.accumulator import Accumulator
+from model.sequencing.arrival import accepts, held_up, is_at, offset_of, queues_at, replicated, waits_at
+from model.sequencing.idempotence import check_sequence, epoch_left
+from model.sequencing.network import abandon, attempts_left, complete, drop_delayed
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
-from model.transactions.keeping_epochs import is_free
+
+
+class HearsLateErrors(Accumulator):
+    """A client that can hear answers to a send that has failed (a Java client without transactions)."""
+
+    new_epoch = "it bumps its epoch"
+    """What the client does when it takes a late answer for lost data, in the words of a trace."""
+
+    def declare_late(self, deployment: Deployment, name: str, *, alone_counts: bool) -> Variable | None:
+        """Return the variable for the broker that has still to answer; None where such an answer changes nothing.
+
+        ``alone_counts``: that is not so where the client has nothing else in flight.
+        """
+        alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.producer.max_in_flight == 1
+        if not deployment.producer.sender.late_errors_count or (alone and not alone_counts):
+            return None
+        return Variable(f"{name}_late", 0, modelled_brokers(deployment) + 1, 0)
+
+    @abstractmethod
+    def hear_error(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
+        """Change the numbers of other records for a late error; return what has to be so."""
+
+    @abstractmethod
+    def hear_refusal(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Take the late refusal of a number for lost data."""
+
+    def is_current(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        """Tell whether the record's number counts: it is of the producer id that the client has now."""
+        return z3.BoolVal(True)
+
+    def is_refused(self, check: SequenceCheck) -> z3.BoolRef:
+        """Tell whether the leader refuses the late request for its numbers."""
+        return z3.Or(check.out_of_order, check.fenced)
+
+    def note_offset(self, pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
+        """Note the offset in an answer, where the client compares it later."""
+
+    def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
+        """Keep the number of a record that fails in flight until its request is answered (semantics 3.4)."""
+        expect_late_answer(pipeline, effect, batch)
+        return ()
 
 
 def _late(batch: Batch) -> Variable:
@@ -47,22 +90,37 @@ def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.Or(*due)
 
 
-def _give_up(
-    pipeline: Pipeline, batch: Batch, name: str, arguments: Mapping[str, int], error: str, when: z3.BoolRef
-) -> Action:
-    """Fail a send by an error that comes when delivery.timeout.ms is over, before the client looks (3.4).
+def give_ups(
+    pipeline: Pipeline, batch: Batch, free_number: Callable[[Effect], None], *, out_of_retries: bool = False
+) -> Iterator[Action]:
+    """Yield the errors that come when delivery.timeout.ms is over, before the client looks (3.4, KAFKA-14397).
 
-    The client does not retry, and counts the number as unused without doubt, though the record can be written
-    (KAFKA-14397).
+    The client does not retry, and ``free_number`` counts the number as unused without doubt, though the record can be
+    written.
     """
-    effect = Effect()
-    within = pipeline.transactions is not None
-    if within:
-        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
-    else:
-        shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
-    abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True), out_of_retries=within)
+
+    def failed() -> Effect:
+        effect = Effect()
+        free_number(effect)
+        abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True), out_of_retries=out_of_retries)
+        return effect
+
+    yield give_up_on_error(pipeline, batch, failed())
+    for leader in pipeline.replicas:
+        yield give_up_on_timeout(pipeline, batch, leader, failed())
+
+
+def _give_up(
+    pipeline: Pipeline,
+    batch: Batch,
+    name: str,
+    arguments: Mapping[str, int],
+    error: str,
+    when: z3.BoolRef,
+    effect: Effect,
+) -> Action:
+    """Fail a send by an error that comes when delivery.timeout.ms is over, before the client looks (3.4)."""
 
     def sentence(before: State, after: State) -> str:
         freed = after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
@@ -81,7 +139,7 @@ def _give_up(
     )
 
 
-def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
+def give_up_on_error(pipeline: Pipeline, batch: Batch, effect: Effect) -> Action:
     """Let the connection break, or the leader refuse the record, when delivery.timeout.ms is over (semantics 3.4)."""
     fails = [batch.is_(Fate.UNANSWERED)]
     for leader in pipeline.replicas:
@@ -91,14 +149,14 @@ def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
         )
         elsewhere = z3.And(is_at(pipeline, batch, leader), z3.Not(leader.presumes_leadership))
         fails += [refused, shrunk, elsewhere]
-    return _give_up(pipeline, batch, "give_up_on_error", {"batch": batch.number}, "an error", z3.Or(*fails))
+    return _give_up(pipeline, batch, "give_up_on_error", {"batch": batch.number}, "an error", z3.Or(*fails), effect)
 
 
-def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica, effect: Effect) -> Action:
     """Let the request time out at the leader or client, which waits for the ISR (semantics 3.2, 3.4)."""
     waits = z3.Or(held_up(pipeline, batch, leader), queues_at(pipeline, batch, leader))
     arguments = {"batch": batch.number, "leader": leader.number}
-    return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits)
+    return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits, effect)
 
 
 def _kept(batch: Batch) -> Iterator[Variable]:
@@ -116,27 +174,20 @@ def _over(effect: Effect, batch: Batch) -> None:
         effect[variable] = variable.initial
 
 
-def _said_of_numbers(pipeline: Pipeline, before: State, after: State) -> str:
+def _said_of_numbers(pipeline: Pipeline, client: HearsLateErrors, before: State, after: State) -> str:
     producer = pipeline.producer
     if after[producer.epoch.name] > before[producer.epoch.name]:
-        return (
-            "; the producer takes a new producer id"
-            if pipeline.deployment.producer.takes_new_ids
-            else "; it bumps its epoch"
-        )
+        return f"; {client.new_epoch}"
     freed = after[producer.next_sequence.name] < before[producer.next_sequence.name]
     return ": it counts the sequence number as unused" if freed else ""
 
 
-def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
+def hear_late_error(pipeline: Pipeline, client: HearsLateErrors, batch: Batch) -> Action:
     """Let an error, or the end of the connection, after the failed send change the numbers of later records (3.4)."""
     effect = Effect()
     due = _error_is_due(pipeline, batch)
-    if pipeline.deployment.producer.takes_new_ids:
-        shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
-    else:
-        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
-        due = z3.And(due, epoch_left(pipeline))
+    for condition in client.hear_error(pipeline, effect, batch):
+        due = z3.And(due, condition)
     _over(effect, batch)
     for broker in pipeline.replicas:
         refuses = z3.Not(z3.And(broker.presumes_leadership, pipeline.enough_in_sync(broker)))
@@ -150,23 +201,23 @@ def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
         updates=effect.updates,
         sentence=lambda before, after: (
             f"an error comes late for {record_name(batch)}, which the producer has given up on"
-            + _said_of_numbers(pipeline, before, after)
+            + _said_of_numbers(pipeline, client, before, after)
         ),
         semantics="3.4",
     )
 
 
-def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+def hear_late_success(pipeline: Pipeline, client: HearsLateErrors, batch: Batch, leader: Replica) -> Action:
     """Let an acknowledgement after the failed send tell the client that the number is used (3.4)."""
     producer = pipeline.producer
     assert batch.sequence is not None
     effect = Effect()
-    current = is_of_current_id(pipeline, batch)
+    current = client.is_current(pipeline, batch)
     later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
     if producer.heard is not None:
         effect.set_when(current, producer.heard, 1)
-    note_offset(pipeline, effect, batch, offset_of(pipeline, batch, leader))
+    client.note_offset(pipeline, effect, batch, offset_of(pipeline, batch, leader))
     _over(effect, batch)
     drop_delayed(effect, batch, batch.delayed.term == leader.number)
     here = z3.And(_late(batch).term == leader.number, leader.presumes_leadership)
@@ -184,32 +235,25 @@ def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     )
 
 
-def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+def late_refusal_due(pipeline: Pipeline, client: HearsLateErrors, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the request reaches its leader, which finds a gap before it or does not know the producer."""
     assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
     check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
-    refused = (
-        z3.Or(check.out_of_order, check.fenced)
-        if not pipeline.deployment.producer.takes_new_ids
-        else check.out_of_order
-    )
+    refused = client.is_refused(check)
     if check.unknown is not None:
         refused = z3.Or(refused, check.unknown)
     here = z3.And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
     return z3.And(here, accepts(pipeline, leader), refused)
 
 
-def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+def hear_late_refusal(pipeline: Pipeline, client: HearsLateErrors, batch: Batch, leader: Replica) -> Action:
     """Refuse a sequence number after its send has failed, which the client treats as lost data all the same (3.4)."""
     effect = Effect()
-    current = is_of_current_id(pipeline, batch)
-    if pipeline.deployment.producer.takes_new_ids:
-        take_new_id(pipeline, effect, current)
-    else:
-        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
+    current = client.is_current(pipeline, batch)
+    client.hear_refusal(pipeline, effect, batch)
     _over(effect, batch)
     drop_delayed(effect, batch, z3.BoolVal(True))
-    due = late_refusal_due(pipeline, batch, leader)
+    due = late_refusal_due(pipeline, client, batch, leader)
     return Action(
         "hear_late_refusal",
         leader.name,
@@ -219,7 +263,7 @@ def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
-            + _said_of_numbers(pipeline, before, after)
+            + _said_of_numbers(pipeline, client, before, after)
         ),
         semantics="3.4, 3.5",
     )
@@ -253,26 +297,22 @@ def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
     return z3.Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
 
 
-def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+def late_bumps_due(pipeline: Pipeline, client: HearsLateErrors) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a late answer would make the client bump its epoch, or take another id."""
     waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
     for batch, leader in product(waiting, pipeline.replicas):
-        yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
-    if not pipeline.deployment.producer.takes_new_ids:
-        yield from (_error_is_due(pipeline, batch) for batch in waiting)
+        yield z3.And(late_refusal_due(pipeline, client, batch, leader), client.is_current(pipeline, batch))
 
 
-def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Yield the actions of late answers that can change something."""
-    older = pipeline.deployment.producer.older_transactions
-    frees = older is not None and older.errors_free_numbers
-    for batch in pipeline.producer.batches:
-        if frees or (batch.late is not None and pipeline.deployment.producer.takes_new_ids):
-            yield give_up_on_error(pipeline, batch)
-            for leader in pipeline.replicas:
-                yield give_up_on_timeout(pipeline, batch, leader)
-        if batch.late is not None:
-            yield hear_late_error(pipeline, batch)
-            for leader in pipeline.replicas:
-                yield hear_late_success(pipeline, batch, leader)
-                yield hear_late_refusal(pipeline, batch, leader)
+def late_errors_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+    """Yield the conditions under which a late answer is an error."""
+    yield from (_error_is_due(pipeline, batch) for batch in pipeline.producer.batches if batch.late is not None)
+
+
+def late_answers(pipeline: Pipeline, client: HearsLateErrors, batch: Batch) -> Iterator[Action]:
+    """Yield the answers that can come for this record after its send has failed."""
+    if batch.late is not None:
+        yield hear_late_error(pipeline, client, batch)
+        for leader in pipeline.replicas:
+            yield hear_late_success(pipeline, client, batch, leader)
+            yield hear_late_refusal(pipeline, client, batch, leader)

@@ -1,23 +1,153 @@
-"""The numbers of sarama's idempotent producer: given before a record is sent, and kept permanently (semantics 4.2).
+"""sarama's idempotent producer: numbers are given before a record is sent, and kept permanently (semantics 4.2).
 
 A record gets its number on its way to the connection, and then waits there until the record before it is over. A record
 that fails takes the producer to a new epoch, in which the numbers begin again at 0. A waiting record keeps its number,
-and is put into a batch of the epoch in which it was numbered, or of a later one.
+and is put into a batch of the epoch in which it was numbered, or of a later one. Only attempts end a send, and the
+attempts of the first record count for the records behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import z3
 
+from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
-from model.language import Action, Effect
-from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
-from model.sequencing.idempotence import can_be_numbered, epoch_left, give_number
+from model.language import Action, Effect, State, Variable
+from model.recovery.elsewhere import fail_elsewhere
+from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
+from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
+from model.sequencing.idempotence import can_be_numbered, epoch_left
 from model.sequencing.network import complete
+from model.state.kept_numbers import KeptOfBatch
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.recovery import Recovery
 from model.state.wording import record_name
+
+
+@dataclass(frozen=True)
+class Sarama(Recovery):
+    """The client without transactions."""
+
+    failures_past_retries = 1
+    numbers_come_again = suffers_elsewhere = True
+
+    def declare_of_batch(self, deployment: Deployment, name: str) -> KeptOfBatch:
+        """Keep the epoch in which the record got its number."""
+        return KeptOfBatch(Variable(f"{name}_numbered_in", 0, deployment.bounds.producer_epochs - 1, 0))
+
+    def is_next(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        return is_due(pipeline, batch)
+
+    def look_for_leader(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, due: z3.BoolRef, leaderless: z3.BoolRef
+    ) -> tuple[z3.BoolRef, list[z3.BoolRef]]:
+        """Give the record its number if the leader is only away; without any leader the send fails, in a new epoch."""
+        keep_numbers(pipeline, effect, batch, z3.Not(leaderless))
+        due = z3.If(leaderless, finds_no_leader(pipeline, batch), due)
+        return due, [z3.If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
+
+    def is_retry(self, batch: Batch, before: State) -> bool:
+        assert batch.sent_sequence is not None
+        return before[batch.sent_sequence.name] >= 0
+
+    def failed_itself(self, batch: Batch) -> Iterator[z3.BoolRef]:
+        yield was_tried(batch)
+
+    def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        keep_numbers(pipeline, effect, batch, z3.BoolVal(True))
+
+    def forget_numbers(self, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+        """Reset the record's number and epoch, and those of the batch that it was put into."""
+        for number in (batch.sequence, batch.numbered_in, batch.sent_epoch, batch.sent_sequence):
+            assert number is not None
+            effect.set_when(when, number, number.initial)
+
+    def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
+        """Tell whether the entry has the numbers of the request, which another record can have had."""
+        return has_numbers_sent(pipeline, batch, slot)
+
+    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
+        assert batch.sequence is not None
+        effect[batch.sequence] = -1
+        self.forget_numbers(effect, batch, z3.BoolVal(True))
+
+    def spend_attempt(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, counts: bool
+    ) -> tuple[z3.BoolRef, z3.ArithRef]:
+        """Count the attempt; a record that has failed once more often than there are retries is not tried again."""
+        left = batch.retries.term < batch.retries.high
+        return when, z3.If(left, batch.retries.term + 1, batch.retries.term)
+
+    def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+        """Take one attempt from what waits behind the failed record."""
+        for other in _others(pipeline, batch):
+            assert other.sequence is not None
+            left = other.retries.term < other.retries.high
+            waits = z3.And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
+            effect.set_when(z3.And(when, waits, left), other.retries, other.retries.term + 1)
+
+    def has_attempt_left(self, pipeline: Pipeline, batch: Batch, state: State) -> bool:
+        return state[batch.retries.name] <= pipeline.deployment.producer.retries
+
+    def leave_gap(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
+    ) -> None:
+        """Bump the epoch for each failed record that has a number; the numbers begin again at 0."""
+        assert batch.sequence is not None
+        numbered = z3.And(when, batch.sequence.term >= 0)
+        effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)
+        effect.set_when(numbered, pipeline.producer.next_sequence, 0)
+
+    def fail_permanently(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
+    ) -> tuple[z3.BoolRef, ...]:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        return (epoch_left(pipeline),)
+
+    def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
+        yield refuse_gap(pipeline, batch, leader)
+        yield reject_old_epoch(pipeline, batch, leader)
+
+    def actions_of_waiting(
+        self, pipeline: Pipeline, batch: Batch, give_up: Callable[[Pipeline, Batch], Action]
+    ) -> Iterator[Action]:
+        """Number the record ahead, put it into a batch, or fail it after its last retry: its delivery has no time."""
+        yield number_ahead(pipeline, batch)
+        yield put_into_later_epoch(pipeline, batch)
+        yield run_out(pipeline, batch)
+
+    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
+        """Yield the failures at another partition: the next record that is numbered begins at 0, in a new epoch."""
+        if fails_elsewhere(pipeline.deployment):
+            producer = pipeline.producer
+            effect = Effect()
+            effect[producer.epoch] = producer.epoch.term + 1
+            effect[producer.next_sequence] = 0
+            yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "bumps its epoch")
+
+    def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+        yield from bumps_due(pipeline)
+
+
+def give_number(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Give the batch the next number of its epoch (semantics 4.2)."""
+    assert batch.sequence is not None and batch.numbered_in is not None and batch.sent_epoch is not None
+    producer = pipeline.producer
+    effect.set_when(when, batch.sequence, producer.next_sequence.term)
+    effect.set_when(when, producer.next_sequence, producer.next_sequence.term + 1)
+    effect.set_when(when, batch.numbered_in, producer.epoch.term)
+    effect.set_when(when, batch.sent_epoch, producer.epoch.term)
+
+
+def keep_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Fix the batch's number and the epoch of its batch, which stay from the first attempt on (semantics 4.2)."""
+    assert batch.sequence is not None and batch.sent_sequence is not None
+    give_number(pipeline, effect, batch, z3.And(when, batch.sequence.term < 0))
+    effect.set_when(when, batch.sent_sequence, effect[batch.sequence])
 
 
 def was_tried(batch: Batch) -> z3.BoolRef:
@@ -149,9 +279,7 @@ def run_out(pipeline: Pipeline, batch: Batch) -> Action:
 
 
 def _refused_for_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    check = checked(pipeline, batch, leader)
-    assert check is not None
-    arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.out_of_order)
+    arrived = refused_as_out_of_order(pipeline, batch, leader)
     return z3.And(arrived, answered_in_order(pipeline, batch, leader))
 
 

@@ -1,0 +1,75 @@
+"""The queue of a producer's client, as most have one: the order in which records leave it, and the count of attempts.
+
+franz-go and sarama have another order (semantics 4.2, 4.3); sarama counts its attempts in another way.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from model.faults import Fault
+from model.language import Effect
+from model.sequencing.idempotence import assign_sequence, is_first_in_flight, reset_numbers, reset_request
+from model.sequencing.network import count_attempt
+from model.state.pipeline import Batch, Fate, Pipeline
+from model.state.recovery import Recovery
+
+
+def goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the batch goes before new ones: it is a retry, or a numbered part of a split batch (3.1, P4 P9)."""
+    retried = batch.retries.term > 0
+    if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.faults.possible:
+        return retried
+    return z3.Or(retried, batch.sequence.term >= 0)
+
+
+class Accumulator(Recovery):
+    """A client that hands out retries first, then records in the order of sending (semantics 3.1, P2 P4)."""
+
+    def is_next(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        """Tell whether the record is a retry that can go, or the first record that was never sent.
+
+        Some clients keep the order of sending with retries as well (semantics 4).
+        """
+        others = [other for other in pipeline.producer.batches if other is not batch]
+        retried = goes_before(pipeline, batch)
+        retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), goes_before(pipeline, other)) for other in others))
+        sent_before = [
+            z3.And(other.is_(Fate.BUFFERED), other.retries.term == 0)
+            for other in others
+            if other.attempt == batch.attempt and other.record < batch.record
+        ]
+        fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
+        if pipeline.deployment.producer.sender.retries_keep_their_place:
+            ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
+            return z3.If(retried, z3.Not(z3.Or(*ahead)), fresh_may_go)
+        return self.may_overtake(pipeline, batch, retried, fresh_may_go)
+
+    def may_overtake(
+        self, pipeline: Pipeline, batch: Batch, retried: z3.BoolRef, fresh_may_go: z3.BoolRef
+    ) -> z3.BoolRef:
+        """Tell whether a record may go before what stands before it in the queue, or is in flight.
+
+        An idempotent producer sends a retry only when nothing before it is in flight. It sends no new record while a
+        number is in doubt, or while the partition has still to follow a new epoch (semantics 3.4).
+        """
+        fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
+        if pipeline.producer.moved_on is not None:
+            fresh_may_go = z3.And(fresh_may_go, pipeline.producer.moved_on.term == 0)
+        return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
+
+    def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Give the record the next number at its first transmission; retries keep it (semantics 3.1, P2)."""
+        assign_sequence(pipeline, effect, batch)
+
+    def forget_request(self, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+        reset_request(effect, batch, when)
+
+    def forget_numbers(self, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+        reset_numbers(effect, batch, when)
+
+    def spend_attempt(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, counts: bool
+    ) -> tuple[z3.BoolRef, z3.ArithRef]:
+        """Count the attempt where attempts are limited: after the last one the send fails (semantics 3.1, P4)."""
+        return count_attempt(pipeline, effect, batch, when, counts=counts)

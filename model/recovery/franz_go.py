@@ -1,0 +1,275 @@
+"""franz-go's idempotent producer: it begins again with the record that failed (semantics 4.3).
+
+The records of a partition are in a row, and only the answer to the first of them counts. After an error the row is sent
+again from the first record, under the same numbers, once nothing is in flight any more. Until a success there is one
+request at a time. After an error that is not retried all records in the row fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import z3
+
+from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
+from model.language import Action, Effect, State, Variable, flag
+from model.recovery.draining import Drains
+from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere, stop_elsewhere
+from model.recovery.refusing import with_it
+from model.sequencing.arrival import accepts, arrives, checked, has_numbers, has_numbers_sent
+from model.sequencing.idempotence import epoch_left, numbers_sent
+from model.sequencing.network import complete, fail_attempt, leave_connection
+from model.state.kept_numbers import KeptByProducer
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.wording import record_name
+
+
+@dataclass(frozen=True)
+class FranzGo(Drains):
+    """The client without transactions.
+
+    A number that the broker refuses means lost data to it: it goes on in a new epoch.
+    """
+
+    wants_to_wait = True
+    numbers_come_again = True
+    retries_run_out = False
+
+    def declare(self, deployment: Deployment) -> KeptByProducer:
+        """Keep too that the epoch has gone on, after a failure in another partition."""
+        kept = super().declare(deployment)
+        return replace(kept, moved_on=flag("moved_on")) if fails_elsewhere(deployment) else kept
+
+    def is_next(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        return leads_row(pipeline, batch)
+
+    def start_transmitting(self, pipeline: Pipeline, effect: Effect, batch: Batch, epoch: z3.ArithRef) -> None:
+        starts_at_new_leader(pipeline, effect, epoch)
+        begin_again(pipeline, effect, batch)
+
+    def keep_request(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Keep the request's numbers, if a failure in another partition can change those of the record."""
+        if fails_elsewhere(pipeline.deployment):
+            assert batch.sent_epoch is not None and batch.sent_sequence is not None
+            effect[batch.sent_epoch] = batch.sent_epoch.term
+            effect[batch.sent_sequence] = batch.sent_sequence.term
+
+    def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
+        """Tell whether the entry has the record's number: the client gives the number of a failed record again."""
+        if fails_elsewhere(pipeline.deployment):
+            return has_numbers_sent(pipeline, batch, slot)
+        assert batch.sequence is not None
+        return has_numbers(pipeline, batch, slot, (pipeline.producer.epoch.term, batch.sequence.term))
+
+    def takes_answer(self, pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
+        yield is_next_answer(pipeline, batch)
+
+    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
+        assert batch.sequence is not None
+        effect[batch.sequence] = -1
+        heed_answer(pipeline, effect, batch)
+
+    def leave_gap(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
+    ) -> None:
+        """Leave no gap: the next record gets the number of the failed one."""
+
+    def fail_permanently(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
+    ) -> tuple[z3.BoolRef, ...]:
+        fail_partition(pipeline, effect, batch)
+        return ()
+
+    def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
+        yield self.refuse_and_reset(pipeline, batch, leader)
+
+    def refuse_and_reset(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+        """Refuse a batch for its number or epoch (semantics 3.5, 4.3).
+
+        For the first record this means lost data. A later record is behind one that is retried, and is sent again
+        after that.
+        """
+        check = checked(pipeline, batch, leader)
+        assert check is not None
+        effect = Effect()
+        self.lose_data(pipeline, effect, batch)
+
+        def sentence(before: State, after: State) -> str:
+            error = f"{leader.name} refuses {record_name(batch)} for its number"
+            if after[batch.fate.name] == Fate.FAILED:
+                others = with_it(pipeline, batch, before, after)
+                return f"{error}: the send fails{others}, and the producer stops permanently"
+            bumps = after[pipeline.producer.unresolved.name] > before[pipeline.producer.unresolved.name]
+            return error + (": the producer will bump its epoch" if bumps else ", and will get it again")
+
+        wrong = z3.Or(check.out_of_order, check.fenced)
+        return Action(
+            "refuse_and_reset",
+            leader.name,
+            lane="brokers",
+            arguments={"batch": batch.number, "leader": leader.number},
+            guard=z3.And(
+                arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)
+            ),
+            updates=effect.updates,
+            sentence=sentence,
+            semantics="3.5, 4.3",
+        )
+
+    def lose_data(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Take the refusal of the first record for lost data: go on with it in a new epoch (semantics 4.3)."""
+        first = _is_first(pipeline, batch)
+        fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+        effect.set_when(_heeded(pipeline, batch, first), pipeline.producer.unresolved, 1)
+
+    def actions_of_waiting(
+        self, pipeline: Pipeline, batch: Batch, give_up: Callable[[Pipeline, Batch], Action]
+    ) -> Iterator[Action]:
+        """Wait without an end: a delivery has no time limit."""
+        yield from ()
+
+    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
+        """Yield the failures at another partition: the client goes on in a new epoch (4.3)."""
+        producer = pipeline.producer
+        if producer.moved_on is not None:
+            effect = Effect()
+            effect[producer.epoch] = producer.epoch.term + 1
+            effect[producer.moved_on] = NUMBERS_BEGIN_AGAIN
+            goes_on = z3.And(epoch_left(pipeline), z3.Not(self.has_stopped(pipeline)))
+            yield fail_elsewhere(pipeline, effect, goes_on, "bumps its epoch")
+
+
+@dataclass(frozen=True)
+class FranzGoStopping(FranzGo):
+    """The client that stops permanently when it takes data for lost (``StopProducerOnDataLossDetected``)."""
+
+    def lose_data(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Take the refusal of the first record for lost data: stop permanently (semantics 4.3)."""
+        first = _is_first(pipeline, batch)
+        fail_attempt(pipeline, effect, batch, z3.Not(first))
+        _fail_all(pipeline, effect, first)
+        self.stop_for_good(pipeline, effect, first)
+
+    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
+        if fails_elsewhere(pipeline.deployment):
+            effect = Effect()
+            self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+            yield stop_elsewhere(pipeline, effect)
+
+
+def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]:
+    """Return the other batches, each with the condition that it stands before this one in the row."""
+    assert batch.sequence is not None
+    return [
+        (other, z3.And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
+        for other in pipeline.producer.batches
+        if other is not batch and other.sequence is not None
+    ]
+
+
+def _is_first(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether every record before this one is over: then its answer counts."""
+    return z3.Not(z3.Or(*(stands for _, stands in _earlier(pipeline, batch))))
+
+
+def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the batch is sent next: numbered ones in their order, then others as the application sent them."""
+    assert batch.sequence is not None
+    ahead = []
+    for other in pipeline.producer.batches:
+        if other is not batch and other.sequence is not None:
+            later = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
+            stands = z3.And(other.sequence.term >= 0, later)
+            if other.attempt == batch.attempt and other.record < batch.record:
+                stands = z3.Or(stands, z3.And(other.sequence.term < 0, batch.sequence.term < 0))
+            ahead.append(z3.And(other.is_(Fate.BUFFERED), stands))
+    return z3.Not(z3.Or(*ahead))
+
+
+def is_next_answer(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether no answer to an earlier record is out: answers come in the order of the requests."""
+    return z3.Not(z3.Or(*(z3.And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
+
+
+def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """Begin at 0 with the first record of the row, if another partition's failure has begun a new epoch (4.3).
+
+    A record behind one in flight is sent in the new epoch under the number that follows.
+    """
+    producer = pipeline.producer
+    if producer.moved_on is None:
+        return
+    assert batch.sequence is not None and batch.sent_sequence is not None
+    begins = z3.And(
+        producer.moved_on.is_set, z3.Not(z3.Or(*(_stands_before(other, batch) for other in _others(pipeline, batch))))
+    )
+    for other in _others(pipeline, batch):
+        assert other.sequence is not None
+        effect.set_when(begins, other.sequence, -1)
+    effect.set_when(begins, batch.sequence, 0)
+    effect.set_when(begins, batch.sent_sequence, 0)
+    effect.set_when(begins, producer.next_sequence, 1)
+    effect.set_when(begins, producer.moved_on, 0)
+
+
+def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
+    return [other for other in pipeline.producer.batches if other is not batch]
+
+
+def _stands_before(other: Batch, batch: Batch) -> z3.BoolRef:
+    """Tell whether ``other`` is not over and has a lower number, or a number where ``batch`` has none yet."""
+    assert other.sequence is not None and batch.sequence is not None
+    lower = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
+    return z3.And(other.incomplete, other.sequence.term >= 0, lower)
+
+
+def starts_at_new_leader(pipeline: Pipeline, effect: Effect, epoch: z3.ArithRef) -> None:
+    """Allow one request at a time at a leader that has not answered yet, as after an error."""
+    assert pipeline.producer.draining is not None
+    effect.set_when(epoch != pipeline.producer.leader_epoch.term, pipeline.producer.draining, 1)
+
+
+def heed_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """End the first record by its success; a later record's success has no effect, and it is sent again in its turn."""
+    assert batch.sequence is not None and pipeline.producer.draining is not None
+    first = _is_first(pipeline, batch)
+    again = [other.is_(Fate.BUFFERED) for other, _ in _earlier(pipeline, batch)]
+    waits = [
+        z3.And(buffered, other.retries.term > 0)
+        for buffered, (other, _) in zip(again, _earlier(pipeline, batch), strict=True)
+    ]
+    later = z3.Not(first)
+    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    effect.set_when(later, batch.fate, int(Fate.BUFFERED))
+    effect.set_when(later, batch.retries, 1)
+    effect.set_when(later, batch.sequence, batch.sequence.term)
+    effect.set_when(z3.And(first, z3.Not(z3.Or(*waits))), pipeline.producer.draining, 0)
+
+
+def _fail_all(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
+    for other in pipeline.producer.batches:
+        complete(pipeline, effect, other, Fate.FAILED, z3.And(when, other.incomplete))
+
+
+def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """Fail the first record permanently, and all records in the row with it; its number is used again (4.3).
+
+    A request with a later record, which was on its way, is refused for the gap, without effect.
+    """
+    assert batch.sequence is not None and pipeline.producer.draining is not None
+    first = _is_first(pipeline, batch)
+    fail_attempt(pipeline, effect, batch, z3.Not(first))
+    _fail_all(pipeline, effect, first)
+    numbered = z3.And(first, batch.sequence.term >= 0)
+    effect.set_when(numbered, pipeline.producer.next_sequence, batch.sequence.term)
+    effect.set_when(first, pipeline.producer.draining, 1)
+
+
+def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
+    """Tell whether the batch is the first and was sent in the current epoch, which another partition can raise."""
+    if not fails_elsewhere(pipeline.deployment):
+        return first
+    epoch, _ = numbers_sent(pipeline, batch)
+    return z3.And(first, epoch == pipeline.producer.epoch.term)

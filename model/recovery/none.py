@@ -1,0 +1,42 @@
+"""A producer without idempotence: its records have no numbers, so a failure leaves nothing to recover (semantics 3.1).
+
+A retry goes out before new records, whatever was sent meanwhile, and a broker appends a record as often as it comes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+from model.language import Effect
+from model.recovery.accumulator import Accumulator
+from model.sequencing.network import complete
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
+
+
+@dataclass(frozen=True)
+class WithoutNumbers(Accumulator):
+    """The client of a producer without idempotence, of any library."""
+
+    def may_overtake(
+        self, pipeline: Pipeline, batch: Batch, retried: z3.BoolRef, fresh_may_go: z3.BoolRef
+    ) -> z3.BoolRef:
+        return z3.Or(retried, fresh_may_go)
+
+    def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Give the record no number."""
+
+    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
+        """Learn nothing about numbers."""
+
+    def leave_gap(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
+    ) -> None:
+        """Leave no gap: there are no numbers."""
+
+    def fail_permanently(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
+    ) -> tuple[z3.BoolRef, ...]:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        return ()
