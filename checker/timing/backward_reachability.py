@@ -24,10 +24,12 @@ from checker.exploration import AnyExploration
 from checker.kernel.layout import Layout
 from checker.kernel.predecessors import (
     NOT_STORED,
+    Numbers,
     Steps,
     by_target,
     mark_all_before,
     mark_sources,
+    new_room,
     predicates_of,
     steps_from,
 )
@@ -49,7 +51,6 @@ STEPS_AT_ONCE = 1 << 16
 
 Faults = Mapping[Fault, int]
 Marks = NDArray[np.uint64]
-Numbers = NDArray[np.int32]
 
 
 class BackwardReachability:
@@ -120,6 +121,8 @@ class BackwardReachability:
         if not self._too_large.isdisjoint(new):
             return False
         partly = [top for top in new if not all(_is_whole(self._exploration, part) for part in [*smaller(top), top])]
+        # The largest fault set goes first, so that no thread ends alone with a large one.
+        new.sort(key=lambda top: (-self._states_within(top), top))
         again = self._explored_to_the_end(partly) if partly else self._exploration
         if again is None:
             self._too_large.update(partly)
@@ -139,6 +142,11 @@ class BackwardReachability:
             found = dict(zip(new, pool.map(marked, new), strict=True))
         self._known |= {top: marks for top, marks in found.items() if marks is not None}
         return all(top in self._known for top in new)
+
+    def _states_within(self, top: Combination) -> int:
+        """Return the number of states found with a fault set or a part of it."""
+        shards = self._exploration.shards
+        return sum(shards[part].count for part in [*smaller(top), top] if part in shards)
 
     def _most_to_the_end(self, fault_sets: Iterable[Combination]) -> int:
         """Return the largest number of states for which continuing a search beyond its first violations is
@@ -288,19 +296,17 @@ class _Graph:
             np.array([exploration.shards[one].places for one in into]),
             np.array([self._firsts[one] for one in into]),
         )
-        scratch = np.empty(words + most * (words + 1), dtype=np.uint64)
+        room = new_room(words, most, max(STEPS_AT_ONCE, most))
         places, first = exploration.shards[source].places, int(self._firsts[source][part])
         found = self._steps if kind is None else self._faults[kind]
         row = 0
         while row < places[part, COUNT]:
             if exploration.meter.out_of_time_for_clocks(sum(self._parts[-1])) is not None:
                 return False
-            room = max(STEPS_AT_ONCE, most)
-            sources, targets = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-            row, count = steps_from(steps, places, part, first, row, scratch, sources, targets)
+            row, count = steps_from(steps, places, part, first, row, room)
             if row == NOT_STORED:
                 return False
-            found.append((sources[:count].copy(), targets[:count].copy()))
+            found.append((room.sources[:count].copy(), room.targets[:count].copy()))
         return True
 
     def marks(self, top: Combination) -> Mapping[Combination, Mapping[Combination, Marks]] | None:
@@ -309,7 +315,7 @@ class _Graph:
 
         Return None after a request to stop.
         """
-        begin, before = by_target(*_joined(self._steps), self.states)
+        begin, before = by_target(self._steps, self.states)
         self._steps.clear()
         faults = [_joined(steps) for steps in self._faults.values()]
         violated = self._violated()
@@ -317,11 +323,13 @@ class _Graph:
         for left in sorted([*smaller(top), top], key=sum):
             if self._exploration.meter.interrupted:
                 return None
-            marks = violated.copy()
+            # With faults left, a state does not belong to the largest part, whose states are numbered last.
+            size = int(self._firsts[top][0]) if any(left) else self.states
+            marks = violated[:size].copy()
             for kind, count in enumerate(left):
                 if count:
                     less = reached[(*left[:kind], count - 1, *left[kind + 1 :])]
-                    marks |= less
+                    marks |= less[:size]
                     mark_sources(*faults[kind], less, marks)
             mark_all_before(begin, before, marks)
             reached[left] = marks
@@ -338,16 +346,19 @@ class _Graph:
     def _violated(self) -> Marks:
         """Return the invariants that each state violates, as marks."""
         exploration = self._exploration
+        invariants = len(exploration.question.invariants)
         marks = np.zeros(self.states, dtype=np.uint64)
         scratch = np.empty(exploration.layout.words, dtype=np.uint64)
         dictionaries, inspect = exploration.components.dictionaries, self._kernel.addresses["inspect"]
         for combination, firsts in self._firsts.items():
-            places = exploration.shards[combination].places
+            shard = exploration.shards[combination]
             for part in range(PARTITIONS):
-                first = int(firsts[part])
-                own = marks[first : first + int(places[part, COUNT])]
-                predicates_of(inspect, dictionaries, places, part, scratch, own)
-        marks &= np.uint64((1 << len(exploration.question.invariants)) - 1)
+                seen = [int(row) for row in shard.first_seen[part, :invariants] if row >= 0]
+                if seen:
+                    first, count = int(firsts[part]), int(shard.places[part, COUNT])
+                    own = marks[first : first + count]
+                    predicates_of(inspect, dictionaries, shard.places, part, min(seen), scratch, own)
+        marks &= np.uint64((1 << invariants) - 1)
         return marks
 
 
