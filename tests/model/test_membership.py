@@ -80,7 +80,7 @@ def test_what_was_committed_is_lost_with_the_member_that_had_it() -> None:
 def test_another_takes_over_when_the_session_is_over() -> None:
     verdict = decide("no-reprocessing", EVICTION, GROUP)
     steps = verdict.traces[0].steps
-    thrown_out = next(step for step in steps if "throws" in step.text)
+    thrown_out = next(step for step in steps if "evicts" in step.text)
     started = next(step for step in steps if "a consumer of the group starts" in step.text)
     assert started.at - thrown_out.at >= 45_000
     quick = decide("no-reprocessing", EVICTION, GROUP, {"consumer.max.poll.interval.ms": 6_000})
