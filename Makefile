@@ -55,4 +55,4 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.created
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find model properties checker reports tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find proofka model properties checker reports tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("model", "properties", "checker", "reports")
+PACKAGES = ("proofka", "model", "properties", "checker", "reports")
 CODE = {".py"}
 SHIPPED = {".py", ".json", ".csv", ".j2", ".md", ".yaml"}
 
@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "properties": {"model", "properties"},
     "reports": {"model", "properties", "reports"},
     "checker": {"model", "properties", "checker"},
+    "proofka": {"model", "properties", "checker", "proofka"},
 }
 SEES_ALL = ROOT / "checker" / "cli"
 LAYERS_OF_MODEL = (

@@ -1,0 +1,117 @@
+"""Proofka from Python: read a configuration of a Kafka pipeline, check it, and look at the verdicts.
+
+::
+
+    import proofka
+
+    deployment = proofka.read("examples/acks-1.yaml")
+    for verdict in proofka.check(deployment, faults=1).verdicts:
+        print(verdict.property, verdict.status, *verdict.cut_sets)
+
+This package is the public face: what it exports is documented and keeps its meaning. Everything else of Proofka can
+change from release to release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from model.deployment.deployment import Deployment
+from model.deployment.errors import DeploymentError
+from properties.verdict import Result, Status, Step, Trace, Verdict
+
+if TYPE_CHECKING:
+    from checker.source import Source
+
+__all__ = [
+    "Deployment",
+    "DeploymentError",
+    "Result",
+    "Status",
+    "Step",
+    "Trace",
+    "Verdict",
+    "check",
+    "read",
+    "read_all",
+    "read_properties",
+]
+
+
+def read(
+    file: str | Path, *, topic: str | None = None, kafka: str | None = None, assume: Mapping[str, str] | None = None
+) -> Deployment:
+    """Return the deployment of a file or folder: a deployment in YAML, or existing files of other programs.
+
+    ``topic``: the name of the topic, where files name several. ``kafka``: the release of the brokers, where no file
+    names it ("3.9"). ``assume``: behaviour and durations that no file tells, as in ``--assume``
+    (``{"commit": "after"}``). Raises DeploymentError, also if there is no pipeline or more than one.
+    """
+    return _source(file, topic, kafka=kafka, assume=assume).read()
+
+
+def read_all(
+    file: str | Path, *, topic: str | None = None, kafka: str | None = None, assume: Mapping[str, str] | None = None
+) -> tuple[Deployment, ...]:
+    """Return every deployment that the existing files of a folder describe; the arguments are those of :func:`read`.
+
+    A deployment in YAML is the only one of its file. Raises DeploymentError if a file cannot be read.
+    """
+    source = _source(file, topic, kafka=kafka, assume=assume)
+    sought = source.seek()
+    return (source.read(),) if sought is None else sought.deployments
+
+
+def read_properties(
+    *,
+    kafka: str,
+    topic: str | Path | None = None,
+    broker: str | Path | None = None,
+    producer: str | Path | None = None,
+    consumer: str | Path | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> Deployment:
+    """Return the deployment of ``.properties`` files; a missing file means the defaults.
+
+    ``kafka``: the release of brokers and clients ("3.9"). ``assume``: as for :func:`read`. Raises DeploymentError,
+    which names every wrong value.
+    """
+    from model.deployment.properties_reader import read_properties as read_files
+
+    files = {"topic": topic, "broker": broker, "producer": producer, "consumer": consumer}
+    paths = {name: None if file is None else Path(file) for name, file in files.items()}
+    return read_files(kafka=kafka, **paths, assume=assume)
+
+
+def check(
+    deployment: Deployment,
+    *,
+    faults: int | None = None,
+    require: Sequence[str] = (),
+    seconds: float | None = None,
+) -> Result:
+    """Explore every interleaving of failures, and return a verdict for each property.
+
+    ``faults``: the total number of faults, of which every combination is explored. Without a total, single faults are
+    explored, then larger sets for ``seconds`` (8 by default). ``require``: names of the required properties; without
+    names, those that the deployment requires. ``seconds``: with a total, the limit of the exploration (none by
+    default).
+
+    A property is ``Status.HOLDS`` within the faults and sizes of its ``coverage``; its ``known_defects`` name defects
+    of these releases that the model lacks and that could violate it. Raises DeploymentError for an unknown property.
+    """
+    from checker.budget import Budget
+    from checker.check import check as explore
+    from checker.source import narrowed
+
+    asked = narrowed(deployment, None if faults is None else str(faults), list(require))
+    return explore(asked, budget=Budget(seconds=seconds))
+
+
+def _source(file: str | Path, topic: str | None, *, kafka: str | None, assume: Mapping[str, str] | None) -> Source:
+    from checker.source import Source
+
+    said: dict[str, Any] = {"assume": tuple(f"{key}={value}" for key, value in (assume or {}).items())}
+    return Source(Path(file), kafka=kafka, topic=topic, **said)
