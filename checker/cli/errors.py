@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
+from checker.cli.memory_errors import is_refusal
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk, of an exhausted disk quota, and of a file that reached its size limit."""
@@ -46,6 +47,8 @@ def one_line_errors() -> Iterator[None]:
             complain(str(one))
         raise typer.Exit(EXIT_BAD_INPUT) from None
     except OSError as error:
+        if is_refusal(error):
+            raise
         fail(_told(error))
 
 

@@ -67,7 +67,7 @@ def beyond_the_register(deployment: Deployment) -> Iterator[str]:
     """Say of each product that is newer than what the register covers up to which release and day defects are known."""
     for product, release in releases_of(deployment):
         known = products().get(product)
-        if known is not None and release[:2] > known.newest[:2]:
+        if known is not None and release > known.newest:
             newest = release_in_words(known.newest)
             name = "Kafka" if product in (BROKER, JAVA) else known.name
             yield f"known defects of {name} are listed up to release {newest}, as known on {known.day}"

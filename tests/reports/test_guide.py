@@ -44,7 +44,7 @@ def every_word() -> Iterator[tuple[str, str]]:
     yield from ((key, "assumption") for key in OPTION_KEYS)
     yield from ((row["id"], "client rule") for row in table("rules"))
     yield from ((row["id"], "claim") for row in table("claims"))
-    yield from ((str(status), "exit status") for status in range(5))
+    yield from ((str(status), "exit status") for status in range(6))
     yield from ((key, "setting") for component in components() for key in known_keys(component))
     yield from ((name, "") for name in names_elsewhere())
 

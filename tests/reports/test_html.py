@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import json
 import re
 from dataclasses import replace
@@ -50,6 +53,15 @@ def test_it_is_well_formed_and_asks_for_nothing(page: str) -> None:
     assert not read.attributes("src")
     assert all(link.startswith("#") for link in read.attributes("href"))
     assert not re.search(r"url\((?!#)|@import|https?://", page)
+
+
+@pytest.mark.parametrize("page", [PAGE, HOSTILE], ids=["plain", "hostile"])
+def test_only_the_own_script_may_run(page: str) -> None:
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in html.unescape(policy)
+    assert policy.startswith("default-src &#39;none&#39;;")
 
 
 def test_every_link_leads_somewhere() -> None:

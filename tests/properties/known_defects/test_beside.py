@@ -129,6 +129,9 @@ def test_releases_are_those_that_were_named() -> None:
 
 def test_releases_newer_than_the_register(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(beyond_the_register(deployment("4.3")))
+    assert not list(beyond_the_register(deployment("4.3.1")))
+    later = list(beyond_the_register(deployment("4.3.2")))
+    assert later and all("listed up to release 4.3.1" in note for note in later)
     monkeypatch.setattr(beside, "releases_of", lambda _: [("broker", (9, 0)), ("sarama", (9, 9, 9))])
     kafka, sarama = beyond_the_register(deployment())
     assert kafka.startswith("known defects of Kafka are listed up to release 4.")
