@@ -20,10 +20,9 @@ from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
 from model.deployment.deployment import Deployment
 from model.deployment.durations import read_durations
 from model.deployment.era import era_of, notes_of, settings_of
-from model.deployment.errors import NotModelledError
 from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
-from model.deployment.given import GivenClient, GivenDeployment, complaint
+from model.deployment.given import GivenClient, GivenDeployment, complaint, not_modelled
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
 from model.deployment.implied.cleaning import drops_tombstones
@@ -50,10 +49,10 @@ from model.deployment.times import Durations
 from model.faults import Fault
 
 _NOT_IN_TRANSACTIONS = {
-    Fault.UNKNOWN_TOPIC: "whose topic disappears from the producer's metadata",
-    Fault.LOST_TRANSACTION_STATE: "whose coordinator loses its state",
+    Fault.UNKNOWN_TOPIC: ("N91", "whose topic disappears from the producer's metadata"),
+    Fault.LOST_TRANSACTION_STATE: ("N90", "whose coordinator loses its state"),
 }
-"""Faults that are not modelled with transactions of clients other than Java's."""
+"""Faults that are not modelled with transactions of clients other than Java's, each with its code."""
 
 
 def build(given: GivenDeployment) -> Deployment:
@@ -74,20 +73,20 @@ def build(given: GivenDeployment) -> Deployment:
             f"idempotent producers of {producer.library} with brokers before 2.5; name newer brokers, or disable "
             f"idempotence"
         )
-        raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.kafka, "N14", what)
     if (sending.sender.bumps_within or sending.sender.bump_aborts) and kafka.line > IDEMPOTENT:
         what = (
             f"transactions of {producer.library} before 2.0 with brokers from 2.6 on, which refuse the client's new "
             f"epoch"
         )
-        raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
-    for kind, when in _NOT_IN_TRANSACTIONS.items():
+        raise not_modelled(given.kafka, "N29", what)
+    for kind, (code, when) in _NOT_IN_TRANSACTIONS.items():
         if sending.transactional and producer.library != JAVA and kind.value in given.faults:
             what = f"transactions of {producer.library} {when}"
-            raise complaint(given.faults[kind.value], f"not modelled yet: {what}", NotModelledError)
+            raise not_modelled(given.faults[kind.value], code, what)
     if sending.idempotence and not era.keeps_producer_ids:
         what = "idempotence with the record format of 0.10, which brokers refuse; set a newer record format"
-        raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
+        raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, "N13", what)
     sender = with_splitting(producer_section, sending, given.faults)
     sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = reads.consumer(
@@ -124,10 +123,10 @@ def build(given: GivenDeployment) -> Deployment:
     )
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
-        raise complaint(given.application["sink"], transaction_rules.NO_FENCING, NotModelledError)
+        raise not_modelled(given.application["sink"], "N38", transaction_rules.NO_FENCING)
     waits = transaction_rules.waits_for_pending_offsets(consumer_settings.section, reading.isolation)
     if application.sink is Sink.KAFKA and not waits:
-        raise complaint(given.application["sink"], transaction_rules.DOES_NOT_WAIT, NotModelledError)
+        raise not_modelled(given.application["sink"], "N39", transaction_rules.DOES_NOT_WAIT)
     group_rules.check_memory(application.sink, given.faults)
     if Fault.REBALANCE.value in given.faults:
         fault = given.faults[Fault.REBALANCE.value]
@@ -136,7 +135,7 @@ def build(given: GivenDeployment) -> Deployment:
     is_java = producer.library == JAVA
     if uses and is_java and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
         what = "full-buffer with transactions of clients before 3.2, which can commit without the record (KAFKA-9279)"
-        raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[Fault.FULL_BUFFER.value], "N87", what)
     if uses:
         error = "InvalidTxnTimeoutException" if is_java else "INVALID_TRANSACTION_TIMEOUT"
         transaction_rules.check_length(producer_settings.section, broker_settings.section, error)
@@ -151,21 +150,21 @@ def build(given: GivenDeployment) -> Deployment:
         transaction_rules.check_compaction(producer_section, broker_settings.section, transactional, given.faults)
     if sending.older_transactions is not None and Fault.LOST_TRANSACTION_STATE.value in given.faults:
         what = f"{Fault.LOST_TRANSACTION_STATE} with clients or brokers before 2.5"
-        raise complaint(given.faults[Fault.LOST_TRANSACTION_STATE.value], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[Fault.LOST_TRANSACTION_STATE.value], "N88", what)
     if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
         what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
-        raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[Fault.FAILURE_ELSEWHERE.value], "N92", what)
     _check_not_with(reading, uses, given)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits only part of its last poll"
-        raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[Fault.REBALANCE.value], "N73", what)
     if Fault.REASSIGNMENT.value in given.faults:
         broker_rules.check_reassignment(
             topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
         )
     if application.commit is Commit.FINISHED and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a consumer that commits past unfinished records of its workers (commit=finished)"
-        raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[Fault.REBALANCE.value], "N74", what)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
@@ -299,7 +298,7 @@ def build(given: GivenDeployment) -> Deployment:
         what = (
             "a sink in memory where tombstones can be dropped unread (keys=deleted); set a longer delete.retention.ms"
         )
-        raise complaint(given.application["sink"], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.application["sink"], "N68", what)
     if deployment.producer.transactional is not None and records_expire_unread(deployment):
         kept, delivery = deployment.durations.retention, deployment.durations.delivery_timeout
         raise transaction_rules.refuse_retention(producer_section, kept, delivery)
@@ -309,7 +308,7 @@ def build(given: GivenDeployment) -> Deployment:
         # again.
         what = "producer_id=known with brokers before 2.5 that can delete all records of the producer; "
         what += "set producer_id=new, or keep records for longer (retention.ms)"
-        raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
+        raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, "N15", what)
     if follows is not None:
         notes = check_follower_reads(deployment, consumer_section, follows)
         deployment = replace(deployment, notes=(*deployment.notes, *notes))
@@ -318,20 +317,19 @@ def build(given: GivenDeployment) -> Deployment:
 
 def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDeployment) -> None:
     """Raise NotModelledError for faults and transactions that are not modelled with this consumer."""
-    for named, what in reading.not_with.items():
+    for named, (code, what) in reading.not_with.items():
         if named == TRANSACTIONS and transactional:
-            raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+            raise not_modelled(given.kafka, code, what)
         if named in given.faults:
-            raise complaint(given.faults[named], f"not modelled yet: {what}", NotModelledError)
+            raise not_modelled(given.faults[named], code, what)
 
 
 def _check_nearest(deployment: Deployment, section: Section) -> None:
     """Raise DeploymentError if a consumer can continue with the next record in time although its reset policy says
     otherwise."""
     if not deployment.consumer.checks_epochs:
-        raise section.not_modelled(
-            "client", f"{section.library} with brokers that do not report the end offset of an epoch"
-        )
+        what = f"{section.library} with brokers that do not report the end offset of an epoch"
+        raise section.not_modelled("client", "N53", what)
     if records_expire_unread(deployment):
         _check_goes_to_start(deployment, section)
 
@@ -342,7 +340,7 @@ def _check_goes_to_start(deployment: Deployment, section: Section) -> None:
         what = (
             f"{section.library} where records can be deleted unread, unless the consumer resets to the earliest offset"
         )
-        raise section.not_modelled("client", what)
+        raise section.not_modelled("client", "N54", what)
 
 
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:

@@ -63,10 +63,9 @@ class ConsumerValues:
     back to a leader of an older epoch. ``checks_epochs``: the consumer detects by epochs that a log was truncated, if
     the brokers support this. ``checks_starts``: it then also checks the committed offset at which it starts.
     ``goes_to_nearest``: with an offset out of range, the consumer continues with the next remaining record in time,
-    whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with
-    this client, each with a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer
-    waits for a record at that offset; below the start of the log, the consumer continues at the start, whatever its
-    policy.
+    whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with this client, each with a
+    code and a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer waits for a
+    record at that offset; below the start of the log, the consumer continues at the start, whatever its policy.
     """
 
     commits: Setting | None
@@ -81,7 +80,7 @@ class ConsumerValues:
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
     goes_to_nearest: bool = False
-    not_with: Mapping[str, str] = field(default_factory=dict)
+    not_with: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     waits_beyond_end: bool = False
     checks_starts: bool = True
 
@@ -121,7 +120,7 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     membership = (section.setting(PROTOCOL),) if by_brokers else _heartbeat_and_session(section)
     reset = section.setting("auto.offset.reset")
     if reset.value.startswith("by_duration"):
-        raise section.not_modelled(reset.key, "a reset to a point in time; use earliest, latest or none")
+        raise section.not_modelled(reset.key, "N43", "a reset to a point in time; use earliest, latest or none")
     return ConsumerValues(
         commits=_committed_by_client(section, auto_commit),
         commits_on_timer=boolean(auto_commit.value),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.given import Settings, complaint
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Settings, complaint, not_modelled
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.section import Section
 from model.deployment.setting import Setting
@@ -21,14 +21,14 @@ KEYS = (VERIFICATION, FEATURE)
 FENCES_MEMBERS = (2, 5)
 """The first release whose brokers refuse the offsets of an evicted member, and report pending offsets (11.3)."""
 
-NO_FENCING = "not modelled yet: results and offsets in one transaction with brokers or Java consumers before 2.5"
+NO_FENCING = "results and offsets in one transaction with brokers or Java consumers before 2.5"
 
 WAITS_FOR_PENDING = (1, 6)
 """The first release whose librdkafka consumers wait for pending offsets, if they read committed records (11.3)."""
 
 DOES_NOT_WAIT = (
-    "not modelled yet: results and offsets in one transaction with a consumer that does not wait for pending offsets: "
-    "those of sarama, kafka-python and aiokafka, and of librdkafka before 1.6 or with isolation.level=read_uncommitted"
+    "results and offsets in one transaction with a consumer that does not wait for pending offsets: those of sarama, "
+    "kafka-python and aiokafka, and of librdkafka before 1.6 or with isolation.level=read_uncommitted"
 )
 
 NEVER_WAITS = ("sarama", "kafka-python", "aiokafka")
@@ -134,16 +134,15 @@ def check_compaction(producer: Section, broker: Section, transactional: Transact
     """Raise NotModelledError for transactions in a compacted topic that are not modelled."""
     if broker.release.line < CLEANS_DECIDED:
         release = ".".join(map(str, CLEANS_DECIDED))
-        raise producer.not_modelled(
-            "transactional.id", f"transactions in a compacted topic with brokers before {release}"
-        )
+        what = f"transactions in a compacted topic with brokers before {release}"
+        raise producer.not_modelled("transactional.id", "N32", what)
     if transactional.older is not None:
         what = "transactions in a compacted topic with clients before 2.5"
-        raise producer.not_modelled("transactional.id", what)
+        raise producer.not_modelled("transactional.id", "N33", what)
     lost = faults.get(Fault.LOST_TRANSACTION_STATE.value)
     if lost is not None:
-        what = f"not modelled yet: {Fault.LOST_TRANSACTION_STATE} with transactions in a compacted topic"
-        raise complaint(lost, what, NotModelledError)
+        what = f"{Fault.LOST_TRANSACTION_STATE} with transactions in a compacted topic"
+        raise not_modelled(lost, "N89", what)
 
 
 def refuse_retention(producer: Section, kept: Quantity, delivery: Quantity) -> DeploymentError:
@@ -159,4 +158,4 @@ def refuse_retention(producer: Section, kept: Quantity, delivery: Quantity) -> D
             f"(delivery.timeout.ms), and the topic keeps it for {kept.least} ms from send() on (retention.ms); "
             f"set a shorter delivery.timeout.ms of the producer, or retention.ms=-1 of the topic"
         )
-    return producer.not_modelled("transactional.id", what)
+    return producer.not_modelled("transactional.id", "N34", what)
