@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 from model.deployment.compaction import Compaction
 from model.deployment.era import Era
-from model.deployment.given import Given, complaint, not_modelled
+from model.deployment.given import Given, Settings, complaint, not_modelled
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES
 from model.deployment.values import boolean
+from model.faults import Fault
 
 TOPIC_KEYS = (
     "replication.factor",
@@ -309,9 +310,12 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     )
 
 
-def check_reassignment(topic: Section, broker: Section, replicas: int, fault: Given) -> None:
-    """Raise DeploymentError if an additional replica would raise the required number of in-sync replicas (rules B03 and
-    B04)."""
+def check_reassignment(topic: Section, broker: Section, replicas: int, faults: Settings) -> None:
+    """Raise NotModelledError if an additional replica would raise the required number of in-sync replicas (rules B03
+    and B04)."""
+    fault = faults.get(Fault.REASSIGNMENT.value)
+    if fault is None:
+        return
     wanted = int(Brokers(topic, broker).setting("min.insync.replicas").value)
     if wanted > replicas:
         what = f"reassignment where min.insync.replicas ({wanted}) exceeds the number of replicas ({replicas})"

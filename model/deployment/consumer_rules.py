@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from model.deployment.choices import Commit, OffsetReset
-from model.deployment.given import Given
+from model.deployment.given import Given, Settings, not_modelled
 from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
@@ -83,6 +83,18 @@ class ConsumerValues:
     not_with: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     waits_beyond_end: bool = False
     checks_starts: bool = True
+
+
+def check_not_with(values: ConsumerValues, brokers: Given, faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for faults and transactions that are not modelled with this consumer.
+
+    ``brokers``: the place where the release of the brokers is named, at which the error about transactions points.
+    """
+    for named, (code, what) in values.not_with.items():
+        if named == TRANSACTIONS and transactional:
+            raise not_modelled(brokers, code, what)
+        if named in faults:
+            raise not_modelled(faults[named], code, what)
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:

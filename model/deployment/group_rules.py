@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.choices import Sink
+from model.deployment.choices import Commit, Sink
 from model.deployment.given import Given, complaint, not_modelled
 from model.deployment.rebalancing import IN_ORDER, Rebalancing
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.values import boolean
-from model.faults import REPLACES_MEMBER
+from model.faults import REPLACES_MEMBER, Fault
 
 LEAST = "group.min.session.timeout.ms"
 MOST = "group.max.session.timeout.ms"
@@ -114,8 +114,11 @@ def check_memory(sink: Sink, faults: Mapping[str, Given]) -> None:
             raise not_modelled(faults[kind.value], "N71", what)
 
 
-def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fault: Given) -> None:
-    """Raise DeploymentError if the requested rebalances are not modelled, or depend on an unnamed patch level."""
+def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, faults: Mapping[str, Given]) -> None:
+    """Raise DeploymentError if rebalances are requested that are not modelled, or depend on an unnamed patch level."""
+    fault = faults.get(Fault.REBALANCE.value)
+    if fault is None:
+        return
     if sink is Sink.KAFKA and rebalancing.at_any_time:
         raise not_modelled(fault, "N72", LATE_TRANSACTIONS)
     release = consumer.release
@@ -125,6 +128,18 @@ def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fau
             "the committed offset in a rebalance differs between 3.2.0 and 3.2.3: name the patch level of the consumer"
         )
         raise complaint(fault, why)
+
+
+def check_commits(commit: Commit, faults: Mapping[str, Given]) -> None:
+    """Raise NotModelledError if rebalances are requested with commits that leave out, or pass, a record in hand."""
+    fault = faults.get(Fault.REBALANCE.value)
+    if fault is None:
+        return
+    if commit is Commit.EARLIER:
+        raise not_modelled(fault, "N73", "rebalances of a client that commits only part of its last poll")
+    if commit is Commit.FINISHED:
+        what = "rebalances of a consumer that commits past unfinished records of its workers (commit=finished)"
+        raise not_modelled(fault, "N74", what)
 
 
 def _check_limits(broker: Section) -> None:

@@ -17,6 +17,9 @@ from model.faults import Fault
 FLUSH_WAITS_FOR_PARTS = {(3, 9): 2, (4, 0): 2, (4, 1): 1}
 """The first patch level of each release line whose ``flush()`` waits for the parts of a split batch (KAFKA-19479)."""
 
+COUNTS_REFUSED = (3, 2)
+"""The first release whose transactions fail with a record for which the buffer has no room (KAFKA-9279)."""
+
 RETURN_ERRORS = "Producer.Return.Errors"
 
 RETRIES_STORAGE_ERRORS: Mapping[str, tuple[int, ...]] = {
@@ -88,6 +91,21 @@ def check_stop(section: Section, sending: ProducerValues, faults: Settings, appl
     if not sending.sender.close_waits and (how is None or how.value.strip() != OnStop.EXIT):
         what = f"close() of {section.software}, which does not wait for retries; set on_stop: exit"
         raise not_modelled(how or said, "N69", what)
+
+
+def check_full_buffer(section: Section, faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for a full buffer with transactions of Java clients that then commit all the same."""
+    said = faults.get(Fault.FULL_BUFFER.value)
+    if said is not None and transactional and section.library == JAVA and section.release.line < COUNTS_REFUSED:
+        what = "full-buffer with transactions of clients before 3.2, which can commit without the record (KAFKA-9279)"
+        raise not_modelled(said, "N87", what)
+
+
+def check_elsewhere(faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for failures in other partitions with transactions, which are aborted as a whole."""
+    said = faults.get(Fault.FAILURE_ELSEWHERE.value)
+    if said is not None and transactional:
+        raise not_modelled(said, "N92", f"{Fault.FAILURE_ELSEWHERE} with transactions")
 
 
 def check_errors_are_heard(section: Section, application: Settings) -> None:

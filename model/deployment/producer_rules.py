@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from model.deployment.choices import Acks
+from model.deployment.given import Given, not_modelled
 from model.deployment.older_transactions import OlderTransactions, older_transactions_of
-from model.deployment.release import FIRST_IDEMPOTENT, Release
+from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
 from model.deployment.sender import OF_JAVA, Sender
 from model.deployment.sequencing import Sequencing, sequencing_of
@@ -144,6 +145,26 @@ def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None
             f"idempotent producers of {_of(MIXES_IDS[0])} to {_of(MIXES_IDS[1])} with more than one request in flight"
         )
         raise section.not_modelled(IN_FLIGHT, "N12", f"{what}; set {IN_FLIGHT}=1, or {without}")
+
+
+def check_brokers(section: Section, brokers: Given, kafka: Release, *, idempotence: bool) -> None:
+    """Raise NotModelledError for an idempotent producer of another library than Java's with old brokers.
+
+    ``brokers``: the place where the release of the brokers is named.
+    """
+    if idempotence and kafka.line < IDEMPOTENT and section.library != JAVA:
+        what = (
+            f"idempotent producers of {section.library} with brokers before 2.5; name newer brokers, or disable "
+            "idempotence"
+        )
+        raise not_modelled(brokers, "N14", what)
+
+
+def check_format(section: Section, *, idempotence: bool, keeps_producer_ids: bool) -> None:
+    """Raise NotModelledError for an idempotent producer where records have no producer id."""
+    if idempotence and not keeps_producer_ids:
+        what = "idempotence with the record format of 0.10, which brokers refuse; set a newer record format"
+        raise section.not_modelled(IDEMPOTENCE, "N13", what)
 
 
 def _of(line: tuple[int, int]) -> str:
