@@ -19,6 +19,12 @@ from scripts import write_refusals
 
 ROOT = Path(__file__).parents[3]
 CODE = re.compile(r"N[0-9]{2,}")
+LAST_USED = 92
+"""The largest number of a code that was ever in the table."""
+
+RETIRED: frozenset[str] = frozenset()
+"""The codes of refusals that a mechanism of the model has replaced."""
+
 WRAPPERS = ("given.py", "section.py")
 """The files that may name the class without a code of their own."""
 
@@ -70,6 +76,16 @@ def test_nobody_writes_the_words_by_hand() -> None:
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
         assert path.name == "errors.py" or not any("not modelled yet: " in text for text in texts), path
+
+
+def test_build_raises_nothing_itself() -> None:
+    tree = ast.parse((ROOT / "model" / "deployment" / "builder.py").read_text(encoding="utf-8"))
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+
+
+def test_no_number_is_used_again() -> None:
+    assert not RETIRED & set(codes())
+    assert sorted(int(code[1:]) for code in RETIRED | set(codes())) == list(range(1, LAST_USED + 1))
 
 
 def test_the_table_is_in_order_and_whole() -> None:
