@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.known_defects.defect import MEANING, Defect, release_in_words
-from properties.known_defects.register import NOTHING, defects_of, products
+from properties.known_defects.defect import MEANING, NOTHING, Defect, release_in_words
+from properties.known_defects.register import defects_of, products
 from reports import lines, wording
 
 HOW_TO_ASK = (
@@ -66,8 +66,7 @@ def _facts(defect: Defect) -> Iterator[str]:
         yield f"needs one of these events: {', '.join(defect.needs)}"
     if defect.features:
         yield f"needs: {', '.join(defect.features)}"
-    shown = f" ({defect.shown_by})" if defect.shown_by != NOTHING else ""
-    yield f"{defect.treatment}{shown}: {MEANING[defect.treatment]}"
+    yield f"{defect.treatment}{defect.shown}: {MEANING[defect.treatment]}"
     yield f"source: {defect.source}"
     if defect.uncertain != NOTHING:
         yield f"not certain: {defect.uncertain}"

@@ -12,7 +12,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from properties.known_defects.defect import MEANING, Defect, Treatment, release_in_words  # noqa: E402
-from properties.known_defects.register import NOTHING, defects_of, products  # noqa: E402
+from properties.known_defects.register import defects_of, products  # noqa: E402
 from reports.defect_list import releases_in_words  # noqa: E402
 
 PAGE = ROOT / "docs" / "defects.md"
@@ -21,7 +21,7 @@ HEAD = """# Known defects
 
 Kafka's releases and client libraries have had defects that lose, repeat, reorder or expose records, or that stop a
 pipeline permanently. A verdict is about a model, and the model has only some of these defects. This register lists
-the known ones. Each has a treatment:
+the known ones. Each has a treatment; a refused defect names the codes of its refusals ([refusals.md](refusals.md)):
 
 """
 
@@ -68,13 +68,12 @@ def _lines() -> Iterator[str]:
 def _row(defect: Defect) -> str:
     needs = [*defect.features, *(f"`{condition}`" for condition in defect.settings)]
     where = f" Needs {', '.join(needs)}." if needs else ""
-    shown = f" ({defect.shown_by})" if defect.shown_by != NOTHING else ""
     cells = (
         defect.id,
         releases_in_words(defect),
         f"{defect.sentence}{where}",
         ", ".join(defect.breaks),
-        f"{defect.treatment}{shown}",
+        f"{defect.treatment}{defect.shown}",
     )
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 

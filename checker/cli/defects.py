@@ -109,6 +109,7 @@ def _json(found: Sequence[Defect]) -> str:
                 "features": list(one.features),
                 "treatment": one.treatment.value,
                 "shown_by": one.shown_by,
+                "codes": list(one.codes),
                 "source": one.source,
                 "uncertain": one.uncertain,
             }

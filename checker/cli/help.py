@@ -19,13 +19,14 @@ def help_on(
         list[str] | None,
         typer.Argument(
             metavar="[WORD]",
-            help="A property, setting, fault, assumption, client rule (P08), verdict, exit status or command.",
+            help="A property, setting, fault, assumption, client rule (P08), code of a refusal (N12), verdict, exit "
+            "status or command.",
             autocompletion=complete_word,
         ),
     ] = None,
 ) -> None:
-    """Explain a property, a client or broker setting, a fault, an assumption, a client rule, a claim, a verdict or an
-    exit status.
+    """Explain a property, a client or broker setting, a fault, an assumption, a client rule, a code of a refusal, a
+    claim, a verdict or an exit status.
 
     Exit status: 0 the word was explained, 2 the word is unknown.
     """

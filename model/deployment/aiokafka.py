@@ -75,9 +75,9 @@ def producer(section: Section) -> ProducerValues:
         raise section.refused(ACKS, REFUSAL, f"{ACKS} must be all with {IDEMPOTENCE}=True", "Y01")
     if transactional:
         what = "transactions of aiokafka; remove this setting to check the producer without transactions"
-        raise section.not_modelled(TRANSACTIONAL, what)
+        raise section.not_modelled(TRANSACTIONAL, "N27", what)
     if section.flag(IDEMPOTENCE):
-        raise section.not_modelled(IDEMPOTENCE, f"idempotence of aiokafka; set {IDEMPOTENCE}=False")
+        raise section.not_modelled(IDEMPOTENCE, "N18", f"idempotence of aiokafka; set {IDEMPOTENCE}=False")
     by_itself = Origin("rule", "aiokafka has no setting for it")
     lasts = f"{section.integer(ANSWERED)}..unbounded"
     return ProducerValues(
@@ -121,7 +121,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     if isolation.value == "read_committed" and start is OffsetReset.LATEST:
         what = f"{ISOLATION}=read_committed of aiokafka with {RESET}=latest"
         why = f"which starts after open transactions; set {RESET}=earliest"
-        raise section.not_modelled(ISOLATION, f"{what}, {why}")
+        raise section.not_modelled(ISOLATION, "N48", f"{what}, {why}")
     return ConsumerValues(
         commits=committed_by_client(Commit.DELIVERED, auto_commit) if commits_itself else None,
         commits_on_timer=commits_itself,
@@ -139,7 +139,10 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             section.setting(SESSION),
         ),
         notes=notes,
-        not_with={Fault.REBALANCE: f"rebalances {BACKGROUND}", Fault.EVICTION: f"evictions {BACKGROUND}"},
+        not_with={
+            Fault.REBALANCE: ("N75", f"rebalances {BACKGROUND}"),
+            Fault.EVICTION: ("N75", f"evictions {BACKGROUND}"),
+        },
     )
 
 

@@ -24,8 +24,8 @@ from model.deployment.choices import (
 )
 from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.given import Given, Settings, complaint
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, Settings, complaint, not_modelled
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
@@ -156,10 +156,7 @@ NOT_TOO_EARLY = (
     "commit-first needs on_restart=from-acknowledged, the only position that can be committed too early; set that, "
     "or on_stop=close"
 )
-POSITION_APART = (
-    "not modelled yet: an input position that is committed outside of the producer's transactions; choose forget or "
-    "resend"
-)
+POSITION_APART = "an input position that is committed outside of the producer's transactions; choose forget or resend"
 
 NOT_COMPACTED = "the topic is not compacted, so its keys do not matter; remove this assumption"
 
@@ -212,7 +209,7 @@ def read_application(
     if chosen["on_send_error"].value == OnSendError.IGNORE and transactional:
         raise complaint(given["on_send_error"], NOBODY_COMMITS_UNSEEN)
     if chosen["on_restart"].value in _WITH_POSITION and transactional:
-        raise complaint(given["on_restart"], POSITION_APART, NotModelledError)
+        raise not_modelled(given["on_restart"], "N42", POSITION_APART)
     if "on_stop" in given and not stops:
         raise complaint(given["on_stop"], NOBODY_STOPS)
     on_stop = chosen["on_stop"] if stops else chosen.pop("on_stop")
@@ -231,13 +228,13 @@ def read_application(
         again = chosen["on_processing_error"].value in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST)
         if again and Commit(commits.value).is_by_client:
             what = (
-                f"not modelled yet: retries of a record with a client that commits by itself ({because}), because that "
-                "commit can include records that wait for their retry; let the application commit"
+                f"retries of a record with a client that commits by itself ({because}), because that commit can "
+                "include records that wait for their retry; let the application commit"
             )
-            raise complaint(given["on_processing_error"], what, NotModelledError)
+            raise not_modelled(given["on_processing_error"], "N65", what)
         if commits.value == Commit.EARLIER and chosen["on_processing_error"].value == OnProcessingError.CLOSE:
-            what = f"not modelled yet: close() of a client that commits only part of what poll() returned ({because})"
-            raise complaint(given["on_processing_error"], what, NotModelledError)
+            what = f"close() of a client that commits only part of what poll() returned ({because})"
+            raise not_modelled(given["on_processing_error"], "N66", what)
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
@@ -283,13 +280,10 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
         raise complaint(given["on_processing_error"], f"abort: {TO_KAFKA_ONLY}")
     if to_kafka and commits is not None:
         what = f"offsets that the client commits outside of the transaction ({commits.origin.detail}); disable that"
-        raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given["sink"], "N40", what)
     if to_kafka and chosen["processing"].value == Processing.HANDED_OFF:
-        raise complaint(
-            given["sink"],
-            "not modelled yet: transactions with records handed off to threads; set processing=poll-thread",
-            NotModelledError,
-        )
+        what = "transactions with records handed off to threads; set processing=poll-thread"
+        raise not_modelled(given["sink"], "N41", what)
     if to_kafka and chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED:
         what = "a transaction waits for all of its writes; choose forward"
         raise complaint(given["on_processing_error"], f"{OnProcessingError.FORWARD_UNCONFIRMED}: {what}")
@@ -298,7 +292,7 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
         unconfirmed = chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED
         if threads or unconfirmed:
             what = "results in memory with processing=handed-off or on_processing_error=forward-unconfirmed"
-            raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
+            raise not_modelled(given["sink"], "N67", what)
     if to_kafka and "commit" in given and chosen["commit"].value != Commit.AFTER:
         raise complaint(given["commit"], "the offsets are committed with the results (sink=kafka); remove commit")
 

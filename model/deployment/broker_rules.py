@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from model.deployment.compaction import Compaction
 from model.deployment.era import Era
-from model.deployment.errors import NotModelledError
-from model.deployment.given import Given, complaint
+from model.deployment.given import Given, Settings, complaint, not_modelled
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES
 from model.deployment.values import boolean
+from model.faults import Fault
 
 TOPIC_KEYS = (
     "replication.factor",
@@ -180,12 +180,8 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[st
     if value not in ("1", "true", "on"):
         raise complaint(given, "must be off (0) or on (1)")
     if broker.release.line < (4, 0):
-        raise complaint(
-            given,
-            f"not modelled yet: eligible leader replicas (ELR) of {broker.software}, where they are a preview; remove "
-            f"this setting",
-            NotModelledError,
-        )
+        what = f"eligible leader replicas (ELR) of {broker.software}, where they are a preview; remove this setting"
+        raise not_modelled(given, "N04", what)
     return Setting("broker", key, "1", given.origin)
 
 
@@ -196,7 +192,7 @@ def _check_policy(brokers: Brokers) -> None:
             policy, f"must be compact or delete: {topic.software} accepts no list (Kafka does from 0.10.1 on)"
         )
     if topic.has("remote.storage.enable") and boolean(topic.text("remote.storage.enable")):
-        raise topic.not_modelled("remote.storage.enable", "tiered storage")
+        raise topic.not_modelled("remote.storage.enable", "N05", "tiered storage")
     if topic.has("min.compaction.lag.ms") or topic.has("max.compaction.lag.ms"):
         least, most = brokers.setting("min.compaction.lag.ms"), brokers.setting("max.compaction.lag.ms")
         if int(least.value) > int(most.value):
@@ -314,13 +310,16 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     )
 
 
-def check_reassignment(topic: Section, broker: Section, replicas: int, fault: Given) -> None:
-    """Raise DeploymentError if an additional replica would raise the required number of in-sync replicas (rules B03 and
-    B04)."""
+def check_reassignment(topic: Section, broker: Section, replicas: int, faults: Settings) -> None:
+    """Raise NotModelledError if an additional replica would raise the required number of in-sync replicas (rules B03
+    and B04)."""
+    fault = faults.get(Fault.REASSIGNMENT.value)
+    if fault is None:
+        return
     wanted = int(Brokers(topic, broker).setting("min.insync.replicas").value)
     if wanted > replicas:
         what = f"reassignment where min.insync.replicas ({wanted}) exceeds the number of replicas ({replicas})"
-        raise complaint(fault, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(fault, "N80", what)
 
 
 def _unclean_leader_election(brokers: Brokers, era: Era, notes: list[str]) -> Setting:

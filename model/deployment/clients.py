@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from model.deployment.defaults import TABLES
-from model.deployment.errors import NotModelledError
-from model.deployment.given import Given, GivenClient, complaint, library_of
+from model.deployment.given import Given, GivenClient, complaint, library_of, not_modelled
 from model.deployment.hiding import printable, shown_key
 from model.deployment.libraries import LIBRARIES
 from model.deployment.release import JAVA, Release, ReleaseError, parse_release
@@ -55,9 +54,7 @@ def read_client(role: str, given: GivenClient, kafka: Release) -> Client:
         assert given.client is not None
         choices = f"{JAVA}, {', '.join(LIBRARIES)}"
         name = printable(given.client.value.strip())
-        raise complaint(
-            given.client, f"not modelled yet: the client {name!r}; choose one of {choices}", NotModelledError
-        )
+        raise not_modelled(given.client, "N07", f"the client {name!r}; choose one of {choices}")
     oldest, newest = LIBRARIES[library].oldest, LIBRARIES[library].newest
     if given.version is None:
         return Client(role, library, Release(*newest))

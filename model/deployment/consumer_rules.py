@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from model.deployment.choices import Commit, OffsetReset
-from model.deployment.given import Given
+from model.deployment.given import Given, Settings, not_modelled
 from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
@@ -63,10 +63,9 @@ class ConsumerValues:
     back to a leader of an older epoch. ``checks_epochs``: the consumer detects by epochs that a log was truncated, if
     the brokers support this. ``checks_starts``: it then also checks the committed offset at which it starts.
     ``goes_to_nearest``: with an offset out of range, the consumer continues with the next remaining record in time,
-    whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with
-    this client, each with a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer
-    waits for a record at that offset; below the start of the log, the consumer continues at the start, whatever its
-    policy.
+    whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with this client, each with a
+    code and a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer waits for a
+    record at that offset; below the start of the log, the consumer continues at the start, whatever its policy.
     """
 
     commits: Setting | None
@@ -81,9 +80,21 @@ class ConsumerValues:
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
     goes_to_nearest: bool = False
-    not_with: Mapping[str, str] = field(default_factory=dict)
+    not_with: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     waits_beyond_end: bool = False
     checks_starts: bool = True
+
+
+def check_not_with(values: ConsumerValues, brokers: Given, faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for faults and transactions that are not modelled with this consumer.
+
+    ``brokers``: the place where the release of the brokers is named, at which the error about transactions points.
+    """
+    for named, (code, what) in values.not_with.items():
+        if named == TRANSACTIONS and transactional:
+            raise not_modelled(brokers, code, what)
+        if named in faults:
+            raise not_modelled(faults[named], code, what)
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:
@@ -121,7 +132,7 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     membership = (section.setting(PROTOCOL),) if by_brokers else _heartbeat_and_session(section)
     reset = section.setting("auto.offset.reset")
     if reset.value.startswith("by_duration"):
-        raise section.not_modelled(reset.key, "a reset to a point in time; use earliest, latest or none")
+        raise section.not_modelled(reset.key, "N43", "a reset to a point in time; use earliest, latest or none")
     return ConsumerValues(
         commits=_committed_by_client(section, auto_commit),
         commits_on_timer=boolean(auto_commit.value),

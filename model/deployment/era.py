@@ -122,18 +122,16 @@ def era_of(broker: Section, topic: Section) -> Era:
     followers = format_ if protocol < FORMAT_IS_FIXED and format_ < FIRST_EPOCHS else protocol
     zookeeper = broker.has(ZOOKEEPER) or line < FIRST_KRAFT
     if broker.has(ZOOKEEPER) and line > LAST_ZOOKEEPER:
-        raise broker.not_modelled(
-            ZOOKEEPER, "brokers with ZooKeeper; Kafka 4.0 and later do not use it: remove this setting"
-        )
+        what = "brokers with ZooKeeper; Kafka 4.0 and later do not use it: remove this setting"
+        raise broker.not_modelled(ZOOKEEPER, "N01", what)
     if broker.has("process.roles") and broker.given["process.roles"].value.strip():
         if line < FIRST_KRAFT:
             first = ".".join(map(str, FIRST_KRAFT))
             why = f"KRaft mode before {first}; remove this setting to check ZooKeeper mode, or name a later release"
-            raise broker.not_modelled("process.roles", why)
+            raise broker.not_modelled("process.roles", "N02", why)
         if broker.has(ZOOKEEPER):
-            raise broker.not_modelled(
-                ZOOKEEPER, "the migration from ZooKeeper to KRaft; remove process.roles or this setting"
-            )
+            what = "the migration from ZooKeeper to KRaft; remove process.roles or this setting"
+            raise broker.not_modelled(ZOOKEEPER, "N03", what)
     return Era(
         zookeeper=zookeeper,
         unclean_is_honoured=zookeeper or line >= (3, 9),

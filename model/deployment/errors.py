@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from model.deployment.codes import codes
 from model.input.input_error import InputError
 
 
@@ -28,7 +29,19 @@ class DeploymentError(InputError):
 
 
 class NotModelledError(DeploymentError):
-    """A deployment that needs a mechanism outside of the model. Proofka refuses it rather than give a wrong answer."""
+    """A deployment that needs a mechanism outside of the model. Proofka refuses it rather than give a wrong answer.
+
+    ``what``: the refused configuration, as the message names it. ``code``: the reason, as in ``N12``.
+    """
+
+    def __init__(
+        self, what: str, code: str, *, file: str | None = None, line: int | None = None, key: str | None = None
+    ) -> None:
+        if code not in codes():
+            raise ValueError(f"tables/refusals.csv has no code {code}")
+        super().__init__(f"not modelled yet: {what} ({code})", file=file, line=line, key=key)
+        self.args = (what, code)  # pickle calls the class with these
+        self.code = code
 
 
 class UnknownKeyError(DeploymentError):

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from model.deployment.application import Application
 from model.deployment.choices import OnProcessingError, Processing
 from model.deployment.era import Era
-from model.deployment.errors import NotModelledError
-from model.deployment.given import GivenDeployment, complaint
+from model.deployment.given import GivenDeployment, not_modelled
 from model.deployment.section import Section
 from model.faults import Fault
 
@@ -37,7 +36,7 @@ def _late(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
         yield f"{kind} has no effect: followers of {broker.software} append no record of an unknown epoch"
     elif not era.checks_each_fetch:
         what = f"{kind} with brokers before 2.8, or that speak a protocol before 2.7 to each other"
-        raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[kind], "N81", what)
 
 
 def _failed_processing(given: GivenDeployment, application: Application) -> Iterator[str]:
@@ -61,7 +60,7 @@ def _forged(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
         return
     if not broker.has(AUTHORIZER) or not broker.given[AUTHORIZER].value.strip():
         what = f"{kind} with brokers without an authorizer; set their {AUTHORIZER}, or name an older release"
-        raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(given.faults[kind], "N82", what)
     yield f"{kind} has no effect: {broker.software} checks the right to fetch as a follower (CVE-2018-1288)"
 
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from model.deployment.broker_rules import UNSET
 from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.given import Given, complaint
+from model.deployment.given import Given, not_modelled
 from model.deployment.implied.cleaning import drops_markers
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.outages import outages_of_consumer
@@ -54,36 +53,31 @@ def sent_to_followers(broker: Section, consumer: Section) -> Given | None:
 def check_follower_reads(deployment: Deployment, consumer: Section, setting: Given) -> tuple[str, ...]:
     """Return a note that such a consumer is assumed to read from the leader. Raises DeploymentError if the difference
     can matter."""
-    for what in _differences(deployment, consumer):
-        raise _refused(setting, what)
+    for code, what in _differences(deployment, consumer):
+        raise not_modelled(setting, code, f"reading from followers {what}, or remove this setting")
     return (
         f"the consumer can read from followers ({setting.key}): it is assumed to read from the leader, because a "
         "follower returns only records that its leader could return before",
     )
 
 
-def _differences(deployment: Deployment, consumer: Section) -> Iterator[str]:
-    """Yield the reasons for which reading from followers could change a verdict."""
+def _differences(deployment: Deployment, consumer: Section) -> Iterator[tuple[str, str]]:
+    """Yield the reasons for which reading from followers could change a verdict, each with its code."""
     if consumer.library != JAVA or consumer.release.line < FORGETS_WITH_EPOCH:
-        yield f"with consumers other than Java's from {'.'.join(map(str, FORGETS_WITH_EPOCH))} on"
+        yield "N55", f"with consumers other than Java's from {'.'.join(map(str, FORGETS_WITH_EPOCH))} on"
     if deployment.cluster.kafka < NAMES_IN_SYNC:
-        yield f"with brokers before {'.'.join(map(str, NAMES_IN_SYNC))}"
+        yield "N56", f"with brokers before {'.'.join(map(str, NAMES_IN_SYNC))}"
     if not deployment.consumer.checks_epochs:
-        yield "without leader epochs in records"
+        yield "N57", "without leader epochs in records"
     if deployment.cluster.restart_before_fenced and FALLS_SILENT & deployment.faults.possible:
         kinds = " and ".join(sorted(FALLS_SILENT))
-        yield f"where a leader can continue in the same epoch with another log; name faults without {kinds}"
+        what = "where a leader can continue in the same epoch with another log"
+        yield "N58", f"{what}; name faults without {kinds}"
     if deployment.durations.processing_time.most is not None:
-        yield "with a limited processing_time; set processing_time to unbounded"
+        yield "N59", "with a limited processing_time; set processing_time to unbounded"
     if drops_markers(deployment):
-        yield "that can have missed the end of a transaction (cleanup.policy=compact)"
+        yield "N60", "that can have missed the end of a transaction (cleanup.policy=compact)"
     retention = deployment.durations.retention
     waits = consumer.milliseconds(LEASE) * (deployment.bounds.log + 1) * (outages_of_consumer(deployment) + 1)
     if records_expire_unread(deployment) or (retention.most is not None and retention.least <= 2 * waits):
-        yield "where records can be deleted unread; keep records for longer (retention.ms)"
-
-
-def _refused(setting: Given, what: str) -> DeploymentError:
-    return complaint(
-        setting, f"not modelled yet: reading from followers {what}, or remove this setting", NotModelledError
-    )
+        yield "N61", "where records can be deleted unread; keep records for longer (retention.ms)"

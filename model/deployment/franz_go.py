@@ -161,30 +161,38 @@ def _check(section: Section) -> None:
         (
             TRANSACTIONAL,
             transactional,
+            "N27",
             "transactions of franz-go; remove this option to check the producer without transactions",
         ),
         (
             PLAIN,
             plain,
+            "N19",
             "franz-go without idempotence, which sends the records after a failed record again; remove this option",
         ),
-        (LASTS, section.milliseconds(LASTS) > 0, "records of franz-go that time out; remove this option"),
+        (LASTS, section.milliseconds(LASTS) > 0, "N25", "records of franz-go that time out; remove this option"),
         (
             RETRIES,
             section.has(RETRIES) and section.integer(RETRIES) < UNLIMITED,
+            "N24",
             "a limited number of retries of franz-go; remove this option",
         ),
-        (CANCELS, cancels, "records of franz-go that are cancelled although they can be stored; remove this option"),
+        (
+            CANCELS,
+            cancels,
+            "N26",
+            "records of franz-go that are cancelled although they can be stored; remove this option",
+        ),
     )
-    for key, wanted, what in missing:
+    for key, wanted, code, what in missing:
         if wanted:
-            raise section.not_modelled(key, what)
+            raise section.not_modelled(key, code, what)
 
 
 def _not_modelled_version(section: Section) -> DeploymentError:
     named = "name the patch level of the version" if section.release.patch is None else "name 1.21.1 or later"
     what = f"franz-go 1.21.0, which treats a new leader as one that has answered; {named}"
-    return section.not_modelled("version", what)
+    return section.not_modelled("version", "N09", what)
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
@@ -198,7 +206,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
                 f"franz-go before 1.21.4 with a {HEARTBEAT} longer than {SESSION}, whose group evicts the member again "
                 "and again; use a shorter one"
             )
-            raise section.not_modelled(key, what)
+            raise section.not_modelled(key, "N50", what)
         raise section.refused(key, REFUSAL, f"{HEARTBEAT} must not be longer than {SESSION}", "F07")
     by_itself = None
     if greedy:
@@ -249,7 +257,7 @@ def _check_commits(section: Section) -> None:
         for key in COMMITS:
             if section.flag(key):
                 raise section.refused(key, REFUSAL, f"{key} needs {GROUP}", "F06")
-        raise section.not_modelled(GROUP, f"a consumer of franz-go without a group; set {GROUP}")
+        raise section.not_modelled(GROUP, "N46", f"a consumer of franz-go without a group; set {GROUP}")
 
 
 def _reset(section: Section) -> Setting:
@@ -257,7 +265,7 @@ def _reset(section: Section) -> Setting:
     model."""
     start, reset = section.setting(START), section.setting(RESET)
     if section.has(START) and section.has(RESET) and OFFSETS[start.value] is not OFFSETS[reset.value]:
-        raise section.not_modelled(RESET, f"another offset than {START}; use the same offset in both")
+        raise section.not_modelled(RESET, "N44", f"another offset than {START}; use the same offset in both")
     return start if section.has(START) and not section.has(RESET) else reset
 
 

@@ -5,10 +5,11 @@ Every reader returns a :class:`GivenDeployment`; :func:`model.deployment.builder
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from model.deployment.errors import DeploymentError
+from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.release import JAVA
 from model.deployment.setting import Origin
 
@@ -22,13 +23,21 @@ class Given:
     origin: Origin
 
 
-def complaint(given: Given, message: str, kind: type[DeploymentError] = DeploymentError) -> DeploymentError:
+def complaint(given: Given, message: str, kind: Callable[..., DeploymentError] = DeploymentError) -> DeploymentError:
     """Return the error about a given value, at its place."""
     if given.origin.kind == "option":
         return kind(message, key=given.origin.detail)
     if given.origin.kind == "rule" and given.origin.detail:
         message += f"; {given.origin.detail} sets {given.key}={given.value} by default"
     return kind(message, file=given.origin.file, line=given.origin.line, key=given.key)
+
+
+def not_modelled(given: Given, code: str, what: str) -> DeploymentError:
+    """Return the error about a given value that needs a mechanism outside of the model, at its place.
+
+    ``code``: the reason, from ``tables/refusals.csv``.
+    """
+    return complaint(given, what, partial(NotModelledError, code=code))
 
 
 def place(given: Given) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.choices import Sink
-from model.deployment.errors import NotModelledError
-from model.deployment.given import Given, complaint
+from model.deployment.choices import Commit, Sink
+from model.deployment.given import Given, complaint, not_modelled
 from model.deployment.rebalancing import IN_ORDER, Rebalancing
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.values import boolean
-from model.faults import REPLACES_MEMBER
+from model.faults import REPLACES_MEMBER, Fault
 
 LEAST = "group.min.session.timeout.ms"
 MOST = "group.max.session.timeout.ms"
@@ -49,7 +48,7 @@ APPLIES_IN_TIME = (3, 9, 1)
 """The first release whose brokers report a marker as written only after they applied its offsets (KAFKA-17507)."""
 
 LATE_TRANSACTIONS = (
-    "not modelled yet: rebalances of a consumer before 4.3 with group.protocol=consumer and offsets in transactions: "
+    "rebalances of a consumer before 4.3 with group.protocol=consumer and offsets in transactions: "
     "a transaction that it finishes late has the epoch of the group's newest assignment"
 )
 
@@ -94,7 +93,7 @@ def check_protocol(consumer: Section, broker: Section, *, zookeeper: bool) -> No
         raise consumer.refused(PROTOCOL, "UnsupportedVersionException", why, "C90")
     if broker.release.line < GENERALLY_AVAILABLE <= consumer.release.line:
         what = "a client from 4.0 on with group.protocol=consumer and brokers that have only its preview"
-        raise consumer.not_modelled(PROTOCOL, what)
+        raise consumer.not_modelled(PROTOCOL, "N63", what)
 
 
 def applies_offsets_late(broker: Section, *, zookeeper: bool) -> bool:
@@ -112,13 +111,16 @@ def check_memory(sink: Sink, faults: Mapping[str, Given]) -> None:
     for kind in sorted(REPLACES_MEMBER):
         if sink.is_memory and kind.value in faults:
             what = f"results in memory of a member that another one replaces (sink={sink}); name consumer-crash instead"
-            raise complaint(faults[kind.value], f"not modelled yet: {what}", NotModelledError)
+            raise not_modelled(faults[kind.value], "N71", what)
 
 
-def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fault: Given) -> None:
-    """Raise DeploymentError if the requested rebalances are not modelled, or depend on an unnamed patch level."""
+def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, faults: Mapping[str, Given]) -> None:
+    """Raise DeploymentError if rebalances are requested that are not modelled, or depend on an unnamed patch level."""
+    fault = faults.get(Fault.REBALANCE.value)
+    if fault is None:
+        return
     if sink is Sink.KAFKA and rebalancing.at_any_time:
-        raise complaint(fault, LATE_TRANSACTIONS, NotModelledError)
+        raise not_modelled(fault, "N72", LATE_TRANSACTIONS)
     release = consumer.release
     commits_itself = consumer.library == JAVA and boolean(consumer.text("enable.auto.commit"))
     if commits_itself and release.line == COMMITS_ONCE[:2] and release.patch is None:
@@ -126,6 +128,18 @@ def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fau
             "the committed offset in a rebalance differs between 3.2.0 and 3.2.3: name the patch level of the consumer"
         )
         raise complaint(fault, why)
+
+
+def check_commits(commit: Commit, faults: Mapping[str, Given]) -> None:
+    """Raise NotModelledError if rebalances are requested with commits that leave out, or pass, a record in hand."""
+    fault = faults.get(Fault.REBALANCE.value)
+    if fault is None:
+        return
+    if commit is Commit.EARLIER:
+        raise not_modelled(fault, "N73", "rebalances of a client that commits only part of its last poll")
+    if commit is Commit.FINISHED:
+        what = "rebalances of a consumer that commits past unfinished records of its workers (commit=finished)"
+        raise not_modelled(fault, "N74", what)
 
 
 def _check_limits(broker: Section) -> None:

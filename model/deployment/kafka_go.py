@@ -94,12 +94,21 @@ DURATIONS: Mapping[str, Source] = {
 """The settings of kafka-go that determine each duration. A write has one time limit for connecting, sending and the
 answer."""
 
-NOT_WITH: Mapping[str, str] = {
-    Fault.REBALANCE.value: "rebalances of kafka-go, which commits records of its last generation in a new one",
-    Fault.EVICTION.value: "evictions of kafka-go, which commits records of its last generation in a new one",
-    TRANSACTIONS: "reading of transactions with kafka-go, which returns aborted records whatever IsolationLevel says",
+NOT_WITH: Mapping[str, tuple[str, str]] = {
+    Fault.REBALANCE.value: (
+        "N79",
+        "rebalances of kafka-go, which commits records of its last generation in a new one",
+    ),
+    Fault.EVICTION.value: (
+        "N79",
+        "evictions of kafka-go, which commits records of its last generation in a new one",
+    ),
+    TRANSACTIONS: (
+        "N36",
+        "reading of transactions with kafka-go, which returns aborted records whatever IsolationLevel says",
+    ),
 }
-"""The faults (or transactions) that are not modelled with kafka-go's reader, each with a description."""
+"""The faults (or transactions) that are not modelled with kafka-go's reader, each with a code and a description."""
 
 COMMIT_FAILS = (
     "ReadMessage commits before it returns: the verdict does not cover a record that is skipped because its commit "
@@ -122,7 +131,7 @@ def producer(section: Section) -> ProducerValues:
     if release.full < IN_ORDER:
         named = "name the patch level of the version" if release.patch is None else "name a newer version"
         what = f"writers of kafka-go before 0.4.18, which write the batches of a partition in any order; {named}"
-        raise section.not_modelled("version", what)
+        raise section.not_modelled("version", "N08", what)
     acks = section.setting(REQUIRED)
     attempts = section.integer(ATTEMPTS)
     retries = (attempts if attempts > 0 else DEFAULT_ATTEMPTS) - 1
@@ -217,13 +226,13 @@ def _check_consumer(section: Section) -> None:
         key = MAX_BACKOFF if section.has(MAX_BACKOFF) else MIN_BACKOFF
         raise section.refused(key, REFUSAL, f"{MAX_BACKOFF} must not be smaller than {MIN_BACKOFF}", "G03")
     if section.has(GROUP) and not section.text(GROUP):
-        raise section.not_modelled(GROUP, f"a reader of kafka-go without a group; set {GROUP}")
+        raise section.not_modelled(GROUP, "N46", f"a reader of kafka-go without a group; set {GROUP}")
     if section.has(KEPT) and section.milliseconds(KEPT) > 0:
-        raise section.not_modelled(KEPT, "a retention of offsets that the client sets; remove this setting")
+        what = "a retention of offsets that the client sets; remove this setting"
+        raise section.not_modelled(KEPT, "N45", what)
     if section.flag(OUT_OF_RANGE):
-        raise section.not_modelled(
-            OUT_OF_RANGE, "a reader that reports an offset out of range to the application; remove this setting"
-        )
+        what = "a reader that reports an offset out of range to the application; remove this setting"
+        raise section.not_modelled(OUT_OF_RANGE, "N47", what)
 
 
 LIBRARY = Library(

@@ -162,19 +162,22 @@ def _check_modelled(section: Section, acks: Acks, idempotence: Setting | None) -
     """Raise NotModelledError for a combination without an equal among the modelled clients."""
     if section.knows(TRANSACTIONAL) and section.has(TRANSACTIONAL) and section.text(TRANSACTIONAL):
         what = "transactions of kafka-python; remove this setting to check the producer without transactions"
-        raise section.not_modelled(TRANSACTIONAL, what)
+        raise section.not_modelled(TRANSACTIONAL, "N27", what)
     if idempotence is not None and boolean(idempotence.value):
         by_default = "" if section.has(IDEMPOTENCE) else ", which is on by default from 3.0 on"
         what = f"idempotence of kafka-python{by_default}; set {IDEMPOTENCE}=False, or name an older version"
-        raise section.not_modelled(IDEMPOTENCE, what)
+        raise section.not_modelled(IDEMPOTENCE, "N18", what)
     if section.release.line >= NUMBERS_BY_ITSELF and section.integer(IN_FLIGHT) == 1:
         what = "one request in flight with kafka-python from 3.0 on, which does not report some records that time out"
         raise section.not_modelled(
-            IN_FLIGHT, f"{what}, and then exceeds one request; set a larger number, or name version 2.3"
+            IN_FLIGHT,
+            "N21",
+            f"{what}, and then exceeds one request; set a larger number, or name version 2.3",
         )
     if section.release.full < RETRIES_TOO_FEW and acks is Acks.ALL and section.integer(RETRIES) > 0:
         what = "retries of kafka-python before 1.4.5, which drops a record if too few replicas are in sync"
-        raise section.not_modelled(RETRIES, f"{what}; name a newer version, with its patch level, or set retries=0")
+        what += "; name a newer version, with its patch level, or set retries=0"
+        raise section.not_modelled(RETRIES, "N22", what)
 
 
 def _delivery(section: Section) -> Setting:
@@ -196,7 +199,8 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         raise section.refused(GROUP, exception, f"a commit needs a {GROUP}", "K05")
     _check_times(section, in_group=not alone)
     if section.has(ASSIGNORS) and "cooperative" in section.text(ASSIGNORS).lower():
-        raise section.not_modelled(ASSIGNORS, "cooperative rebalances of kafka-python; choose another assignor")
+        what = "cooperative rebalances of kafka-python; choose another assignor"
+        raise section.not_modelled(ASSIGNORS, "N64", what)
     auto_commit = section.flag_setting(AUTO_COMMIT)
     if alone and boolean(auto_commit.value):
         auto_commit = section.derived(AUTO_COMMIT, "false", f"K06: {GROUP} is None")
@@ -230,8 +234,8 @@ def _waits_shortly(section: Section) -> bool:
     return section.release.line >= WAITS_SHORTLY
 
 
-def _rebalances(section: Section) -> str:
-    return (
+def _rebalances(section: Section) -> tuple[str, str]:
+    return "N76", (
         f"rebalances of {section.software} that commits by itself: it abandons that commit when the time of poll() is "
         f"over; let the application commit ({AUTO_COMMIT}=False)"
     )

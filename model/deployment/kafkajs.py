@@ -110,12 +110,18 @@ SLOW_HANDLERS = (
     f"KafkaJS sends heartbeats between records only: a group evicts a consumer whose handler takes longer than "
     f"{SESSION}, and the verdict covers no eviction"
 )
-NOT_WITH: Mapping[str, str] = {
-    Fault.REBALANCE.value: "rebalances of KafkaJS, whose commit before one can fail without a retry",
-    Fault.EVICTION.value: "evictions of KafkaJS, whose handler goes on and commits after its consumer has joined again",
-    TRANSACTIONS: "reading of transactions with KafkaJS, which detects aborted transactions in its own way",
+NOT_WITH: Mapping[str, tuple[str, str]] = {
+    Fault.REBALANCE.value: ("N77", "rebalances of KafkaJS, whose commit before one can fail without a retry"),
+    Fault.EVICTION.value: (
+        "N78",
+        "evictions of KafkaJS, whose handler goes on and commits after its consumer has joined again",
+    ),
+    TRANSACTIONS: (
+        "N35",
+        "reading of transactions with KafkaJS, which detects aborted transactions in its own way",
+    ),
 }
-"""The faults (or transactions) that are not modelled with KafkaJS's consumer, each with a description."""
+"""The faults (or transactions) that are not modelled with KafkaJS's consumer, each with a code and a description."""
 
 
 def producer(section: Section) -> ProducerValues:
@@ -182,10 +188,10 @@ def _check_producer(section: Section, acks: Setting) -> None:
             "idempotence of KafkaJS, which gives the sequence number of a failed send to another send; remove this "
             "option"
         )
-        raise section.not_modelled(IDEMPOTENT, what)
+        raise section.not_modelled(IDEMPOTENT, "N16", what)
     if section.text(TRANSACTIONAL):
         what = "transactions of KafkaJS; remove this option to check the producer without transactions"
-        raise section.not_modelled(TRANSACTIONAL, what)
+        raise section.not_modelled(TRANSACTIONAL, "N27", what)
 
 
 def _has(section: Section, owner: str) -> bool:
@@ -299,14 +305,15 @@ def _check_consumer(section: Section) -> None:
             f"a {REBALANCE} shorter than {SESSION}, with which a rebalance evicts members that process records; use a "
             "longer time"
         )
-        raise section.not_modelled(key, what)
+        raise section.not_modelled(key, "N49", what)
     if section.release.line < COMMITS_ON_ERROR and not section.flag(COMMITS):
         what = (
             "KafkaJS before 1.14 with autoCommit=false, which still commits when a handler throws; name 1.14 or later"
         )
-        raise section.not_modelled(COMMITS, what)
+        raise section.not_modelled(COMMITS, "N51", what)
     if section.has(RESTARTS):
-        raise section.not_modelled(RESTARTS, "a consumer that can stay stopped after an error; remove this option")
+        what = "a consumer that can stay stopped after an error; remove this option"
+        raise section.not_modelled(RESTARTS, "N52", what)
 
 
 LIBRARY = Library("kafkajs", (1, 12), (2, 2), UNCHECKED, PRODUCER_KEYS, producer, CONSUMER_KEYS, consumer, DURATIONS)

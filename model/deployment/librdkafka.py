@@ -114,7 +114,7 @@ def producer(section: Section) -> ProducerValues:
         if not section.has(IN_FLIGHT):
             in_flight = section.derived(IN_FLIGHT, str(MOST_IN_FLIGHT), "L02: lowered for idempotence")
     elif section.text("queuing.strategy").lower() != "fifo":
-        raise section.not_modelled("queuing.strategy", "sending the newest message first; use fifo")
+        raise section.not_modelled("queuing.strategy", "N20", "sending the newest message first; use fifo")
     elif boolean(gapless.value) and section.has(GAPLESS):
         raise section.refused(GAPLESS, REFUSAL, f"{GAPLESS} needs {IDEMPOTENCE}=true", "L09")
     lasts = _lasts(section, transactional=transactional)
@@ -181,7 +181,7 @@ def _is_transactional(section: Section) -> bool:
         return False
     if section.release.line < BUMPS:
         what = "transactions of librdkafka before 1.7; remove this setting to check the producer without transactions"
-        raise section.not_modelled(TRANSACTIONAL, what)
+        raise section.not_modelled(TRANSACTIONAL, "N28", what)
     if section.release.line == ABORTS[:2] and section.release.patch is None:
         what = "after a gap in sequence numbers, librdkafka 1.8.0 continues a transaction and 1.8.2 requires its abort"
         raise section.at(TRANSACTIONAL, f"{what}: name the patch level of the version")
@@ -245,7 +245,7 @@ def _isolation(section: Section) -> Setting | None:
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     """Return the consumer's effective settings, or raise the library's own error."""
     if section.has("group.protocol") and section.text("group.protocol").lower() == "consumer":
-        raise section.not_modelled("group.protocol", "the consumer group protocol; use classic")
+        raise section.not_modelled("group.protocol", "N62", "the consumer group protocol; use classic")
     session, most = section.integer("session.timeout.ms"), section.integer("max.poll.interval.ms")
     if most < session:
         key = "max.poll.interval.ms" if section.has("max.poll.interval.ms") else "session.timeout.ms"

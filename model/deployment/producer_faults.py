@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from model.deployment import kafka_go, librdkafka, sarama
 from model.deployment.choices import OnSendError, OnStop
-from model.deployment.errors import NotModelledError
-from model.deployment.given import Settings, complaint
+from model.deployment.given import Settings, complaint, not_modelled
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.release import FIRST_IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
@@ -17,6 +16,9 @@ from model.faults import Fault
 
 FLUSH_WAITS_FOR_PARTS = {(3, 9): 2, (4, 0): 2, (4, 1): 1}
 """The first patch level of each release line whose ``flush()`` waits for the parts of a split batch (KAFKA-19479)."""
+
+COUNTS_REFUSED = (3, 2)
+"""The first release whose transactions fail with a record for which the buffer has no room (KAFKA-9279)."""
 
 RETURN_ERRORS = "Producer.Return.Errors"
 
@@ -49,10 +51,10 @@ def with_splitting(section: Section, sending: ProducerValues, faults: Settings) 
             f"{Fault.SPLIT_BATCH} with {section.software}, which fails all records of the batch: name refused-record "
             "instead"
         )
-        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(said, "N83", what)
     if sending.transactional or (sending.sequencing is not None and sending.sequencing.takes_new_ids):
         what = f"{Fault.SPLIT_BATCH} with transactions, and with idempotent producers before 2.5"
-        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(said, "N84", what)
     return replace(sending.sender, flush_forgets_parts=flush_forgets_parts(section.release))
 
 
@@ -68,7 +70,7 @@ def check_storage_errors(section: Section, faults: Settings) -> None:
             f"{Fault.LOG_DIR_FAILURE} with {section.software}, whose sends fail at once at an error of a broker's "
             f"storage; name {section.library} {first} or later, or {Fault.SHUTDOWN} instead"
         )
-        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(said, "N85", what)
 
 
 def check_stop(section: Section, sending: ProducerValues, faults: Settings, application: Settings) -> None:
@@ -84,11 +86,26 @@ def check_stop(section: Section, sending: ProducerValues, faults: Settings, appl
             f"{Fault.PRODUCER_STOP} with transactions, which aborts an open transaction; name {Fault.PRODUCER_CRASH} "
             "instead"
         )
-        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(said, "N86", what)
     how = application.get("on_stop")
     if not sending.sender.close_waits and (how is None or how.value.strip() != OnStop.EXIT):
         what = f"close() of {section.software}, which does not wait for retries; set on_stop: exit"
-        raise complaint(how or said, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(how or said, "N69", what)
+
+
+def check_full_buffer(section: Section, faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for a full buffer with transactions of Java clients that then commit all the same."""
+    said = faults.get(Fault.FULL_BUFFER.value)
+    if said is not None and transactional and section.library == JAVA and section.release.line < COUNTS_REFUSED:
+        what = "full-buffer with transactions of clients before 3.2, which can commit without the record (KAFKA-9279)"
+        raise not_modelled(said, "N87", what)
+
+
+def check_elsewhere(faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for failures in other partitions with transactions, which are aborted as a whole."""
+    said = faults.get(Fault.FAILURE_ELSEWHERE.value)
+    if said is not None and transactional:
+        raise not_modelled(said, "N92", f"{Fault.FAILURE_ELSEWHERE} with transactions")
 
 
 def check_errors_are_heard(section: Section, application: Settings) -> None:
@@ -123,4 +140,4 @@ def check_status(section: Section, sending: ProducerValues, application: Setting
             "the status of an idempotent producer's records in librdkafka; choose resend, or set "
             "enable.idempotence=false"
         )
-        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+        raise not_modelled(said, "N70", what)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from model.deployment.choices import Acks
+from model.deployment.given import Given, not_modelled
 from model.deployment.older_transactions import OlderTransactions, older_transactions_of
-from model.deployment.release import FIRST_IDEMPOTENT, Release
+from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
 from model.deployment.sender import OF_JAVA, Sender
 from model.deployment.sequencing import Sequencing, sequencing_of
@@ -129,21 +130,41 @@ def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None
                 f"transactions with {whose} before {_of(FIRST_IDEMPOTENT)}; remove {TRANSACTIONAL} to check without "
                 "transactions"
             )
-            raise section.not_modelled(TRANSACTIONAL, what)
+            raise section.not_modelled(TRANSACTIONAL, "N30", what)
     if kafka.line < FIRST_IDEMPOTENT:
-        raise section.not_modelled(IDEMPOTENCE, f"idempotence with brokers before {_of(FIRST_IDEMPOTENT)}; {without}")
+        what = f"idempotence with brokers before {_of(FIRST_IDEMPOTENT)}; {without}"
+        raise section.not_modelled(IDEMPOTENCE, "N10", what)
     older, newer = sorted((client.line, kafka.line))
     if older < (2, 1) and newer >= (4, 0):
-        raise section.not_modelled(
-            IDEMPOTENCE, f"idempotence with client and brokers of too different releases (KIP-896); {without}"
-        )
+        what = f"idempotence with client and brokers of too different releases (KIP-896); {without}"
+        raise section.not_modelled(IDEMPOTENCE, "N11", what)
     # A producer with transactions has one id, and at most three records in flight, which stay in order.
     mixes = MIXES_IDS[0] <= client.line <= MIXES_IDS[1] and not section.has(TRANSACTIONAL)
     if mixes and in_flight > 1:
         what = (
             f"idempotent producers of {_of(MIXES_IDS[0])} to {_of(MIXES_IDS[1])} with more than one request in flight"
         )
-        raise section.not_modelled(IN_FLIGHT, f"{what}; set {IN_FLIGHT}=1, or {without}")
+        raise section.not_modelled(IN_FLIGHT, "N12", f"{what}; set {IN_FLIGHT}=1, or {without}")
+
+
+def check_brokers(section: Section, brokers: Given, kafka: Release, *, idempotence: bool) -> None:
+    """Raise NotModelledError for an idempotent producer of another library than Java's with old brokers.
+
+    ``brokers``: the place where the release of the brokers is named.
+    """
+    if idempotence and kafka.line < IDEMPOTENT and section.library != JAVA:
+        what = (
+            f"idempotent producers of {section.library} with brokers before 2.5; name newer brokers, or disable "
+            "idempotence"
+        )
+        raise not_modelled(brokers, "N14", what)
+
+
+def check_format(section: Section, *, idempotence: bool, keeps_producer_ids: bool) -> None:
+    """Raise NotModelledError for an idempotent producer where records have no producer id."""
+    if idempotence and not keeps_producer_ids:
+        what = "idempotence with the record format of 0.10, which brokers refuse; set a newer record format"
+        raise section.not_modelled(IDEMPOTENCE, "N13", what)
 
 
 def _of(line: tuple[int, int]) -> str:
@@ -261,6 +282,5 @@ def _check_transactions(section: Section) -> None:
         why = f"transaction.timeout.ms must not be set with {two_phase}=true"
         raise section.refused("transaction.timeout.ms", "ConfigException", why, "P22")
     if section.has(two_phase) and section.flag(two_phase) and section.has(TRANSACTIONAL):
-        raise section.not_modelled(
-            two_phase, "transactions with an external coordinator (two-phase commit); set this to false"
-        )
+        what = "transactions with an external coordinator (two-phase commit); set this to false"
+        raise section.not_modelled(two_phase, "N31", what)

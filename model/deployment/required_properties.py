@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from model.deployment.deployment import Deployment
-from model.deployment.errors import NotModelledError
-from model.deployment.given import Given, complaint
+from model.deployment.given import Given, complaint, not_modelled
 from model.deployment.known_keys import unknown
 from model.deployment.profiles import (
     AT_LEAST_ONCE,
@@ -122,9 +122,8 @@ def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
                 f"{what}needs transactions, but the producer has no transactional.id; set it, or remove this property",
             )
         if text == "no-dropped-record" and transactional:
-            raise complaint(
-                name, f"{what}not modelled yet: the time that a transaction coordinator takes", NotModelledError
-            )
+            where = name if name.origin.kind == "option" else replace(name, key=f"{name.key}: {text}")
+            raise not_modelled(where, "N37", "the time that a transaction coordinator takes")
         check_property(name)
         if text in names:
             raise complaint(name, f"{text} is required twice; keep one")

@@ -109,18 +109,17 @@ def producer(section: Section) -> ProducerValues:
     if idempotence or transactional:
         _check_idempotence(section)
     if transactional:
-        raise section.not_modelled(
-            TRANSACTIONAL, "transactions of sarama; remove this setting to check the producer without transactions"
-        )
+        what = "transactions of sarama; remove this setting to check the producer without transactions"
+        raise section.not_modelled(TRANSACTIONAL, "N27", what)
     if idempotence and section.release.line < MUTES_IDEMPOTENT:
         what = (
             "idempotence of sarama before 1.49, which does not keep records in order; remove this setting, or name "
             "1.49 or later"
         )
-        raise section.not_modelled(IDEMPOTENT, what)
+        raise section.not_modelled(IDEMPOTENT, "N17", what)
     if section.integer(RETRIES) > MOST_RETRIES:
         what = f"more than {MOST_RETRIES} retries of a client without another limit for a delivery; set fewer"
-        raise section.not_modelled(RETRIES, what)
+        raise section.not_modelled(RETRIES, "N23", what)
     acks = section.setting(REQUIRED)
     line, in_flight = section.release.line, section.setting(OPEN)
     notes: tuple[str, ...] = ()
@@ -205,7 +204,8 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     if section.knows(INTERVAL) and section.milliseconds(INTERVAL) <= 0:
         raise section.refused(INTERVAL, "ConfigurationError", f"{INTERVAL} must be more than 0", "A12")
     if section.knows(KEPT) and section.milliseconds(KEPT) > 0:
-        raise section.not_modelled(KEPT, "a retention of offsets that the client sets; remove this setting")
+        what = "a retention of offsets that the client sets; remove this setting"
+        raise section.not_modelled(KEPT, "N45", what)
     initial = section.setting("Consumer.Offsets.Initial")
     # Before 1.25 no setting disables the commit of marked offsets.
     commits = section.flag_setting(COMMITS) if section.knows(COMMITS) else section.derived(COMMITS, "true", "always")

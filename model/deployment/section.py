@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from model.deployment.defaults import find_default, find_definition
 from model.deployment.errors import DeploymentError, NotModelledError, RefusedError
@@ -81,11 +83,14 @@ class Section:
         message = f"refused by {_the(self.software)} with {exception}: {why} (rule {rule})"
         return self.at(key, message, RefusedError)
 
-    def not_modelled(self, key: str, what: str) -> DeploymentError:
-        """Return the error for a setting that needs a mechanism outside of the model."""
-        return self.at(key, f"not modelled yet: {what}", NotModelledError)
+    def not_modelled(self, key: str, code: str, what: str) -> DeploymentError:
+        """Return the error for a setting that needs a mechanism outside of the model.
 
-    def at(self, key: str, message: str, kind: type[DeploymentError] = DeploymentError) -> DeploymentError:
+        ``code``: the reason, from ``tables/refusals.csv``.
+        """
+        return self.at(key, what, partial(NotModelledError, code=code))
+
+    def at(self, key: str, message: str, kind: Callable[..., DeploymentError] = DeploymentError) -> DeploymentError:
         """Return an error at the place where ``key`` was given, or where the release with its default was named."""
         given = self.given.get(key)
         if given is None and self.named is not None:

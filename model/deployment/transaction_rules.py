@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.given import Settings, complaint
+from model.deployment.choices import Sink
+from model.deployment.given import Given, Settings, complaint, not_modelled
 from model.deployment.older_transactions import OlderTransactions
+from model.deployment.producer_rules import ProducerValues
+from model.deployment.release import IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
-from model.durations import Quantity
 from model.faults import Fault
 
 VERIFICATION = "transaction.partition.verification.enable"
@@ -21,14 +22,14 @@ KEYS = (VERIFICATION, FEATURE)
 FENCES_MEMBERS = (2, 5)
 """The first release whose brokers refuse the offsets of an evicted member, and report pending offsets (11.3)."""
 
-NO_FENCING = "not modelled yet: results and offsets in one transaction with brokers or Java consumers before 2.5"
+NO_FENCING = "results and offsets in one transaction with brokers or Java consumers before 2.5"
 
 WAITS_FOR_PENDING = (1, 6)
 """The first release whose librdkafka consumers wait for pending offsets, if they read committed records (11.3)."""
 
 DOES_NOT_WAIT = (
-    "not modelled yet: results and offsets in one transaction with a consumer that does not wait for pending offsets: "
-    "those of sarama, kafka-python and aiokafka, and of librdkafka before 1.6 or with isolation.level=read_uncommitted"
+    "results and offsets in one transaction with a consumer that does not wait for pending offsets: those of sarama, "
+    "kafka-python and aiokafka, and of librdkafka before 1.6 or with isolation.level=read_uncommitted"
 )
 
 NEVER_WAITS = ("sarama", "kafka-python", "aiokafka")
@@ -44,8 +45,54 @@ STRICT_MARKERS = (4, 2)
 """The first release in which, with TV2, a leader refuses a marker that is no newer than the records it would end
 (KIP-1228)."""
 
+NOT_IN_TRANSACTIONS = {
+    Fault.UNKNOWN_TOPIC: ("N91", "whose topic disappears from the producer's metadata"),
+    Fault.LOST_TRANSACTION_STATE: ("N90", "whose coordinator loses its state"),
+}
+"""Faults that are not modelled with transactions of clients other than Java's, each with its code."""
+
 LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
+
+
+def check_brokers(section: Section, values: ProducerValues, brokers: Given, kafka: Release) -> None:
+    """Raise NotModelledError for a client that asks for a new epoch in a way that these brokers refuse.
+
+    ``brokers``: the place where the release of the brokers is named.
+    """
+    if (values.sender.bumps_within or values.sender.bump_aborts) and kafka.line > IDEMPOTENT:
+        what = (
+            f"transactions of {section.library} before 2.0 with brokers from 2.6 on, which refuse the client's new "
+            "epoch"
+        )
+        raise not_modelled(brokers, "N29", what)
+
+
+def check_faults(section: Section, faults: Settings, *, transactional: bool) -> None:
+    """Raise NotModelledError for faults that are not modelled with transactions of clients other than Java's."""
+    for kind, (code, when) in NOT_IN_TRANSACTIONS.items():
+        if transactional and section.library != JAVA and kind.value in faults:
+            raise not_modelled(faults[kind.value], code, f"transactions of {section.library} {when}")
+
+
+def check_lost_state(older: OlderTransactions | None, faults: Settings) -> None:
+    """Raise NotModelledError for a coordinator that loses its state, with a client or brokers before 2.5."""
+    lost = faults.get(Fault.LOST_TRANSACTION_STATE.value)
+    if lost is not None and older is not None:
+        what = f"{Fault.LOST_TRANSACTION_STATE} with clients or brokers before 2.5"
+        raise not_modelled(lost, "N88", what)
+
+
+def check_sink(consumer: Section, isolation: Setting | None, kafka: Release, sink: Sink, application: Settings) -> None:
+    """Raise NotModelledError for results and offsets in one transaction, with releases or consumers that do not protect
+    the offsets."""
+    if sink is not Sink.KAFKA:
+        return
+    lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
+    if min(lines) < FENCES_MEMBERS:
+        raise not_modelled(application["sink"], "N38", NO_FENCING)
+    if not waits_for_pending_offsets(consumer, isolation):
+        raise not_modelled(application["sink"], "N39", DOES_NOT_WAIT)
 
 
 def check_length(producer: Section, broker: Section, error: str) -> None:
@@ -134,29 +181,12 @@ def check_compaction(producer: Section, broker: Section, transactional: Transact
     """Raise NotModelledError for transactions in a compacted topic that are not modelled."""
     if broker.release.line < CLEANS_DECIDED:
         release = ".".join(map(str, CLEANS_DECIDED))
-        raise producer.not_modelled(
-            "transactional.id", f"transactions in a compacted topic with brokers before {release}"
-        )
+        what = f"transactions in a compacted topic with brokers before {release}"
+        raise producer.not_modelled("transactional.id", "N32", what)
     if transactional.older is not None:
         what = "transactions in a compacted topic with clients before 2.5"
-        raise producer.not_modelled("transactional.id", what)
+        raise producer.not_modelled("transactional.id", "N33", what)
     lost = faults.get(Fault.LOST_TRANSACTION_STATE.value)
     if lost is not None:
-        what = f"not modelled yet: {Fault.LOST_TRANSACTION_STATE} with transactions in a compacted topic"
-        raise complaint(lost, what, NotModelledError)
-
-
-def refuse_retention(producer: Section, kept: Quantity, delivery: Quantity) -> DeploymentError:
-    """Return the error for transactions whose records can expire unread.
-
-    ``kept``: the time for which the topic keeps records. ``delivery``: the time for which the producer retries a
-    record. The age of a record counts from send() (semantics 10), so a record can be too old as soon as it is written.
-    """
-    what = "transactions where records can be deleted unread; keep records for longer (retention.ms)"
-    if delivery.most is not None and delivery.most >= kept.least:
-        what = (
-            f"transactions where records can be deleted unread: the producer can retry a record for {delivery.most} ms "
-            f"(delivery.timeout.ms), and the topic keeps it for {kept.least} ms from send() on (retention.ms); "
-            f"set a shorter delivery.timeout.ms of the producer, or retention.ms=-1 of the topic"
-        )
-    return producer.not_modelled("transactional.id", what)
+        what = f"{Fault.LOST_TRANSACTION_STATE} with transactions in a compacted topic"
+        raise not_modelled(lost, "N89", what)

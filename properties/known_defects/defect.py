@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from properties.known_defects.affected import Affected, Release
 
+NOTHING = "-"
+"""The text of an empty cell."""
+
 
 class Treatment(StrEnum):
     """What Proofka does about a defect."""
@@ -32,7 +35,8 @@ class Defect:
     properties that the defect can violate. ``settings``: conditions on settings, all of which the defect needs.
     ``needs``: events, of which the defect needs one. ``features``: features, all of which must be in use.
     ``shown_by``: the test or example that shows a modelled defect, or the refusal. ``uncertain``: what the sources do
-    not establish.
+    not establish. ``codes``: the codes of the refusals (docs/refusals.md); none where the real client or broker
+    refuses.
     """
 
     id: str
@@ -48,6 +52,13 @@ class Defect:
     source: str
     uncertain: str
     notes: str
+    codes: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The codes and the test or example that show the treatment, in parentheses; empty for a noted defect."""
+        shown = ", ".join((*self.codes, *(() if self.shown_by == NOTHING else (self.shown_by,))))
+        return f" ({shown})" if shown else ""
 
     @property
     def fix(self) -> str:

@@ -9,10 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from properties.known_defects.affected import Affected, Release, release_from
-from properties.known_defects.defect import Defect, Treatment
-
-NOTHING = "-"
-"""The text of an empty cell."""
+from properties.known_defects.defect import NOTHING, Defect, Treatment
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,14 @@ def _defect(product: str, row: Mapping[str, str]) -> Defect:
         source=row["source"],
         uncertain=row["uncertain"],
         notes=row["notes"],
+        codes=_codes().get(row["id"], ()),
     )
+
+
+@cache
+def _codes() -> Mapping[str, tuple[str, ...]]:
+    """Return the codes of the refusals, by id of the defect."""
+    return {row["id"]: _words(row["codes"]) for row in rows_of("codes")}
 
 
 def _words(cell: str) -> tuple[str, ...]:

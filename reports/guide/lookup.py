@@ -50,6 +50,7 @@ def named() -> tuple[Mapping[str, Entry], ...]:
         words.faults(),
         words.assumptions(),
         words.rules(),
+        words.refusals(),
         words.verdicts(),
         words.statuses(),
         words.claims(),

@@ -40,7 +40,7 @@ class Contents:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        properties, faults, assumptions, rules, verdicts, _, claims = named()
+        properties, faults, assumptions, rules, refusals, verdicts, _, claims = named()
         yield Text("proofka help WORD explains a word; proofka COMMAND --help a command.", no_wrap=width >= 68)
         for heading, names in (
             ("commands", self.commands),
@@ -50,6 +50,7 @@ class Contents:
             ("verdicts", verdicts),
             ("exit statuses", [f"{row['status']} {row['name']}" for row in table("statuses")]),
             ("client rules", _ranges(list(rules))),
+            ("not modelled yet", _ranges(list(refusals))),
             ("claims, findings and incidents", _ranges(list(claims))),
         ):
             yield from _listed(heading, names, width)
@@ -66,5 +67,7 @@ def _listed(heading: str, names: Iterable[str], width: int) -> RenderResult:
 def _ranges(ids: Sequence[str]) -> list[str]:
     """Return the range of ids for each letter: ``P02 to P91``."""
     letters = dict.fromkeys(one[0] for one in ids)
-    of = {letter: sorted(one for one in ids if one[0] == letter) for letter in letters}
+    of = {
+        letter: sorted((one for one in ids if one[0] == letter), key=lambda one: (len(one), one)) for letter in letters
+    }
     return [f"{some[0]} to {some[-1]}" for some in of.values()]

@@ -1,4 +1,5 @@
-"""Entries that are not settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
+"""Entries that are not settings: properties, faults, assumptions, client rules, codes of refusals, verdicts, exit
+statuses, claims."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from model.deployment.assumptions import ASSUMPTIONS
 from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
+from model.deployment.codes import codes
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.options import OPTION_KEYS
 from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
@@ -14,7 +16,7 @@ from reports.guide.entry import Entries, Entry, row_of, some, table
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
-VERDICT, STATUS = "verdict", "exit status"
+VERDICT, STATUS, REFUSAL = "verdict", "exit status", "not modelled yet"
 
 _WHERE = {
     "idempotence": "a setting enables idempotence",
@@ -112,6 +114,19 @@ def _rule(name: str) -> Iterator[tuple[str, str]]:
     row = row_of("rules", "id", name)
     yield "", rule_in_words(row)
     yield from some("about", ", ".join(sorted(named_in(row))))
+
+
+def refusals() -> Mapping[str, Entry]:
+    """Return every reason for the refusal "not modelled yet", by code."""
+    return Entries(REFUSAL, codes(), _refusal)
+
+
+def _refusal(name: str) -> Iterator[tuple[str, str]]:
+    code = codes()[name]
+    yield "of", code.of
+    yield "what", code.what
+    yield "why", code.why
+    yield "instead", code.instead
 
 
 def claims() -> Mapping[str, Entry]:

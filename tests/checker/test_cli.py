@@ -384,11 +384,11 @@ def test_what_is_no_size(text: str) -> None:
 
 def test_what_is_not_modelled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Source) -> None:
-        raise NotModelledError("transactions are not modelled yet\nreally", file="orders.yaml", line=3, key="x\x1b[31m")
+        raise NotModelledError("transactions\nreally", "N27", file="orders.yaml", line=3, key="x\x1b[31m")
 
     monkeypatch.setattr(Source, "read", refuse)
     refused = proofka("check", "orders.yaml")
-    fails_in_one_line(refused, "orders.yaml:3: x", "transactions are not modelled yet")
+    fails_in_one_line(refused, "orders.yaml:3: x", "not modelled yet: transactions", "(N27)")
     assert "\x1b" not in refused.stderr
 
 

@@ -34,6 +34,14 @@ def test_a_word_is_explained() -> None:
     assert ran.stdout.startswith("── min.insync.replicas: setting ")
 
 
+def test_a_code_of_a_refusal_is_explained() -> None:
+    ran = proofka("help", "N01")
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith("── N01: not modelled yet ")
+    assert all(f"\n  {label} " in ran.stdout for label in ("of", "what", "why", "instead"))
+    assert "N01" in complete_word("N0")
+
+
 def test_a_word_with_a_blank_needs_no_quotes() -> None:
     assert proofka("help", "in", "time").stdout == proofka("help", "in time").stdout
     assert proofka("help", "in", "time").exit_code == 0

@@ -159,8 +159,8 @@ def _check_whole(topic: Topic) -> None:
         raise DeploymentError(message, file=topic.file, line=topic.moving, key=key)
     if len(topic.lines) > 1:
         numbers = " and ".join(f"{replicas} (line {line})" for replicas, line in sorted(topic.lines.items()))
-        message = f"not modelled yet: partitions with different numbers of replicas, {numbers}"
-        raise NotModelledError(message, file=topic.file, line=topic.line, key=key)
+        what = f"partitions with different numbers of replicas, {numbers}"
+        raise NotModelledError(what, "N06", file=topic.file, line=topic.line, key=key)
     if topic.lines and topic.replicas not in topic.lines:
         shown = next(iter(topic.lines))
         message = (

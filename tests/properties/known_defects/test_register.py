@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from model.deployment.codes import codes
 from model.deployment.libraries import LIBRARIES
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from properties.known_defects.conditions import is_met
-from properties.known_defects.defect import Defect, Treatment
+from properties.known_defects.defect import NOTHING, Defect, Treatment
 from properties.known_defects.events import events
 from properties.known_defects.features import USES
-from properties.known_defects.register import NOTHING, defects_of, products, register, rows_of
+from properties.known_defects.register import defects_of, products, register, rows_of
 
 ROOT = Path(__file__).parents[3]
 HEADINGS = Path(__file__).parent / "headings"
@@ -62,6 +63,16 @@ def _wrong(defect: Defect) -> set[str]:
         "treated, and shown by nothing": defect.treatment is Treatment.NOTED or defect.shown_by != NOTHING,
     }
     return found | {what for what, is_right in checks.items() if not is_right}
+
+
+def test_refused_defects_have_the_codes_of_their_refusals() -> None:
+    """Share groups have none: a rule of the client refuses them."""
+    rows = {row["id"] for row in rows_of("codes")}
+    assert rows == {defect.id for defect in register() if defect.codes}
+    for defect in register():
+        expected = defect.treatment is Treatment.REFUSED and "share-groups" not in defect.features
+        assert bool(defect.codes) == expected, defect.id
+        assert set(defect.codes) <= set(codes()), defect.id
 
 
 def test_what_shows_a_treatment_is_there() -> None:

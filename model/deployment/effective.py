@@ -1,0 +1,57 @@
+"""The effective values of a deployment's parts, before they are one :class:`Deployment`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.deployment.accepting import Accepted, Components
+from model.deployment.assumptions import Assumed
+from model.deployment.broker_rules import BrokerValues
+from model.deployment.consumer_rules import ConsumerValues
+from model.deployment.durations import DurationValues
+from model.deployment.era import Era
+from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.given import GivenDeployment
+from model.deployment.producer_rules import ProducerValues
+from model.deployment.rebalancing import Rebalancing
+from model.deployment.setting import Setting
+from model.deployment.transactional import Transactional
+
+
+@dataclass(frozen=True)
+class Read:
+    """The given values, and the accepted settings of each component.
+
+    ``components``: the releases and clients, with the settings as the user wrote them, also those that are ignored.
+    """
+
+    given: GivenDeployment
+    components: Components
+    topic: Accepted
+    broker: Accepted
+    producer: Accepted
+    consumer: Accepted
+
+    @property
+    def accepted(self) -> tuple[Accepted, Accepted, Accepted, Accepted]:
+        """The accepted settings of topic, brokers, producer and consumer."""
+        return self.topic, self.broker, self.producer, self.consumer
+
+
+@dataclass(frozen=True)
+class Effective:
+    """The result of all rules: the values of each part, with the settings that say where each came from."""
+
+    read: Read
+    era: Era
+    broker: BrokerValues
+    sending: ProducerValues
+    reading: ConsumerValues
+    rebalancing: Rebalancing
+    assumed: Assumed
+    transactional: Transactional | None
+    bounds: Bounds
+    bound_settings: tuple[Setting, ...]
+    faults: FaultBudget
+    fault_settings: tuple[Setting, ...]
+    times: DurationValues

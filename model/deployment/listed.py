@@ -1,0 +1,159 @@
+"""The settings, ignored settings and notes of a deployment, in the order of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from model.deployment import group_rules, transaction_rules
+from model.deployment.accepting import Accepted, ignored_for, why_it_does_not_matter
+from model.deployment.broker_rules import BrokerValues
+from model.deployment.clients import Client
+from model.deployment.connecting import PROTOCOL
+from model.deployment.effective import Effective
+from model.deployment.era import notes_of as notes_of_era
+from model.deployment.era import settings_of as settings_of_era
+from model.deployment.faults_in_vain import faults_in_vain
+from model.deployment.follower_reads import SELECTOR, sent_to_followers
+from model.deployment.given import GivenClient, GivenDeployment, complaint
+from model.deployment.known_keys import MISPLACED, is_misspelt
+from model.deployment.must_know import FOLLOWER_BYTES
+from model.deployment.release import JAVA
+from model.deployment.section import Section
+from model.deployment.setting import Ignored, Origin, Setting
+from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
+from model.deployment.times import Durations
+from model.faults import Fault
+
+
+def settings_of(effective: Effective) -> tuple[Setting, ...]:
+    """Return every effective setting, with its origin."""
+    read, reading, times = effective.read, effective.reading, effective.times
+    given, components = read.given, read.components
+    topic, broker, producer, consumer = (one.section for one in read.accepted)
+    uses = effective.sending.transactional
+    follows = sent_to_followers(broker, components.consumer_section)
+    return (
+        Setting("broker", "release", str(components.kafka), given.kafka.origin),
+        *effective.broker.settings,
+        *settings_of_era(broker, topic),
+        *_said(broker, FOLLOWER_BYTES, *group_rules.KEYS),
+        *(_said(broker, SELECTOR) if follows is not None else ()),
+        *(transaction_rules.settings_of(broker) if uses else ()),
+        *(setting for setting in times.settings if setting.scope == "broker"),
+        _client_setting("producer", components.producer, given.producer, as_found=given.as_found),
+        *effective.sending.settings,
+        *_said(producer, PROTOCOL),
+        *(setting for setting in times.settings if setting.scope == "producer"),
+        _client_setting("consumer", components.consumer, given.consumer, as_found=given.as_found),
+        *reading.settings,
+        *((reading.isolation,) if uses and reading.isolation is not None else ()),
+        *_said(consumer, group_rules.ASSIGNORS, PROTOCOL, reading.fetched_at_least),
+        *(setting for setting in times.settings if setting.scope == "consumer"),
+        *effective.assumed.settings,
+        *(setting for setting in times.settings if setting.scope == "assume"),
+        *effective.fault_settings,
+        *effective.bound_settings,
+    )
+
+
+def ignored_of(effective: Effective, settings: Iterable[Setting]) -> tuple[Ignored, ...]:
+    """Return every given setting that is not among the effective ``settings``, with the reason."""
+    read, broker = effective.read, effective.broker
+    used = {(setting.scope, setting.key) for setting in settings} | _standing_in(broker, read.broker.section)
+    return tuple(
+        ignored
+        for accepted in read.accepted
+        for ignored in (*_left_over(accepted.section, used, broker.overridden), *accepted.ignored)
+    )
+
+
+def notes_of(effective: Effective) -> tuple[str, ...]:
+    """Return the notes of all rules. Raises DeploymentError for a fault that is not modelled, and for polls that are
+    always too late."""
+    read, transactional = effective.read, effective.transactional
+    broker, consumer = read.broker.section, read.consumer.section
+    application, idempotence = effective.assumed.application, effective.sending.idempotence
+    return (
+        *notes_of_era(effective.era, read.components.kafka),
+        *effective.broker.notes,
+        *effective.sending.notes,
+        *effective.reading.notes,
+        *group_rules.notes_of(consumer, broker),
+        *(transaction_rules.notes_of(broker, transactional) if transactional is not None else ()),
+        *faults_in_vain(read.given, broker, effective.era, application, idempotence=idempotence),
+        *_slow_polls(read.given, effective.times.durations),
+        *_misplaced(read.producer.ignored, "consumer"),
+        *_misplaced(read.consumer.ignored, "producer"),
+        *_misspelt(*read.accepted),
+    )
+
+
+def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
+    """Return those of the settings that the user gave."""
+    return tuple(section.setting(key) for key in keys if section.has(key))
+
+
+def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
+    """Yield a note about settings of one client that stand with the other client, a mistake that changes the
+    verdicts."""
+    found = [one for one in ignored if one.reason == MISPLACED.format(owner=owner, scope=one.scope)]
+    if found:
+        keys = ", ".join(one.key for one in found)
+        many = len(found) > 1
+        yield (
+            f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
+            f"{'them' if many else 'it'}, and the {owner} is checked without {'them' if many else 'it'}; move "
+            f"{'them' if many else 'it'}"
+        )
+
+
+def _misspelt(*read: Accepted) -> Iterator[str]:
+    """Yield a note for each ignored setting whose name is similar to a known setting: its author expects an effect."""
+    for ignored in (one for accepted in read for one in accepted.ignored):
+        if is_misspelt(ignored.reason):
+            place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
+            yield f"{ignored.key}{place}: {ignored.reason}"
+
+
+def _place_of(ignored: Ignored) -> str:
+    """Return the file and line of a setting."""
+    return f"{ignored.origin.file}:{ignored.origin.line}"
+
+
+def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
+    """Yield a note if a member can poll too late and be evicted. Raises DeploymentError if every poll is too late."""
+    if "poll_interval" in given.environment:
+        latest, limit = durations.poll_interval.most, durations.max_poll.least
+        if durations.poll_interval.least > limit:
+            what = f"begins above max.poll.interval.ms ({limit:,}): the group evicts the member before each poll()"
+            raise complaint(given.environment["poll_interval"], f"{what}; use a shorter time")
+        if latest is None or latest > limit:
+            yield (
+                f"poll_interval can exceed max.poll.interval.ms ({limit:,}): the group would evict the consumer, and "
+                f"is assumed to get another member then; what the evicted member still does is in no verdict unless "
+                f"the fault {Fault.EVICTION} is named"
+            )
+
+
+def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[str, ...]) -> Iterable[Ignored]:
+    for key, given in section.given.items():
+        if section.scope == "broker" and key in overridden and key not in COUNTS_BESIDES:
+            yield ignored_for("broker", given, "another setting of this topic or broker takes precedence")
+        elif (section.scope, key) not in used:
+            yield ignored_for(section.scope, given, why_it_does_not_matter(section, key) or "no property depends on it")
+
+
+def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
+    """Return the broker settings from which a topic setting in force took its value."""
+    effective = {setting.key for setting in values.settings if setting.scope == "topic"}
+    names = {name for key in effective for name in BROKER_NAMES.get(key, ()) if broker.has(name)}
+    return {("broker", name) for name in names if name not in values.overridden}
+
+
+def _client_setting(scope: str, client: Client, given: GivenClient, *, as_found: bool) -> Setting:
+    """Return the client's library and release. For existing files that do not say them, they are an assumption."""
+    newest = "the release of the brokers" if client.library == JAVA else "the newest known release"
+    if as_found and given.version is None:
+        return Setting(scope, "client", client.name, Origin("assumption", f"{newest}; change it with --client V"))
+    said = given.version or given.client
+    return Setting(scope, "client", client.name, said.origin if said is not None else Origin("default", newest))
