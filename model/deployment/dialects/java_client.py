@@ -162,6 +162,9 @@ def _matters(key: str) -> bool:
 def _parted(key: str) -> _Key:
     """Split a key into prefix and Kafka's longest known name; an unknown key is all name."""
     names = key.split(".")
+    if "" in names:
+        # Kafka knows no name with an empty part, and ".acks" is not acks.
+        return _Key("", None, key)
     for start in range(min(len(names), 8)):
         name = ".".join(names[start:])
         prefix = ".".join(names[:start])
@@ -227,7 +230,11 @@ def _component(
         if key.name in TOPICS:
             topics += [topic for topic in re.split(r"[,;\s]+", accounts.text(said)) if topic]
         elif _goes_in(key, role, roles, library):
-            (own if key.role is role else plain)[key.name] = said
+            found = own if key.role is role else plain
+            if key.name in found:
+                accounts.reject(said, f"sets {key.name}, as {found[key.name].key} does: keep one of the two")
+            else:
+                found[key.name] = said
     settings = {name: accounts.take(said, name) for name, said in {**plain, **own}.items()}
     notes: list[str] = []
     application: dict[str, Given] = {}

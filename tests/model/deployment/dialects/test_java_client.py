@@ -206,6 +206,24 @@ def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
     assert not unaccounted(document.properties, read_file(path))
 
 
+@pytest.mark.parametrize("twice", ["acks=1\n.acks=all\n", "kafka.producer.acks=1\nkafka.producer..acks=all\n"])
+def test_a_name_with_an_empty_part_is_no_setting(twice: str) -> None:
+    (component,) = java_client.read(Document("a.properties", twice), {}).components
+    assert component.settings["acks"].value == "1"
+
+
+def test_a_setting_that_two_prefixes_set_is_rejected() -> None:
+    text = "kafka.producer.acks=1\nkafka.producers.acks=all\nkafka.producer.linger.ms=3\n"
+    document = Document("a.properties", text)
+    found = java_client.read(document, {})
+    (rejected,) = found.rejected
+    assert (rejected.given.key, rejected.reason) == (
+        "kafka.producers.acks",
+        "sets acks, as kafka.producer.acks does: keep one of the two",
+    )
+    assert not unaccounted(document.properties, found)
+
+
 @settings(max_examples=60, deadline=None)
 @given(near(BOTH + OLD + "'default.topic.config'={'acks': 'all'}\n"))
 def test_any_text_is_read_or_refused(text: str) -> None:
