@@ -57,6 +57,14 @@ def stop_leading(effect: Effect, replica: Replica) -> None:
         effect[variable] = 0
 
 
+def lead_again(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
+    """Keep what a leader believes of its followers from an earlier epoch, as of that epoch (semantics 6.5)."""
+    for fetched in replica.fetched.values():
+        if fetched.high > replica.fresh:
+            is_fresh = z3.And(fetched.term > 0, fetched.term <= replica.fresh)
+            effect.set_when(when, fetched, z3.If(is_fresh, fetched.term + replica.fresh, fetched.term))
+
+
 def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:
     """Raise the leader's high watermark to what every member of its ISR is known to have (semantics 6.1, R2).
 
@@ -66,8 +74,9 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
     """
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():
-        holds_back = z3.And(effect[leader.isr[number]] == 1, effect[fetched] - 1 < reached)
-        reached = z3.If(holds_back, effect[fetched] - 1, reached)
+        known_end = leader.known_end(number, effect[fetched])
+        holds_back = z3.And(effect[leader.isr[number]] == 1, known_end < reached)
+        reached = z3.If(holds_back, known_end, reached)
     members = z3.Sum(*(effect[member] for member in leader.isr.values()))
     advances = reached > leader.high_watermark.term
     if pipeline.deployment.cluster.high_watermark_needs_min_isr:
@@ -75,7 +84,7 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
     effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
     hear_at_once = pipeline.deployment.cluster.truncation.fences_fetches
     for follower in pipeline.followers_of(leader) if hear_at_once else ():
-        has_fetched = effect[leader.fetched[follower.number]] > 0
+        has_fetched = leader.has_fetched(follower.number, effect[leader.fetched[follower.number]])
         hears = z3.And(follower.follows(leader), has_fetched)
         tell_high_watermark(effect, follower, effect[leader.high_watermark], hears)
     for offset, exposed in enumerate(pipeline.exposed):

@@ -10,7 +10,7 @@ import z3
 from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.language import Action, Effect, Sentence, State
-from model.log.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
+from model.log.replica import advance_high_watermark, keep_prefix, lead_again, stop_leading, surviving_prefix
 from model.log.restoring import numbers_in_words, restore_numbers
 from model.log.unserved import note_unserved
 from model.replication.answering_late import break_off_fetches, break_off_own_fetch
@@ -273,6 +273,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     if not pipeline.deployment.cluster.truncation.fences_fetches:
         _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
     stop_leading(effect, replica)
+    lead_again(effect, replica, when=z3.And(leads, replica.leader.term == replica.number))
     for number, member in controller.isr.items():
         effect[replica.isr[number]] = z3.If(leads, member.term, 0)
 

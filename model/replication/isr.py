@@ -69,7 +69,7 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
                 may_change_isr(pipeline, leader),
                 controller.isr[follower.number].is_set,
                 follower.does_not_fetch_from(leader),
-                leader.fetched[follower.number].term - 1 < leader.log.end.term,
+                leader.known_end(follower.number, leader.fetched[follower.number].term) < leader.log.end.term,
             ),
         ),
         updates=effect.updates,
@@ -92,7 +92,9 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     _change_isr(pipeline, effect, follower, stays=True)
     effect[leader.isr[follower.number]] = True
     advance_high_watermark(pipeline, effect, leader)
-    known_end = leader.fetched[follower.number].term - 1
+    fetched = leader.fetched[follower.number]
+    of_this_epoch = (fetched.term <= leader.fresh,) if fetched.high > leader.fresh else ()
+    known_end = fetched.term - 1
     again = "" if controller.reassignment is not None and controller.reassignment.to == follower.number else "back "
     epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
     return Action(
@@ -110,6 +112,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
                 z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
                 known_end >= leader.high_watermark.term,
                 known_end >= epoch_start if pipeline.deployment.cluster.mends_of_2_0_1 else z3.BoolVal(True),
+                *of_this_epoch,
             ),
         ),
         updates=effect.updates,

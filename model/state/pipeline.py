@@ -19,7 +19,7 @@ from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
-from model.deployment.implied.outages import ends_of_producer, modelled_brokers
+from model.deployment.implied.outages import ends_of_producer, leader_may_miss_epoch, modelled_brokers
 from model.faults import Fault
 from model.language import Log, Variable, flag, log
 from model.state.compaction import Compacted, declare_compacted
@@ -74,13 +74,15 @@ class Replica:
     ``leader`` and ``epoch`` are what the broker has applied of the controller's decisions, 0 right after a start.
     ``isr`` (by broker number) is a leader's own view of the ISR. ``fetched`` is what a leader believes of each
     follower: 0 before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both
-    are 0 on a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
-    always the whole log. ``reconciled``: a follower has asked the leader where their logs diverge; None where it does
-    not ask once in each epoch. ``stopped_in_order``: the broker wrote everything down before it ended; None where that
-    has no effect. ``log_start``: the first offset that the broker itself has not deleted; None where that has no effect
-    (:mod:`model.log.log_starts`). ``knows_producer``: older records of the idempotent producer's first session stand
-    before the modelled log; None where there are none. ``restored``: the length of the log at the last start, where the
-    broker has forgotten numbers of that log; None where that has no effect (:mod:`model.log.restoring`).
+    are 0 on a broker that does not lead. A leader that is elected again and missed the epoch in between keeps its
+    belief (6.5): such an older value is larger by ``fresh``, where that can happen. ``flushed`` is the prefix forced to
+    disk; None where that is always nothing or always the whole log. ``reconciled``: a follower has asked the leader
+    where their logs diverge; None where it does not ask once in each epoch. ``stopped_in_order``: the broker wrote
+    everything down before it ended; None where that has no effect. ``log_start``: the first offset that the broker
+    itself has not deleted; None where that has no effect (:mod:`model.log.log_starts`). ``knows_producer``: older
+    records of the idempotent producer's first session stand before the modelled log; None where there are none.
+    ``restored``: the length of the log at the last start, where the broker has forgotten numbers of that log; None
+    where that has no effect (:mod:`model.log.restoring`).
     """
 
     number: int
@@ -108,6 +110,22 @@ class Replica:
     def presumes_leadership(self) -> z3.BoolRef:
         """The condition that the broker runs and considers itself the leader, rightly or not."""
         return z3.And(self.up.is_set, self.leader.term == self.number)
+
+    @property
+    def fresh(self) -> int:
+        """The largest value of ``fetched`` that a fetch in the present epoch gives."""
+        return self.log.capacity + 1
+
+    def has_fetched(self, follower: int, fetched: z3.ArithRef) -> z3.BoolRef:
+        """Tell whether a value of ``fetched`` is of a fetch in the present epoch."""
+        known = fetched > 0
+        return z3.And(known, fetched <= self.fresh) if self.fetched[follower].high > self.fresh else known
+
+    def known_end(self, follower: int, fetched: z3.ArithRef) -> z3.ArithRef:
+        """Return the follower's log end as far as the leader knows by this value of ``fetched``; -1 if unknown."""
+        if self.fetched[follower].high > self.fresh:
+            return z3.If(fetched > self.fresh, fetched - self.fresh, fetched) - 1
+        return fetched - 1
 
     def follows(self, other: Replica) -> z3.BoolRef:
         """Tell whether the broker runs and fetches from ``other`` in the same leader epoch (semantics 6.1, R1)."""
@@ -347,6 +365,7 @@ def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[i
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
     entries = len(producer.batches) + 2 * number_of_transactions(deployment)
     possible = deployment.faults.possible
+    fetched = (capacity + 1) * (2 if leader_may_miss_epoch(deployment) else 1)
     stops = Fault.SHUTDOWN in possible
     every = deployment.cluster.flush_messages
     flushes_some = every is not None and 1 < every <= capacity
@@ -371,9 +390,7 @@ def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[i
         Variable(f"{name}_log_start", 0, capacity, 0) if brokers_forget_deleted(deployment) else None,
         {other: flag(f"{name}_isr_{other}", leads and other <= deployment.cluster.replicas) for other in numbers},
         {
-            other: Variable(
-                f"{name}_fetched_{other}", 0, capacity + 1, int(leads and other <= deployment.cluster.replicas)
-            )
+            other: Variable(f"{name}_fetched_{other}", 0, fetched, int(leads and other <= deployment.cluster.replicas))
             for other in numbers
             if other != number
         },

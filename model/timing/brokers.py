@@ -86,7 +86,7 @@ class Brokers(Part):
     def behind(self, leader: Replica, follower: Replica) -> Clock:
         """Return the clock of the time since a follower was last known to have a leader's whole log (6.2, I1)."""
         pair = {"leader": leader.number, "follower": follower.number}
-        known_end = leader.fetched[follower.number].term - 1
+        known_end = leader.known_end(follower.number, leader.fetched[follower.number].term)
         lags = z3.Or(follower.does_not_fetch_from(leader), known_end < leader.log.end.term)
         return Clock(
             "behind",
@@ -137,7 +137,9 @@ class Brokers(Part):
         """
         pair = {"follower": follower.number, "leader": leader.number}
         end = follower.log.end.term
-        has_news = z3.Or(leader.log.end.term > end, leader.fetched[follower.number].term < end + 1)
+        fetched = leader.fetched[follower.number]
+        tells = [fetched.term < end + 1, *((fetched.term > leader.fresh,) if fetched.high > leader.fresh else ())]
+        has_news = z3.Or(leader.log.end.term > end, *tells)
         fetches = z3.And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         answers = Duration.of(self._times.network, 3 * (leader.log.capacity + 1))

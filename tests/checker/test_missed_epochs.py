@@ -97,3 +97,38 @@ def test_before_2_5_such_a_follower_commits_what_it_does_not_have(kafka: str, cu
     faults = {"leader-move": 2, "kill": 1}
     verdict = decide("no-acked-loss", faults, JAVA, {"kafka": kafka, "bounds.records": 1})
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
+
+
+def led_three_times(faults: int) -> Model:
+    """Three leader moves with one record; broker 1 can lead, lose the leadership and have it again."""
+    bounds = Bounds(records=1, log=1, sends=1, epochs=4, producer_epochs=1)
+    return build(changed(example("acks-all-min-isr-2", (M,), faults), bounds=bounds, idempotence=False))
+
+
+def believes_nothing(pipeline: Pipeline, action: Action) -> Action:
+    """A leader that is elected again forgets what it knew of its followers."""
+    leader = pipeline.replica(action.arguments["broker"])
+    return replace(action, updates={**action.updates, **dict.fromkeys(leader.fetched.values(), z3.IntVal(0))})
+
+
+def test_a_leader_that_missed_an_epoch_believes_what_it_knew_of_followers() -> None:
+    """A follower has truncated for the leader in between, and counts for the high watermark nevertheless (6.5)."""
+    verdict = ask(led_three_times(3), "no-acked-loss")["no-acked-loss"]
+    assert verdict.cut_sets == (cut(M, M, M),)
+    forgetful = rewrite("apply_metadata", believes_nothing)(led_three_times(3))
+    assert ask(forgetful, "no-acked-loss")["no-acked-loss"].status is Status.HOLDS
+    assert ask(led_three_times(2), "no-acked-loss")["no-acked-loss"].status is Status.HOLDS
+
+
+def test_an_older_value_tells_the_log_end_but_is_no_fetch_of_this_epoch() -> None:
+    """Only a fetch in the new epoch counts for the ISR, and only followers that fetched hear of the high watermark."""
+    pipeline = led_three_times(2).pipeline
+    leader, follower = pipeline.replicas[0], pipeline.replicas[1]
+    for fetched in range(1, leader.fresh + 1):
+        now, before = z3.IntVal(fetched), z3.IntVal(fetched + leader.fresh)
+        number = follower.number
+        assert z3.is_true(z3.simplify(leader.has_fetched(number, now)))
+        assert z3.is_false(z3.simplify(leader.has_fetched(number, before)))
+        ends = [z3.simplify(leader.known_end(number, value)).as_long() for value in (now, before)]
+        assert ends == [fetched - 1, fetched - 1]
+    assert z3.simplify(leader.known_end(follower.number, z3.IntVal(0))).as_long() == -1

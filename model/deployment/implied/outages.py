@@ -49,3 +49,9 @@ def answers_may_be_late(deployment: Deployment) -> bool:
     """Tell whether a leader's answer to a follower can come from another log than the leader's present one (semantics
     6.1)."""
     return deployment.cluster.copies_newer_epochs and Fault.LATE_ANSWER in deployment.faults.possible
+
+
+def leader_may_miss_epoch(deployment: Deployment) -> bool:
+    """Tell whether a running leader can lose its leadership and have it again without hearing of the time in between
+    (semantics 6.5)."""
+    return bool(deployment.faults.possible & {Fault.LEADER_MOVE, Fault.CUT_OFF})
