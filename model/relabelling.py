@@ -78,8 +78,9 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
     names = {one: other, other: one}
     controller, batches = pipeline.controller, pipeline.producer.batches
     variables: dict[Variable, Variable] = {}
-    history = pipeline.history
-    for numbered in (controller.isr, controller.unfenced, controller.elr, history.fell_silent, history.unnoticed):
+    history, late = pipeline.history, pipeline.late_answers
+    by_number = [controller.isr, controller.unfenced, controller.elr, history.fell_silent, history.unnoticed]
+    for numbered in (*by_number, *(() if late is None else (late.until,))):
         variables |= {flag: numbered[names.get(number, number)] for number, flag in numbered.items()}
     for replica in pipeline.replicas:
         image = pipeline.replica(names.get(replica.number, replica.number))

@@ -62,7 +62,7 @@ def test_a_deployment() -> None:
     assert {v.name for v in exported.system.variables} > {"faults_kill", "faults_power_loss", "leader"}
     assert all(action.fault is None for action in exported.system.actions)
     assert exported.remarks["kill(broker=1)"][-1].startswith("fault: kill (")
-    assert exported.remarks["send(batch=0)"][0].startswith("The application calls send()")
+    assert exported.remarks["send(batch=0)"][0].startswith("Let the application call send()")
     assert "Faults: 2 in total at most (kill: 9, power-loss: 9)." in exported.comment
     assert prove_domain_safety(exported.system).actions == exported.system.actions
     rendered = {display.what: display.render(exported.system.initial) for display in exported.system.displays}
