@@ -217,7 +217,10 @@ def _rank(one: Happening) -> tuple[bool, int, int, int, CutSet]:
 def _prevented(result: Result, verdict: Verdict, cut_set: CutSet) -> tuple[str, ...] | None:
     if result.preventions is None or cut_set != verdict.cut_sets[0]:
         return None
-    return tuple(one.change for one in preventions_of(result, verdict.property, cut_set) if one.decided)
+    tried = preventions_of(result, verdict.property, cut_set)
+    found = tuple(one.change for one in tried if one.decided)
+    # Where a change is undecided, a search without a finding says nothing yet.
+    return None if not found and tried else found
 
 
 def _severity(name: str) -> int:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 EXIT_SAME = 0
 EXIT_CHANGED = 1
 FAULTS_UNLESS_SAID = "1"
-"""Total number of faults used to compare two configurations if no option names another. A check up to this total takes
-seconds."""
+"""Total number of faults used to compare two configurations if neither an option nor a file names another. A check up
+to this total takes seconds."""
 
 
 def diff(
@@ -45,8 +45,8 @@ def diff(
     """Print the verdicts that changed between two results or configurations, and the change of a setting that caused
     each.
 
-    Configurations (files or folders) are checked first, up to --faults N faults (default: 1, or the total of the result
-    on the other side).
+    Configurations (files or folders) are checked first, up to --faults N faults (default: the total of the result on
+    the other side, else the larger total in the files, else 1).
 
     Exit status: 0 nothing changed, 1 a verdict, a setting or a version changed, 2 the input is wrong, 3 interrupted.
     """
@@ -157,11 +157,12 @@ def _compared(old: _One, new: _One, asked: _Asked, *, causes: bool) -> bool:
 def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
     """Check both deployments with the same total of faults.
 
-    The total comes from ``--faults``, else from the result on one of the sides, else it is one.
+    The total comes from ``--faults``, else from the result on one of the sides, else from the files, the larger one,
+    else it is one.
     """
     totals = [one.deployment.faults.total for one in (old, new) if one.result is not None]
     of_result = None if not totals or totals[0] is None else str(totals[0])
-    faults = asked.faults or (of_result if totals else FAULTS_UNLESS_SAID)
+    faults = asked.faults or (of_result if totals else _total_of_files(old, new))
     check = _Check(faults, asked.seconds)
     before = check(old)
     if new.result is None and old.result is None:
@@ -171,6 +172,12 @@ def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
         if (question(old.deployment), old.deployment.require) == (question(new.deployment), new.deployment.require):
             return before, (check.narrowed(new), before[1])
     return before, check(new)
+
+
+def _total_of_files(old: _One, new: _One) -> str:
+    """Return the larger total of faults that the configurations name, or one."""
+    named = [one.deployment.faults.total for one in (old, new) if one.deployment.faults.total is not None]
+    return str(max(named)) if named else FAULTS_UNLESS_SAID
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,9 @@ def help_on(
     if not entries and word in commands:
         typer.echo(f"{word} is a command: proofka {word} --help")
         return
+    if not entries and _is_known_defect(word):
+        typer.echo(f"{plain(word)} is a known defect of Kafka or a client: proofka defects {plain(word)}")
+        return
     if not entries:
         close = near(word)
         there = f"did you mean {', '.join(close)}?" if close else "proofka help lists all words"
@@ -52,6 +55,12 @@ def help_on(
     if kinds >= NUMBERED:
         typer.echo(f"{plain(word)} numbers a {' and a '.join(sorted(NUMBERED))}: only the number is the same")
     print_paged(console(), *(EntryReport(entry) for entry in entries))
+
+
+def _is_known_defect(word: str) -> bool:
+    from properties.known_defects.register import register
+
+    return any(defect.id.lower() == word.strip().lower() for defect in register())
 
 
 def _commands(context: typer.Context) -> dict[str, str]:

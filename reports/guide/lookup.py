@@ -22,11 +22,13 @@ def find(word: str) -> list[Entry]:
 
     If entries have the same spelling in the same case, only these are returned.
     """
-    key = word.strip().removeprefix("--").removeprefix("spring.kafka.").strip()
+    key = word.strip().removeprefix("--").strip()
+    own_name, key = key, key.removeprefix("spring.kafka.")
     if not key or len(key) > LONGEST:
         return []
     if key.lower() not in _spellings():
-        found = settings.setting_by_pattern(key)
+        # A pattern of Kafka's names (listener.*) says nothing about a name of Spring.
+        found = settings.setting_by_pattern(own_name)
         return [found] if found is not None else []
     spellings = {key} if key in _spellings().get(key.lower(), ()) else set(_spellings().get(key.lower(), ()))
     return [entry for spelling in sorted(spellings) for entry in _entries(spelling)]

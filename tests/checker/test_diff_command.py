@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from checker import cli, difference
 from checker.cli import diff as command
+from model.deployment import read_deployment
 
 TEXT = """\
 kafka: "4.0"
@@ -118,3 +120,16 @@ def test_a_configuration_with_a_mistake_is_no_side(tmp_path: Path, text: str, to
     (tmp_path / "b.yaml").write_text(text, encoding="utf-8")
     status, _, complaint = run(written(tmp_path / "a.yaml"), tmp_path / "b.yaml")
     assert (status, told in complaint) == (2, True)
+
+
+def test_the_total_of_the_files_counts() -> None:
+    """The larger total is for both sides; without any it is one."""
+    orders = Path(__file__).parents[2] / "examples" / "orders.yaml"
+
+    def with_total(total: int | None) -> command._One:
+        deployment = read_deployment(orders)
+        return command._One(orders, replace(deployment, faults=deployment.faults.up_to(total)))
+
+    assert command._total_of_files(with_total(2), with_total(1)) == "2"
+    assert command._total_of_files(with_total(None), with_total(3)) == "3"
+    assert command._total_of_files(with_total(None), with_total(None)) == "1"

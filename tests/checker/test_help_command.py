@@ -220,3 +220,7 @@ def test_a_number_of_a_rule_and_of_a_claim_is_said_to_be_of_two_things() -> None
     assert "only the number is the same" in said
     assert said.count("── F01: ") == 2
     assert "in common" not in proofka("help", "P08").stdout
+
+
+def test_a_known_defect_has_a_command_of_its_own() -> None:
+    assert "proofka defects KAFKA-18723" in proofka("help", "KAFKA-18723").stdout

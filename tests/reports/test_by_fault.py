@@ -142,6 +142,8 @@ def test_a_change_that_prevents_it_stands_beside_it() -> None:
     assert "prevented by producer.acks=all" in text
     assert "but not with producer.acks=all" in text
     assert "no single change is known" in screen(120, replace(result, preventions=()))
+    undecided = screen(120, replace(result, preventions=(replace(change, decided=False),)))
+    assert "no single change is known" not in undecided and "find changes that prevent this" in undecided
     unsearched = screen(120, replace(result, preventions=None))
     assert "find changes that prevent this: proofka repair orders.yaml" in unsearched
 

@@ -206,3 +206,8 @@ def test_nothing_is_said_twice_of_a_name_that_others_use_too() -> None:
 @pytest.mark.parametrize("word", ["nonsense", "qwertz", "kafka"])
 def test_what_is_like_nothing_is_taken_for_nothing(word: str) -> None:
     assert not {"sends", "bounds.sends"} & set(near(word))
+
+
+def test_a_pattern_of_kafka_says_nothing_about_a_name_of_spring() -> None:
+    assert find("listener.security.protocol.map")
+    assert not find("spring.kafka.listener.ack-mode")
