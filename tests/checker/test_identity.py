@@ -24,10 +24,10 @@ from tests.deployments import changed
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = """\
-from dataclasses import replace
+from tests.deployments import changed
 from tests.checker.test_identity import base, ids
 for replicas in {others}:
-    ids(replace(base(), replicas=replicas))
+    ids(changed(base(), replicas=replicas))
 print(sorted(ids(base()).items()))
 """
 
