@@ -72,7 +72,7 @@ def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
     lines = list(assumption_summary(deployment, replace(RESULT, sensitivities=(*UNDECIDED, CHANGED))))
     assert lines[-2:] == [
         "with commit=before, no-skip is violated by {consumer-crash}",
-        "with sends=sync, there was no time to decide log-order and processing-order",
+        "with sends=sync, no time was left to decide log-order and processing-order",
     ]
 
 
