@@ -272,7 +272,7 @@ def replayed(module: Callable[..., None], tmp_path: Path) -> Callable[[Callable[
     """Stand in for what checks a result again; a result to check."""
 
     def stand_in(replay: Callable[[object], object]) -> Path:
-        module("recheck", is_of_this_model=lambda _: True, of_another_model=None)
+        module("bundle_check", is_of_this_model=lambda _: True, of_another_model=None)
         module("tampered", TamperedDocument=Tampered)
         module("verify", verify=replay)
         file = tmp_path / "result.json"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from model.deployment.explored import Bounds
@@ -11,6 +9,7 @@ from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut
 from tests.checker.records import recorded
+from tests.deployments import changed
 
 JAVA = {
     "topic.replicas": 3,
@@ -27,6 +26,6 @@ ALL_THREE = (cut(Fault.SLOW_FOLLOWER, Fault.DISK_LOSS, Fault.LEADER_MOVE),)
 def test_before_3_7_an_empty_replica_joins_for_what_it_fetched_before(kafka: str, cuts: tuple[CutSet, ...]) -> None:
     """KAFKA-15221. Brokers are fenced before they return here: up to 3.9 a disk loss alone suffices otherwise (6.4)."""
     deployment = recorded("no-acked-loss", FAULTS, JAVA, {"kafka": kafka})
-    fenced_first = replace(deployment, bounds=SMALL, restart_before_fenced=False)
+    fenced_first = changed(deployment, bounds=SMALL, restart_before_fenced=False)
     verdict = ask(fenced_first, "no-acked-loss")["no-acked-loss"]
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
