@@ -90,11 +90,6 @@ def coordinators_epoch(pipeline: Pipeline, action: Action) -> Variable:
     return pipeline.transactions.epoch
 
 
-def in_same_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """A follower's fetch carries the leader's epoch (KIP-320)."""
-    return follower_of(pipeline, action).epoch.term == leader_of(pipeline, action).epoch.term
-
-
 def follows(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """The follower fetches from the leader it knows of, in its epoch."""
     return follower_of(pipeline, action).follows(leader_of(pipeline, action))
@@ -364,15 +359,6 @@ CASES = (
         cut(S, P),
         Status.VACUOUS,
         is_quick=True,
-    ),
-    Case(
-        "fetching-across-epochs",
-        # 1, then 2, then 1 again leads; broker 1 has not heard of it, and still takes followers of its new epoch for
-        # followers of its old one (semantics 8: what KIP-320 closed).
-        lambda: of("acks-all-min-isr-2", (M,), 3),
-        all_of(assume("fetch", in_same_epoch), assume("truncate", in_same_epoch)),
-        "no-acked-loss",
-        cut(M, M, M),
     ),
     Case(
         "anybody-follows-a-former-leader",
