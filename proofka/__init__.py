@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
@@ -59,9 +59,15 @@ def read_all(
 
     A deployment in YAML is the only one of its file. Raises DeploymentError if a file cannot be read.
     """
+    from model.deployment.problems import first_of
+
     source = _source(file, topic, kafka=kafka, assume=assume)
     sought = source.seek()
-    return (source.read(),) if sought is None else sought.deployments
+    if sought is None:
+        return (source.read(),)
+    if sought.problems:
+        raise first_of(sought.problems)
+    return sought.deployments
 
 
 def read_properties(
@@ -113,5 +119,5 @@ def check(
 def _source(file: str | Path, topic: str | None, *, kafka: str | None, assume: Mapping[str, str] | None) -> Source:
     from checker.source import Source
 
-    said: dict[str, Any] = {"assume": tuple(f"{key}={value}" for key, value in (assume or {}).items())}
-    return Source(Path(file), kafka=kafka, topic=topic, **said)
+    said = tuple(f"{key}={value}" for key, value in (assume or {}).items())
+    return Source(Path(file), kafka=kafka, topic=topic, assume=said)

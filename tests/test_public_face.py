@@ -55,6 +55,9 @@ def test_properties_files_and_folders_are_read(tmp_path: Path) -> None:
     assert (by_files.producer.acks, by_files.cluster.replicas, by_files.cluster.kafka) == ("1", 3, (3, 9, 0))
     (by_folder,) = proofka.read_all(tmp_path, kafka="3.9")
     assert (by_folder.producer.acks, by_folder.cluster.replicas, by_folder.cluster.kafka) == ("1", 3, (3, 9, 0))
+    (tmp_path / "producer.properties").write_text("acks=7\n", encoding="utf-8")
+    with pytest.raises(proofka.DeploymentError, match="acks"):
+        proofka.read_all(tmp_path, kafka="3.9")
     (alone,) = proofka.read_all(ROOT / "examples" / "acks-1.yaml")
     assert alone == proofka.read(ROOT / "examples" / "acks-1.yaml")
 
