@@ -59,9 +59,9 @@ def stop_leading(effect: Effect, replica: Replica) -> None:
 
 def lead_again(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """Keep what a leader believes of its followers from an earlier epoch, as of that epoch (semantics 6.5)."""
-    for fetched in replica.fetched.values():
-        if fetched.high > replica.fresh:
-            is_fresh = z3.And(fetched.term > 0, fetched.term <= replica.fresh)
+    for follower, fetched in replica.fetched.items():
+        if replica.can_be_older(follower):
+            is_fresh = replica.has_fetched(follower, fetched.term)
             effect.set_when(when, fetched, z3.If(is_fresh, fetched.term + replica.fresh, fetched.term))
 
 

@@ -21,10 +21,10 @@ from model.sequencing.idempotence import close_gap
 from model.sequencing.network import complete, fail_attempt
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.recovery import RecoveryInTransactions
-from model.state.transactions import Outcome, Status, Transaction
+from model.state.transactions import Outcome, Transaction
 from model.state.wording import record_name
 from model.transactions.coordinator import epoch_wanted
-from model.transactions.epochs import may_ask_anew, of
+from model.transactions.epochs import may_ask_anew
 from model.transactions.sending import batches_of
 
 
@@ -133,8 +133,3 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
 
     def learn_aborted(self, pipeline: Pipeline, effect: Effect, decided: z3.BoolRef) -> None:
         """Leave it at that: the client asks for a new epoch."""
-
-    def was_ended_unnoticed(self, pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-        """Tell whether the transaction timed out."""
-        transactions, _ = of(pipeline)
-        return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)

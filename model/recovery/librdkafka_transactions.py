@@ -119,11 +119,6 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
         anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
         effect[initialised] = z3.If(anew, 0, initialised.term)
 
-    def was_ended_unnoticed(self, pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-        """Tell whether the transaction timed out."""
-        transactions, _ = of(pipeline)
-        return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
-
     def actions_in(self, pipeline: Pipeline, transaction: Transaction, ends: z3.BoolRef) -> Iterator[Action]:
         if batches_of(pipeline, transaction):
             yield purge_returned(pipeline, transaction)
@@ -190,11 +185,7 @@ class LibrdkafkaWithin(LibrdkafkaTransactions):
         producer = pipeline.producer
         effect = Effect()
         effect[transactions.status] = int(Status.EMPTY)
-        take_epoch(pipeline, effect)
-        effect[producer.unresolved] = False
-        for batch in producer.batches:
-            assert batch.sequence is not None
-            effect[batch.sequence] = -1
+        go_on_in_epoch(pipeline, effect)
         given = z3.And(transactions.is_at_rest, transactions.epoch.term == producer.epoch.term + 1)
         return Action(
             "go_on_within",
@@ -213,14 +204,9 @@ class LibrdkafkaWithin(LibrdkafkaTransactions):
     def ask_before(self, pipeline: Pipeline, transaction: Transaction) -> Action:
         """Ask for a new epoch where the coordinator knows of no transaction: it gives one at once (4.1, 11.1 T1)."""
         transactions, _ = of(pipeline)
-        producer = pipeline.producer
         effect = Effect()
         raise_epoch(pipeline, effect)
-        take_epoch(pipeline, effect)
-        effect[producer.unresolved] = False
-        for batch in producer.batches:
-            assert batch.sequence is not None
-            effect[batch.sequence] = -1
+        go_on_in_epoch(pipeline, effect)
         at_rest = z3.And(transactions.is_at_rest, has_epoch(pipeline))
         return Action(
             "ask_before",
@@ -232,6 +218,16 @@ class LibrdkafkaWithin(LibrdkafkaTransactions):
             sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
             semantics="4.1, 11.1 T1",
         )
+
+
+def go_on_in_epoch(pipeline: Pipeline, effect: Effect) -> None:
+    """Take the epoch that the coordinator gives, and number every record anew (semantics 4.1)."""
+    producer = pipeline.producer
+    take_epoch(pipeline, effect)
+    effect[producer.unresolved] = False
+    for batch in producer.batches:
+        assert batch.sequence is not None
+        effect[batch.sequence] = -1
 
 
 def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:

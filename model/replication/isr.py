@@ -93,7 +93,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     effect[leader.isr[follower.number]] = True
     advance_high_watermark(pipeline, effect, leader)
     fetched = leader.fetched[follower.number]
-    of_this_epoch = (fetched.term <= leader.fresh,) if fetched.high > leader.fresh else ()
+    of_this_epoch = (fetched.term <= leader.fresh,) if leader.can_be_older(follower.number) else ()
     known_end = fetched.term - 1
     again = "" if controller.reassignment is not None and controller.reassignment.to == follower.number else "back "
     epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)

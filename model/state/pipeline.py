@@ -116,14 +116,18 @@ class Replica:
         """The largest value of ``fetched`` that a fetch in the present epoch gives."""
         return self.log.capacity + 1
 
+    def can_be_older(self, follower: int) -> bool:
+        """Tell whether a value of ``fetched`` can be of an earlier epoch."""
+        return self.fetched[follower].high > self.fresh
+
     def has_fetched(self, follower: int, fetched: z3.ArithRef) -> z3.BoolRef:
         """Tell whether a value of ``fetched`` is of a fetch in the present epoch."""
         known = fetched > 0
-        return z3.And(known, fetched <= self.fresh) if self.fetched[follower].high > self.fresh else known
+        return z3.And(known, fetched <= self.fresh) if self.can_be_older(follower) else known
 
     def known_end(self, follower: int, fetched: z3.ArithRef) -> z3.ArithRef:
         """Return the follower's log end as far as the leader knows by this value of ``fetched``; -1 if unknown."""
-        if self.fetched[follower].high > self.fresh:
+        if self.can_be_older(follower):
             return z3.If(fetched > self.fresh, fetched - self.fresh, fetched) - 1
         return fetched - 1
 

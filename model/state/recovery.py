@@ -17,10 +17,10 @@ from model.deployment.deployment import Deployment
 from model.durations import Duration
 from model.language import Action, Effect, State, Variable
 from model.state.kept_numbers import KeptByProducer, KeptOfBatch
+from model.state.transactions import Status, Transaction
 
 if TYPE_CHECKING:
     from model.state.pipeline import Batch, Pipeline, Replica
-    from model.state.transactions import Transaction
 
 
 class Recovery(ABC):
@@ -261,9 +261,11 @@ class RecoveryInTransactions(Recovery):
     def learn_aborted(self, pipeline: Pipeline, effect: Effect, decided: z3.BoolRef) -> None:
         """Let the client keep its epoch, where it can; ``decided``: the coordinator had aborted before."""
 
-    @abstractmethod
     def was_ended_unnoticed(self, pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-        """Tell whether the coordinator has ended the transaction unknown to the client."""
+        """Tell whether the coordinator has ended the transaction unknown to the client: as it timed out."""
+        transactions = pipeline.transactions
+        assert transactions is not None
+        return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
 
     @abstractmethod
     def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:

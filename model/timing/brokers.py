@@ -138,8 +138,8 @@ class Brokers(Part):
         pair = {"follower": follower.number, "leader": leader.number}
         end = follower.log.end.term
         fetched = leader.fetched[follower.number]
-        tells = [fetched.term < end + 1, *((fetched.term > leader.fresh,) if fetched.high > leader.fresh else ())]
-        has_news = z3.Or(leader.log.end.term > end, *tells)
+        older = (fetched.term > leader.fresh,) if leader.can_be_older(follower.number) else ()
+        has_news = z3.Or(leader.log.end.term > end, fetched.term < end + 1, *older)
         fetches = z3.And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         answers = Duration.of(self._times.network, 3 * (leader.log.capacity + 1))
