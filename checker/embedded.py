@@ -143,6 +143,8 @@ class EmbeddedExploration(Exploration[Shard]):
         self._record_violations(shard, open_names)
         if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
             search_over.decide_goal(self._record_stuck, self._record_undecided)
+        if shard.complete:
+            self.meter.grow(0, -shard.release_goal_marks())
         return stopped
 
     def _resume(self, shard: Shard) -> None:

@@ -211,6 +211,14 @@ class Shard:
         self.memory = self.count * row + sum(slots.nbytes for slots in self._tables)
         return self.memory
 
+    def release_goal_marks(self) -> int:
+        """Release the marks of states that reach the goal, once the goal is decided; return the bytes released."""
+        before = self.measure()
+        self.has_goal = False
+        self._good, self._leads_to = [], []
+        self.places[:, [visited.GOOD, visited.LEADS_TO]] = 0
+        return before - self.measure()
+
     @property
     def bytes(self) -> int:
         """Bytes of memory used by the states."""
