@@ -21,7 +21,7 @@ STOPPED: dict[str, str] = {
     "states": "the state limit was reached",
     "memory": "the memory limit was reached",
     "interrupted": "the check was interrupted",
-    "second look": "timed re-exploration reached its limit (--time raises the limit)",
+    "timed re-exploration": "timed re-exploration reached its limit (--time raises the limit)",
     "lemmas": "too many timing lemmas to monitor",
     "answered": "larger fault sets were not searched",
 }

@@ -166,7 +166,7 @@ class BackwardReachability:
             first.system,
             first.question,
             dict(zip(first.kinds, first.most, strict=True)),
-            PartMeter(first.meter, self._most_to_the_end(fault_sets), "second look"),
+            PartMeter(first.meter, self._most_to_the_end(fault_sets), "timed re-exploration"),
             self._threads,
             infer=False,
             counted=True,

@@ -326,7 +326,7 @@ class InTime:
         self._layers = layers
         backward = self._backwards.of(like, self._kernel, self._threads) if self._question.goal is None else None
         fault_sets = [] if backward is None else self._largest_to_look_at(like.at_most)
-        most, reason, expected = self._most_states(like), "second look", like.states * EXPECTED_SHARE
+        most, reason, expected = self._most_states(like), "timed re-exploration", like.states * EXPECTED_SHARE
         is_narrow = backward is not None and (self._is_narrow or backward.has_marked(fault_sets))
         if backward is not None and not is_narrow and (states := backward.states_of(fault_sets)) < MOST_READ:
             most, reason = int(states * SHARE_BEFORE_NARROW) + LEAST_BEFORE_NARROW, NARROW

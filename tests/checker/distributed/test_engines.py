@@ -55,7 +55,7 @@ def told(result: Result) -> list[Any]:
     happen in time; so does how far a second look that comes to its limit got: what it had found by then is left out.
     """
     verdicts = [
-        replace(one, cut_sets=(), traces=(), notes=()) if one.coverage.stopped == "second look" else one
+        replace(one, cut_sets=(), traces=(), notes=()) if one.coverage.stopped == "timed re-exploration" else one
         for one in result.verdicts
     ]
     return [
