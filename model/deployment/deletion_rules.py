@@ -27,7 +27,7 @@ def _check_nearest(deployment: Deployment, section: Section) -> None:
     """Raise NotModelledError if a consumer can continue with the next record in time although its reset policy says
     otherwise."""
     if not deployment.consumer.checks_epochs:
-        what = f"{section.library} with brokers that do not report the end offset of an epoch"
+        what = f"{section.library} with brokers or records without leader epochs, by which it checks its position"
         raise section.not_modelled("client", "N53", what)
     if records_expire_unread(deployment):
         _check_goes_to_start(deployment, section)

@@ -68,16 +68,16 @@ def _differences(deployment: Deployment, consumer: Section) -> Iterator[tuple[st
     if deployment.cluster.kafka < NAMES_IN_SYNC:
         yield "N56", f"with brokers before {'.'.join(map(str, NAMES_IN_SYNC))}"
     if not deployment.consumer.checks_epochs:
-        yield "N57", "without leader epochs in records"
+        yield "N57", "with a protocol or record format that has no leader epochs for consumers"
     if deployment.cluster.restart_before_fenced and FALLS_SILENT & deployment.faults.possible:
         kinds = " and ".join(sorted(FALLS_SILENT))
-        what = "where a leader can continue in the same epoch with another log"
+        what = "where a leader can continue in the same epoch with a shorter log (brokers before 4.0 in KRaft mode)"
         yield "N58", f"{what}; name faults without {kinds}"
     if deployment.durations.processing_time.most is not None:
         yield "N59", "with a limited processing_time; set processing_time to unbounded"
     if drops_markers(deployment):
-        yield "N60", "that can have missed the end of a transaction (cleanup.policy=compact)"
+        yield "N60", "that can lack a transaction's marker (cleanup.policy=compact); set a longer delete.retention.ms"
     retention = deployment.durations.retention
     waits = consumer.milliseconds(LEASE) * (deployment.bounds.log + 1) * (outages_of_consumer(deployment) + 1)
     if records_expire_unread(deployment) or (retention.most is not None and retention.least <= 2 * waits):
-        yield "N61", "where records can be deleted unread; keep records for longer (retention.ms)"
+        yield "N61", "where brokers can delete unread records; keep records for longer (retention.ms)"

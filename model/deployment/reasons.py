@@ -31,7 +31,7 @@ REASONS: dict[str, str] = {
     "formats": "record format and protocol are assumed to be those of the release",
     "interceptors": "interceptors are assumed to neither drop nor change records",
     "length of transactions": (
-        "with transactions, one that takes too long is the fault transaction-timeout, whatever the timeout is"
+        "a transaction that exceeds its timeout is the fault transaction-timeout, whatever the timeout is"
     ),
     "monitoring": "monitoring does not change delivery",
     "names": "names do not change delivery",
@@ -53,7 +53,7 @@ REASONS: dict[str, str] = {
     "throughput": "memory and throughput do not change which deliveries are possible",
     "tiered storage": "the topic does not use tiered storage",
     "timed commit": "a poll is assumed to follow the end of the interval, whatever its length",
-    "flush scheduler": "timed flushes happen only if this is set, and a power loss can always come before a flush",
+    "flush scheduler": "without this setting no timed flush happens, and a power loss can always come before a flush",
     "timed flush": (
         "a power loss can always come before a timed flush, and without log.flush.scheduler.interval.ms none happens"
     ),

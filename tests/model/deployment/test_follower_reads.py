@@ -50,15 +50,22 @@ def test_a_consumer_without_a_rack_or_brokers_without_a_selector_read_from_the_l
     [
         (sent("3.4"), "client.rack: not modelled yet: reading from followers with brokers before 3.4.1"),
         (sent("2.4"), "with brokers before 3.4.1"),
-        (sent("3.9"), "in the same epoch with another log; name faults without disk-loss and power-loss"),
+        (
+            sent("3.9"),
+            "in the same epoch with a shorter log (brokers before 4.0 in KRaft mode); name faults without "
+            "disk-loss and power-loss",
+        ),
         (
             sent(more="topic: {replicas: 2, cleanup.policy: compact}\nproducer: {transactional.id: t}"),
-            "that can have missed the end of a transaction",
+            "that can lack a transaction's marker",
         ),
         (sent(consumer="version: '2.3', settings: {client.rack: a}"), "other than Java's from 2.4 on"),
         (sent(consumer="client: librdkafka, settings: {client.rack: a}"), "other than Java's from 2.4 on"),
         (sent(consumer="client: sarama, settings: {RackID: a}"), "RackID: not modelled yet"),
-        (sent(more="topic: {retention.ms: 3600000}\nassume: {faults: {consumer-crash: 1}}"), "deleted unread"),
+        (
+            sent(more="topic: {retention.ms: 3600000}\nassume: {faults: {consumer-crash: 1}}"),
+            "where brokers can delete unread records",
+        ),
         (
             sent(more="assume: {processing: handed-off, processing_time: 0..1s}"),
             "with a limited processing_time",

@@ -213,7 +213,7 @@ def test_the_protocol_of_each_release_of_sarama(release: Release, version: str) 
         ),
         (
             consumer("franz-go").replace('"4.0"', '"2.2"'),
-            "not modelled yet: franz-go with brokers that do not report the end offset of an epoch",
+            "not modelled yet: franz-go with brokers or records without leader epochs",
         ),
         (producer("librdkafka", version="0.9"), "unknown release of librdkafka"),
         (producer("sarama", version="latest"), "known releases are 1.19 to 1.60"),
