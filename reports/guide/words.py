@@ -11,7 +11,7 @@ from model.deployment.codes import codes
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.options import OPTION_KEYS
 from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
-from model.faults import COVERED_BY, DESCRIPTION, ONCE, ONLY_BY_NAME, Fault
+from model.faults import COVERED_BY, DESCRIPTION, OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
 from reports.guide.entry import Entries, Entry, row_of, some, table
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
