@@ -44,7 +44,7 @@ def _stall(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
     """Yield a note about stalls of the controller with brokers that cannot register before they are fenced."""
     kind = Fault.CONTROLLER_STALL.value
     if kind in given.faults and not era.restart_before_fenced:
-        why = "a broker that registers anew loses its place in the ISR in every order"
+        why = "a broker that registers anew leaves the ISR, whether or not it was fenced"
         if era.zookeeper:
             why = "a broker cannot register before ZooKeeper ends its old session"
         yield f"{kind} has no effect: with {broker.software}, {why}"

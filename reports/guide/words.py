@@ -67,6 +67,9 @@ def _fault(name: str) -> Iterator[tuple[str, str]]:
     yield "is", DESCRIPTION[fault]
     if fault in ONLY_BY_NAME:
         yield "happens", f"only if the fault is named: --assume faults.{fault}=1"
+    elif fault in OF_SOME_RELEASES:
+        where = "with brokers of the releases that it has an effect on"
+        yield "happens", f"{where}, if no kind of fault is named, or if this kind is named (--assume faults.{fault}=1)"
     else:
         yield "happens", f"if no kind of fault is named, or if this kind is named (--assume faults.{fault}=1)"
     if fault in ONCE:

@@ -50,7 +50,7 @@ def test_a_consumer_without_a_rack_or_brokers_without_a_selector_read_from_the_l
     [
         (sent("3.4"), "client.rack: not modelled yet: reading from followers with brokers before 3.4.1"),
         (sent("2.4"), "with brokers before 3.4.1"),
-        (sent("3.9"), "in the same epoch with another log; name faults without disk-loss and power-loss"),
+        (sent("3.9"), "in the same epoch with another log; name faults without controller-stall"),
         (
             sent(more="topic: {replicas: 2, cleanup.policy: compact}\nproducer: {transactional.id: t}"),
             "that can have missed the end of a transaction",
