@@ -69,7 +69,9 @@ def test_what_is_left_out(read_yaml) -> None:
     assert deployment.require == ("no-acked-loss", "no-skip")
     assert deployment.bounds == Bounds(sends=1)
     assert deployment.faults.total is None
-    assert deployment.faults.at_most == tuple((kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME | OF_SOME_RELEASES)
+    assert deployment.faults.at_most == tuple(
+        (kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME | OF_SOME_RELEASES
+    )
 
 
 def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
