@@ -16,7 +16,7 @@ from model.deployment.implied.commits import brokers_keep_offsets
 from model.deployment.implied.coordination import transaction_state_may_be_lost
 from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
-from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
+from model.deployment.implied.outages import may_return_unfenced, modelled_brokers, outages_of_consumer
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.recovery.choosing import recovery_of
@@ -172,7 +172,7 @@ OFFSETS_HAVE_EPOCHS = Granted(
 GOES_BACK_TO_THE_END = Granted(
     "assumes that a consumer beyond the end of a log that was truncated within one leader epoch goes back to that"
     " end, although Kafka resets the consumer by auto.offset.reset",
-    lambda deployment: deployment.cluster.restart_before_fenced and bool(FALLS_SILENT & deployment.faults.possible),
+    lambda deployment: may_return_unfenced(deployment) and bool(FALLS_SILENT & deployment.faults.possible),
     READING,
 )
 

@@ -35,7 +35,7 @@ from model.state.pipeline import Pipeline, declare
 from model.timing import timed
 from model.transactions import apart, coordinator, ending, forgetting
 
-VERSION = "13"
+VERSION = "14"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
 
 

@@ -114,7 +114,7 @@ def _check_words(given: GivenDeployment, problems: Problems) -> None:
         with problems.noted():
             read_range(one)
     with problems.noted():
-        read_budget(given.faults)
+        read_budget(given.faults, ())
     uses_transactions = any("transaction" in key.lower() for key in given.producer.settings)
     for key, one in given.bounds.items():
         with problems.noted():

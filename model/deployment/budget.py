@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from model.deployment.bounds import read_number
+from model.deployment.era import Era
 from model.deployment.explored import MOST_OF_A_KIND, FaultBudget, most_of
 from model.deployment.given import Given, Settings
 from model.deployment.setting import Origin, Setting
-from model.faults import ONCE, ONLY_BY_NAME, Fault
+from model.faults import OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
 
 ANY = "any"
 """The text of a number without a limit."""
@@ -16,8 +19,14 @@ FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
 """The keys of ``assume.faults``."""
 
 
-def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
-    """Read the fault budget. If any kind is named, only named kinds can happen; otherwise most kinds can.
+def kinds_by_default(era: Era) -> tuple[Fault, ...]:
+    """Return the kinds that can happen if none is named, with brokers of this era."""
+    suffered = frozenset({Fault.CONTROLLER_STALL} if era.restart_before_fenced else ())
+    return tuple(kind for kind in Fault if kind not in ONLY_BY_NAME | (OF_SOME_RELEASES - suffered))
+
+
+def read_budget(given: Settings, by_default: Iterable[Fault]) -> tuple[FaultBudget, tuple[Setting, ...]]:
+    """Read the fault budget. If any kind is named, only named kinds can happen; otherwise those ``by_default``.
 
     ``any``: no limit on the number of a kind. A total of ``any`` lifts the limit of every kind that has no number.
     """
@@ -30,7 +39,7 @@ def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
         for kind, said in named.items()
     }
     if not named:
-        at_most = {kind.value: MOST_OF_A_KIND for kind in Fault if kind not in ONLY_BY_NAME}
+        at_most = {kind.value: MOST_OF_A_KIND for kind in by_default}
         without_limit = set(at_most) if unlimited else set()
     if unlimited and not without_limit:
         total = sum(at_most.values())

@@ -18,7 +18,7 @@ from model.deployment.application import Application
 from model.deployment.assumptions import Assumed, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
-from model.deployment.budget import read_budget
+from model.deployment.budget import kinds_by_default, read_budget
 from model.deployment.choices import Commit, OffsetReset, Sink
 from model.deployment.clients import Client
 from model.deployment.cluster import Cluster
@@ -76,7 +76,7 @@ def _effective(read: Read) -> Effective:
     _check_group(read, reading, rebalancing, assumed.application)
     transactional = _transactional(read, broker, sending, reading, assumed)
     _check_faults(read, broker, sending, reading, assumed.application)
-    faults, fault_settings = read_budget(given.faults)
+    faults, fault_settings = read_budget(given.faults, kinds_by_default(era))
     return Effective(
         read=read,
         era=era,

@@ -22,6 +22,7 @@ def faults_in_vain(
     is not modelled."""
     yield from _forged(given, broker, era)
     yield from _late(given, broker, era)
+    yield from _stall(given, broker, era)
     yield from _failed_processing(given, application)
     yield from _elsewhere(given, idempotence=idempotence)
 
@@ -37,6 +38,16 @@ def _late(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
     elif not era.checks_each_fetch:
         what = f"{kind} with brokers before 2.8, or that speak a protocol before 2.7 to each other"
         raise not_modelled(given.faults[kind], "N81", what)
+
+
+def _stall(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
+    """Yield a note about stalls of the controller with brokers that cannot register before they are fenced."""
+    kind = Fault.CONTROLLER_STALL.value
+    if kind in given.faults and not era.restart_before_fenced:
+        why = "a broker that registers anew leaves the ISR, whether or not it was fenced"
+        if era.zookeeper:
+            why = "a broker cannot register before ZooKeeper ends its old session"
+        yield f"{kind} has no effect: with {broker.software}, {why}"
 
 
 def _failed_processing(given: GivenDeployment, application: Application) -> Iterator[str]:

@@ -14,10 +14,10 @@ from model.deployment.deployment import Deployment
 from model.deployment.given import Given, not_modelled
 from model.deployment.implied.cleaning import drops_markers
 from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.implied.outages import outages_of_consumer
+from model.deployment.implied.outages import may_return_unfenced, outages_of_consumer
 from model.deployment.release import JAVA
 from model.deployment.section import Section
-from model.faults import FALLS_SILENT
+from model.faults import FALLS_SILENT, Fault
 
 SELECTOR = "replica.selector.class"
 RACK_AWARE = "RackAware"
@@ -69,10 +69,9 @@ def _differences(deployment: Deployment, consumer: Section) -> Iterator[tuple[st
         yield "N56", f"with brokers before {'.'.join(map(str, NAMES_IN_SYNC))}"
     if not deployment.consumer.checks_epochs:
         yield "N57", "with a protocol or record format that has no leader epochs for consumers"
-    if deployment.cluster.restart_before_fenced and FALLS_SILENT & deployment.faults.possible:
-        kinds = " and ".join(sorted(FALLS_SILENT))
+    if may_return_unfenced(deployment) and FALLS_SILENT & deployment.faults.possible:
         what = "where a leader can continue in the same epoch with a shorter log (brokers before 4.0 in KRaft mode)"
-        yield "N58", f"{what}; name faults without {kinds}"
+        yield "N58", f"{what}; name faults without {Fault.CONTROLLER_STALL}"
     if deployment.durations.processing_time.most is not None:
         yield "N59", "with a limited processing_time; set processing_time to unbounded"
     if drops_markers(deployment):

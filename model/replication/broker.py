@@ -237,7 +237,12 @@ def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: Sta
 
 
 def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
-    """Let a new incarnation register before the old one is fenced, and keep ISR seat and leadership (6.4, 3.3-3.9)."""
+    """Let a new incarnation register before the old one is fenced, and keep ISR seat and leadership (6.4, 3.3-3.9).
+
+    The controller looks for sessions that are over before it takes up a registration. So the session has to end after
+    that look, and before ``registerBroker`` looks at this session: an interval of microseconds unless the controller's
+    thread stalls there, which is a fault of its own (choice 11).
+    """
     effect = Effect()
     effect[replica.up] = True
     restore_numbers(pipeline, effect, replica)
@@ -254,10 +259,11 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
-            f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
-            + numbers_in_words(replica, before, after)
+            f"the controller stalls while {replica.name} registers: {replica.name} restarts without being fenced, and "
+            "keeps its place in the ISR" + numbers_in_words(replica, before, after)
         ),
-        semantics="6.4",
+        semantics="1.1, 6.4",
+        fault=Fault.CONTROLLER_STALL,
     )
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import z3
 
+from model.deployment.implied.outages import may_return_unfenced
 from model.durations import STOPS_WITHIN, Quantity
 from model.language import Clock, Duration, Need
 from model.replication.fetching import fetches_from
@@ -16,9 +17,6 @@ from model.timing.part import Part, Requirement
 
 LAG_IS_CHECKED = Fraction(1, 2)
 """The time between a leader's checks for followers that lag, as a fraction of replica.lag.time.max.ms (semantics 2)."""
-
-REGISTRATION_JITTER = Fraction(1, 50)
-"""The random part that can lengthen a broker's pause between attempts to register, as a fraction of the pause."""
 
 SESSION_OF_ZOOKEEPER = 9_000
 """The time, in ms, before which no session with ZooKeeper is certainly over: the shortest is two ticks long, and one
@@ -100,10 +98,7 @@ class Brokers(Part):
         yield self.unheard(replica)
         # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
         back = Duration.of(times.broker_restart) + self._until_fenced + self._until_unfenced
-        if self._pipeline.deployment.cluster.restart_before_fenced:
-            # The clock runs from the death, and a refused attempt to register backs off for as long as a session.
-            back = back + Duration.of(times.broker_session, 1 + REGISTRATION_JITTER)
-        yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
+        yield self._due("returning", f"{name} could start again", back, ("restart",), broker=number)
         stops = f"{name} could stop"
         yield self._due("stopping", stops, Duration.of(STOPS_WITHIN), ("finish_shutdown",), broker=number)
         learns = f"there was news from the controller for {name}"
@@ -149,7 +144,7 @@ class Brokers(Part):
         fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
         deployment = self._pipeline.deployment
-        stays = deployment.cluster.restart_before_fenced or not deployment.cluster.truncation.fences_fetches
+        stays = may_return_unfenced(deployment) or not deployment.cluster.truncation.fences_fetches
         if silent is None or not stays:
             yield fetching
             return

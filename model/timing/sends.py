@@ -9,7 +9,7 @@ import z3
 
 from model.deployment.choices import Acks, ProducerId
 from model.deployment.implied.other_partitions import fails_elsewhere
-from model.deployment.implied.outages import brokers_may_be_away
+from model.deployment.implied.outages import brokers_may_be_away, may_return_unfenced
 from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
@@ -280,7 +280,7 @@ class Sends(Part):
 
     def _all_went_well(self, leader: Replica) -> z3.BoolRef:
         """Tell whether nothing failed yet that a producer pauses for, and it has questions only at its start."""
-        if self._pipeline.deployment.cluster.restart_before_fenced:
+        if may_return_unfenced(self._pipeline.deployment):
             return z3.BoolVal(False)
         failed = [z3.Or(batch.retries.term > 0, batch.is_(Fate.FAILED, Fate.UNANSWERED)) for batch in self._batches]
         trouble = [

@@ -11,7 +11,7 @@ from model.deployment.codes import codes
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.options import OPTION_KEYS
 from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
-from model.faults import COVERED_BY, DESCRIPTION, ONCE, ONLY_BY_NAME, Fault
+from model.faults import COVERED_BY, DESCRIPTION, OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
 from reports.guide.entry import Entries, Entry, row_of, some, table
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
@@ -67,6 +67,9 @@ def _fault(name: str) -> Iterator[tuple[str, str]]:
     yield "is", DESCRIPTION[fault]
     if fault in ONLY_BY_NAME:
         yield "happens", f"only if the fault is named: --assume faults.{fault}=1"
+    elif fault in OF_SOME_RELEASES:
+        where = "with brokers of the releases that it has an effect on"
+        yield "happens", f"{where}, if no kind of fault is named, or if this kind is named (--assume faults.{fault}=1)"
     else:
         yield "happens", f"if no kind of fault is named, or if this kind is named (--assume faults.{fault}=1)"
     if fault in ONCE:

@@ -22,7 +22,7 @@ from checker.source import narrowed
 from model.deployment import Deployment, read_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
-from model.faults import ONLY_BY_NAME, Fault
+from model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
 from model.pipeline import build
 from properties.catalogue import properties_of
 from properties.verdict import Status
@@ -36,7 +36,7 @@ consumer: {{group.id: orders, auto.offset.reset: earliest, enable.auto.commit: f
 assume: {{faults: {faults}}}
 bounds: {{records: 1}}
 """
-ALL_KINDS = tuple(kind.value for kind in Fault if kind not in ONLY_BY_NAME)
+ALL_KINDS = tuple(kind.value for kind in Fault if kind not in ONLY_BY_NAME | OF_SOME_RELEASES)
 
 
 def two_brokers(folder: Path, faults: str, acks: str = "all", min_isr: int = 2) -> Deployment:

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from model.deployment.choices import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
+from model.faults import Fault
 from model.state.pipeline import Fate
+from tests.checker.asking import example
 from tests.model.scripted import BOUNDS, Scenario, scenario
 
 # --- replication: sections 6.1, 3.2 -------------------------------------------------------------------------------
@@ -159,6 +161,15 @@ def test_a_restart_before_fencing_keeps_the_seat_until_3_9() -> None:
     assert (run.leader, run.isr) == (1, {1, 2, 3})
     run.do("apply_metadata", broker=1)
     assert run.can("send", batch=0)
+
+
+def test_a_restart_before_fencing_takes_a_stall_of_the_controller() -> None:
+    """Without it, a broker of 3.9 is fenced before it comes back (6.4)."""
+    run = Scenario(example("fast-restart-3.9", (Fault.KILL,))).do("kill", broker=1)
+    assert run.model.system.action("restart_before_fenced", {"broker": 1}) is None
+    assert not run.can("restart", broker=1)
+    run.do("fence", broker=1).do("restart", broker=1)
+    assert (run.leader, run.isr) == (2, {2, 3})
 
 
 def test_a_planned_move_waits_for_nobody() -> None:

@@ -275,7 +275,7 @@ def test_nothing_is_due_at_first() -> None:
 def test_a_leader_that_fell_silent_and_leads_on_may_have_left_followers_waiting() -> None:
     """Only before 4.0 (6.4), and only where it can fall silent."""
     assert deadlines(BEFORE_4)["fetching_after_silence"] == {31_900}
-    for system in (DEFAULTS, build(defaults(FOUND_DEAD, kafka="3.9")).system):
+    for system in (DEFAULTS, build(defaults((*FOUND_DEAD, Fault.CONTROLLER_STALL), kafka="3.9")).system):
         assert deadlines(system)["fetching"] == {1_900}
         assert "fetching_after_silence" not in deadlines(system)
     run = Scenario(defaults(kafka="3.9")).produce(0, 1).do("lose_power", broker=1, kept=0)

@@ -36,13 +36,19 @@ def brokers_may_be_away(deployment: Deployment) -> bool:
     return bool(deployment.faults.possible & (BREAKS_CONNECTIONS | {Fault.CUT_OFF}))
 
 
+def may_return_unfenced(deployment: Deployment) -> bool:
+    """Tell whether a broker that died can register before the controller fences it, and keep its seat in the ISR (3.3
+    to 3.9, 6.4)."""
+    return deployment.cluster.restart_before_fenced and Fault.CONTROLLER_STALL in deployment.faults.possible
+
+
 def leader_may_return_unnoticed(deployment: Deployment) -> bool:
     """Tell whether a send can wait until its end for a leader that dies and continues in the same epoch (3.3 to 3.9,
     6.4)."""
     times = deployment.durations
     noticed = 2 * longest(times.broker_session) + longest(times.election) + longest(times.network)
     breaks = bool(BREAKS_CONNECTIONS & deployment.faults.possible)
-    return deployment.cluster.restart_before_fenced and breaks and times.delivery_timeout.least <= noticed
+    return may_return_unfenced(deployment) and breaks and times.delivery_timeout.least <= noticed
 
 
 def answers_may_be_late(deployment: Deployment) -> bool:

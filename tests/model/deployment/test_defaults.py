@@ -9,6 +9,7 @@ from model.deployment.defaults import find_default, find_definition, known_keys
 from model.deployment.durations import keys_of
 from model.deployment.reasons import REASONS, find_reason, names_key
 from model.deployment.release import ReleaseError, parse_release
+from model.faults import Fault
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,27 @@ def test_eras(read_yaml, release: str, gated: bool, fast_restart: bool) -> None:
     deployment = read_yaml(f"kafka: {release}")
     assert deployment.cluster.high_watermark_needs_min_isr is gated
     assert deployment.cluster.restart_before_fenced is fast_restart
+    assert (Fault.CONTROLLER_STALL in deployment.faults.possible) is fast_restart
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ('kafka: "3.9"', None),
+        ('kafka: "4.0"', "leaves the ISR, whether or not it was fenced"),
+        ('{kafka: "3.9", broker: {zookeeper.connect: "zk:2181"}}', "before ZooKeeper ends its old session"),
+        ('kafka: "3.2"', "before ZooKeeper ends its old session"),
+    ],
+)
+def test_a_stall_of_the_controller_counts_from_3_3_to_3_9(read_yaml, text: str, noted: str | None) -> None:
+    """Other brokers have the fault only where it is named, and a note says that it has no effect."""
+    kind = Fault.CONTROLLER_STALL
+    assert (kind in read_yaml(text).faults.possible) is (noted is None)
+    inner = text.strip("{}")
+    named = read_yaml(f"{{{inner}, assume: {{faults: {{{kind}: 1}}}}}}")
+    notes = [note for note in named.notes if str(kind) in note]
+    assert named.faults.at_most == ((kind.value, 1),)
+    assert bool(notes) is (noted is not None) and all(str(noted) in note for note in notes)
 
 
 def test_clients_have_their_own_release(read_yaml) -> None:

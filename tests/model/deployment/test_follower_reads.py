@@ -53,7 +53,7 @@ def test_a_consumer_without_a_rack_or_brokers_without_a_selector_read_from_the_l
         (
             sent("3.9"),
             "in the same epoch with a shorter log (brokers before 4.0 in KRaft mode); name faults without "
-            "disk-loss and power-loss",
+            "controller-stall",
         ),
         (
             sent(more="topic: {replicas: 2, cleanup.policy: compact}\nproducer: {transactional.id: t}"),

@@ -12,7 +12,7 @@ from model.deployment import DeploymentError, read_deployment
 from model.deployment.choices import Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
 from model.deployment.explored import Bounds
 from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES, OF_TRANSACTIONS
-from model.faults import ONLY_BY_NAME, Fault
+from model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
 
 COMPLETE = """\
 kafka: "4.0"
@@ -69,7 +69,9 @@ def test_what_is_left_out(read_yaml) -> None:
     assert deployment.require == ("no-acked-loss", "no-skip")
     assert deployment.bounds == Bounds(sends=1)
     assert deployment.faults.total is None
-    assert deployment.faults.at_most == tuple((kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME)
+    assert deployment.faults.at_most == tuple(
+        (kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME | OF_SOME_RELEASES
+    )
 
 
 def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
@@ -93,7 +95,7 @@ def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_
 def test_faults(read_yaml, faults: str, total: int | None, at_most: tuple[tuple[str, int], ...] | None) -> None:
     budget = read_yaml(f'kafka: "4.0"\nassume: {{faults: {faults}}}').faults
     assert budget.total == total
-    every = tuple((kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME)
+    every = tuple((kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME | OF_SOME_RELEASES)
     assert budget.at_most == (every if at_most is None else at_most)
 
 
