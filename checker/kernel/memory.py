@@ -165,8 +165,8 @@ lowest_bit: Any = intrinsic(_lowest_bit)
 """The position of the lowest set bit of a word other than 0."""
 
 
-ROOM_WORDS = 8
-"""Words of the area that a function reserves for its own use."""
+ROOM_WORDS = 32
+"""Words of the area that a function reserves for its own use. A reserved word that is not used costs no time."""
 
 
 def _own_room(typing_context: Any) -> Any:

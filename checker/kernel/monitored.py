@@ -19,7 +19,7 @@ from numba import cfunc, njit, types
 from numpy.typing import NDArray
 
 from checker.kernel.layout import Layout
-from checker.kernel.memory import call_expand, call_inspect, load_word, lowest_bit, own_room, store_word
+from checker.kernel.memory import ROOM_WORDS, call_expand, call_inspect, load_word, lowest_bit, own_room, store_word
 from checker.kernel.native import CLOCK, INSPECT, MOST_CLOCKS, Kernel, generate
 from checker.kernel.part import Part
 
@@ -39,6 +39,9 @@ NO_CLOCK = -1
 """The present moment, in the column EARLIER."""
 
 EVERY_BIT = (1 << 64) - 1
+
+MOST_FLAGS = 64 * ROOM_WORDS
+"""Largest number of flags of a state: a step keeps a row of flags in the room of its own call."""
 
 LEFT_OUT = EVERY_BIT
 """Label of a successor that is left out."""

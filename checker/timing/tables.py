@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.cone import FreeVariables
-from checker.kernel.monitored import BY_FLAGS, EARLIER, LATER, NO_CLOCK, NOT_NEGATIVE, OWN_DEADLINE, Monitors
+from checker.kernel.monitored import (
+    BY_FLAGS,
+    EARLIER,
+    LATER,
+    MOST_FLAGS,
+    NO_CLOCK,
+    NOT_NEGATIVE,
+    OWN_DEADLINE,
+    Monitors,
+)
 from checker.kernel.native import MOST_CLOCKS
 from checker.timing.differences import NOW, Difference, excluded_by_needs
 from checker.timing.monitors import Watched
@@ -34,9 +43,6 @@ Bound = tuple[ClockKey, int]
 
 class TooManyFlags(Exception):
     """The differences need more flags than a state can carry."""
-
-
-MOST_FLAGS = 512
 
 
 def tables(

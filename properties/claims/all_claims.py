@@ -19,6 +19,7 @@ setting on others, and ``missing: why`` for a claim that no model decides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ INCIDENTS = Path(__file__).with_name("incidents.yaml")
 FINDINGS = Path(__file__).with_name("findings.yaml")
 USUAL = "three"
 """The pipeline of a case without a pipeline."""
+MOST_NEAR = 3
+"""Largest number of ids that a message about an unknown id names."""
 
 
 class UnknownClaimError(InputError):
@@ -71,11 +74,15 @@ def find_claims(ids: list[str]) -> tuple[Claim, ...]:
     ids = [key for wanted in ids for key in ([one.id for one in tables.get(wanted, ())] or [wanted])]
     for wanted in ids:
         if wanted.upper() not in known:
-            first, *_, last = (claim.id for claim in claims())
-            happened = ", ".join(incident.id for incident in incidents())
-            there = f"{first} to {last}, findings {', '.join(one.id for one in findings())}, and incidents {happened}"
-            raise UnknownClaimError(f"{wanted}: no such claim; there are {there}")
+            near = sorted(get_close_matches(wanted.upper(), known, n=MOST_NEAR))
+            nearest = f"nearest are {', '.join(near)}; " if near else ""
+            there = ", ".join(f"{name} {min(ids)} to {max(ids)}" for name, ids in _ids_of(tables))
+            raise UnknownClaimError(f"{wanted}: no such claim; {nearest}there are {there}")
     return tuple(known[key] for key in dict.fromkeys(wanted.upper() for wanted in ids)) or claims()
+
+
+def _ids_of(tables: Mapping[str, Sequence[Claim]]) -> Iterator[tuple[str, list[str]]]:
+    return ((name, [claim.id for claim in table]) for name, table in tables.items())
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -136,9 +136,11 @@ def test_a_claim_never_stands_without_what_became_of_it() -> None:
 
 
 def test_exit_statuses_are_those_of_the_commands() -> None:
+    from checker.__main__ import EXIT_INTERRUPTED
     from checker.cli import endings
 
     numbers = {name.removeprefix("EXIT_"): value for name, value in vars(endings).items() if name.startswith("EXIT_")}
+    numbers["INTERRUPTED"] = EXIT_INTERRUPTED
     told = {row["name"].upper().replace("-", "_"): int(row["status"]) for row in table("statuses")}
     assert told == numbers
 

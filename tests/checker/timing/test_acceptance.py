@@ -170,3 +170,23 @@ def test_both_sides_agree_on_the_threshold() -> None:
     kept, dropped = turning("lagging-follower-kept"), turning("lagging-follower-dropped")
     setting = "replica.lag.time.max.ms"
     assert kept[setting].holds_at == dropped[setting].holds_at
+
+
+IDEMPOTENT_LIBRDKAFKA = """
+kafka: "4.0"
+topic: {replicas: 3, min.insync.replicas: 2}
+producer: {client: librdkafka, version: "2.6", settings: {enable.idempotence: true}}
+consumer: {group.id: orders, auto.offset.reset: earliest, enable.auto.commit: false}
+require: [no-log-duplicate]
+assume: {faults: {total: 1}}
+"""
+
+
+@pytest.mark.slow
+def test_lemmas_of_a_send_that_may_take_minutes_are_all_monitored(tmp_path: Path) -> None:
+    """The timeout of 300 s leaves room for much else, so its contradictions are many: 696 differences are monitored."""
+    file = tmp_path / "librdkafka.yaml"
+    file.write_text(IDEMPOTENT_LIBRDKAFKA)
+    found = {verdict.property: verdict for verdict in check(read_deployment(file)).verdicts}
+    assert {verdict.status for verdict in found.values()} <= {Status.HOLDS, Status.VIOLATED}
+    assert [dict(cut_set) for cut_set in found["no-log-duplicate"].cut_sets] == [{"cut-off": 1}]

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from checker.budget import Budget, Meter
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Question
-from checker.kernel.monitored import Monitors
+from checker.kernel.monitored import MOST_FLAGS, Monitors
 from checker.kernel.visited import PARTITIONS
 from checker.timing.constraints import RunningClocks
 from checker.timing.differences import NOW, Difference
 from checker.timing.monitors import Watched, compose, watch
-from checker.timing.tables import tables
+from checker.timing.tables import TooManyFlags, tables
 from model.faults import Fault
 from model.language import Action, Clock, ClockKey, Need, TransitionSystem
 from tests.checker.timing.random_systems import PLACES, STEPS, Timed, has_times, of, runs, timed_systems
@@ -89,17 +89,35 @@ def act(number: int, guard: z3.BoolRef, x: int, *needs: Need) -> Action:
     )
 
 
-def test_what_a_step_needs_of_one_clock_and_another_ones_deadline_set_a_flag_together() -> None:
+def two_clocks() -> tuple[Timed, Clock, Clock]:
     """Two ways to the same place: by one of them it is known by how much the older clock is the older one."""
     x = PLACES[0].term
     old = Clock("clock", {"number": 0}, x >= 0, "the start")
     new = Clock("clock", {"number": 1}, x > 0, "the first step", of("deadline", 0, 4))
     actions = (act(0, x == 0, 1), act(1, x == 1, 2, Need(old, of("need", 10, None))), act(2, x == 1, 2))
     timed = Timed(TransitionSystem("two clocks", (STEPS, *PLACES), actions, clocks=(old, new)), z3.BoolVal(False))
+    return timed, old, new
+
+
+def test_what_a_step_needs_of_one_clock_and_another_ones_deadline_set_a_flag_together() -> None:
+    timed, old, new = two_clocks()
     difference = Difference(new.key, old.key, -6)
     assert [*chain(*levels(explored_with_tables(timed, [difference])))] == [1, 1, 2]
     composed = compose(timed.system, watched_clocks(timed.system), [difference])
     assert [*chain(*levels(explored(composed, timed)))] == [1, 1, 2]
+
+
+def test_the_last_of_as_many_flags_as_a_state_can_carry_is_set_as_well() -> None:
+    timed, old, new = two_clocks()
+    differences = [Difference(new.key, old.key, -6 - more) for more in range(MOST_FLAGS)]
+    assert [*chain(*levels(explored_with_tables(timed, differences[1:])))] == [1, 1, 1]
+    assert [*chain(*levels(explored_with_tables(timed, differences)))] == [1, 1, 2]
+
+
+def test_a_flag_more_is_refused() -> None:
+    timed, old, new = two_clocks()
+    with pytest.raises(TooManyFlags):
+        explored_with_tables(timed, [Difference(new.key, old.key, -1 - more) for more in range(MOST_FLAGS + 1)])
 
 
 @pytest.mark.slow

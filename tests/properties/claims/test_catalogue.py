@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from model.deployment import KNOWN_PROPERTIES
@@ -47,8 +49,20 @@ def test_tables_hold_no_answers() -> None:
 
 def test_claims_are_found_by_id() -> None:
     assert [claim.id for claim in find_claims(["c005", "I016", "C005"])] == ["C005", "I016"]
-    with pytest.raises(UnknownClaimError, match="C999: no such claim; there are C001 to C131, findings F01, "):
-        find_claims(["C999"])
+
+
+def test_an_unknown_id_is_told_with_the_nearest_ids_and_the_range_of_each_table() -> None:
+    ranges = "there are claims C001 to C131, findings F01 to F02, incidents I001 to I079"
+    with pytest.raises(UnknownClaimError) as told:
+        find_claims(["c0005"])
+    near = re.fullmatch(f"c0005: no such claim; nearest are (.+); {ranges}", str(told.value))
+    assert near is not None
+    named = near[1].split(", ")
+    assert "C005" in named
+    assert named == sorted(named)
+    with pytest.raises(UnknownClaimError) as told:
+        find_claims(["nothing"])
+    assert str(told.value) == f"nothing: no such claim; {ranges}"
 
 
 def test_a_default_is_answered_from_the_table() -> None:
