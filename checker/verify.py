@@ -98,6 +98,7 @@ def _lines(document: Document) -> Iterator[str]:
         "sensitivities": document["sensitivities"] or document.get("others_tried"),
         "thresholds": document["thresholds"] or document.get("others_tried"),
         "preventions": document.get("preventions") is not None,
+        "stability": document.get("stability") is not None,
     }
     if those := [name for name, is_told in told.items() if is_told]:
         said = "not computed again, covered by the checksum only; the command of the result computes them again"

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from properties.stability import AtSize
 
 CutSet = tuple[tuple[str, int], ...]
 """A fault set, as pairs (kind, count) sorted by kind. The empty tuple is the empty fault set."""
@@ -266,7 +270,8 @@ class Result:
 
     ``preventions`` is None if no search for preventing changes took place. ``others_tried``: True if every other value
     of the assumptions was tried and all thresholds were searched, so ``sensitivities`` and ``thresholds`` are complete;
-    None in results of earlier versions, which do not have this field.
+    None in results of earlier versions, which do not have this field. ``stability``: the verdicts at other sizes; None
+    if they were not asked for.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -276,3 +281,4 @@ class Result:
     thresholds: tuple[Threshold, ...] = ()
     preventions: tuple[Prevention, ...] | None = None
     others_tried: bool | None = False
+    stability: tuple[AtSize, ...] | None = None

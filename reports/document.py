@@ -13,6 +13,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.document import to_document as deployment_to_document
 from model.deployment.setting import Setting
 from properties.sealing import SEAL, seal
+from properties.stability import AtSize
 from properties.verdict import (
     Change,
     Coverage,
@@ -54,6 +55,8 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         document["preventions"] = [_prevention(one) for one in result.preventions]
     if result.others_tried is not None:
         document["others_tried"] = result.others_tried
+    if result.stability is not None:
+        document["stability"] = [_at_size(row) for row in result.stability]
     return {**document, SEAL: seal(document)}
 
 
@@ -79,6 +82,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
         versions=dict(document["versions"]),
         preventions=_read_preventions(document.get("preventions")),
         others_tried=document.get("others_tried"),
+        stability=_read_stability(document.get("stability")),
     )
 
 
@@ -290,3 +294,23 @@ def _read_preventions(documents: Sequence[Mapping[str, Any]] | None) -> tuple[Pr
 
 def _read_cut_set(document: Mapping[str, int]) -> CutSet:
     return tuple(sorted(document.items()))
+
+
+def _at_size(row: AtSize) -> Document:
+    written = {**asdict(row), "cut_sets": [dict(cut_set) for cut_set in row.cut_sets]}
+    return {**written, "status": None if row.status is None else str(row.status)}
+
+
+def _read_stability(rows: Sequence[Mapping[str, Any]] | None) -> tuple[AtSize, ...] | None:
+    if rows is None:
+        return None
+    return tuple(
+        AtSize(
+            **{
+                **row,
+                "cut_sets": tuple(_read_cut_set(one) for one in row["cut_sets"]),
+                "status": None if row["status"] is None else Status(row["status"]),
+            }
+        )
+        for row in rows
+    )

@@ -15,6 +15,7 @@ from reports.by_fault import by_fault, faults_in_words
 from reports.console import console as console
 from reports.explained import explained
 from reports.resting import resting
+from reports.stability import stability_lines, warnings
 from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
 
@@ -169,6 +170,14 @@ def print_why(out: Console, result: Result) -> None:
     """Print the reason for each violation and the changes that prevent it, if ``--explain`` was given."""
     if result.preventions is not None:
         _print_section(out, "Why", (line for pair in explained(result) for line in (pair[0], f"  {pair[1]}")))
+
+
+def print_stability(out: Console, result: Result) -> None:
+    """Print the verdicts at other sizes, if ``--stability`` was given. Passes that end come last, in red."""
+    if result.stability is not None:
+        _print_section(out, "Stability: the required properties at other sizes", stability_lines(result.stability))
+        for warning in warnings(result.stability):
+            _print_wrapped(out, f"WARNING: {warning}", style="bold red")
 
 
 def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.exploring import run_check
 from checker.cli.fail_on import refuse_what_is_not_asked
 from checker.cli.limits import budget_of
-from checker.cli.more import DEFAULT_MORE, with_more
+from checker.cli.more import DEFAULT_MORE, DEFAULT_STABILITY, with_more, with_preventions, with_stability
 from checker.cli.options import (
     AllFaultSets,
     AllProperties,
@@ -64,6 +63,8 @@ from checker.cli.options import (
     ReportFiles,
     Require,
     Seconds,
+    Stability,
+    StabilityTime,
     States,
     Stats,
     SwitchOff,
@@ -73,7 +74,6 @@ from checker.cli.options import (
 )
 from checker.cli.show import print_sought
 from checker.cli.written import STANDARD_OUTPUT, Written
-from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
 
 MOST_CHECKED = 50
@@ -81,7 +81,6 @@ MOST_CHECKED = 50
 
 if TYPE_CHECKING:
     from checker.budget import Budget
-    from checker.check import Run
     from checker.deepening import Depth
     from checker.engine import Engine as ExploringEngine
     from checker.existing_files import Sought
@@ -129,6 +128,8 @@ def check(
     all_fault_sets: AllFaultSets = False,
     more: More = DEFAULT_MORE,
     no_sensitivity: NoSensitivity = False,
+    stability: Stability = False,
+    stability_time: StabilityTime = DEFAULT_STABILITY,
     explain: Explain = False,
     quiet: Quiet = False,
 ) -> None:
@@ -199,6 +200,7 @@ def check(
         options=_options(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
         all_properties=all_properties,
         all_fault_sets=all_fault_sets,
+        stability=stability_time if stability else 0.0,
         explain=explain,
         quiet=quiet,
         checkpoint=checkpoint,
@@ -248,6 +250,7 @@ class _Asked:
     options: tuple[str, ...]
     all_properties: bool
     all_fault_sets: bool
+    stability: float
     explain: bool
     quiet: bool
     checkpoint: Path | None
@@ -271,6 +274,7 @@ class _Asked:
         for option, names in self.switches:
             words += [word for name in names for word in (option, name)]
         words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
+        words += ["--stability"] if self.stability else []
         return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
 
     def about(self, command: str, source: Source) -> str:
@@ -363,15 +367,20 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
             _print_verdicts(deployment, result, asked, repair, screen, search_follows=searches)
     if asked.explain and not interrupted:
         with one_line_errors():
-            result = _with_preventions(run, result)
+            result = with_preventions(run, result)
     if shown:
         with one_line_errors():
             _print_why_and_traces(deployment, result, asked, asked.about("trace", source), screen)
     if searches:
         result = with_more(run, result, asked.budget(), asked.more)
+    if asked.stability and not interrupted:
+        result = with_stability(run, result, asked.stability)
     asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
+        from reports import terminal
+
         with one_line_errors():
+            terminal.print_stability(terminal.console(), result)
             _print_background(deployment, result, asked, again, repair if searches else None)
             _print_what_fails(result, asked)
     if interrupted and asked.checkpoint is not None:
@@ -390,19 +399,6 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     if isinstance(where, Path):
         return Source(where, assume=source.assume)
     return replace(source, pipeline=where)
-
-
-def _with_preventions(run: Run, result: Result) -> Result:
-    """Add the changes that would have prevented each violation to a result, up to Ctrl-C."""
-    from checker.explanation import preventions
-    from reports.terminal import console
-
-    stop = threading.Event()
-    with console(stderr=True).status("trying changes that prevent a violation"), interrupts(stop):
-        found = preventions(run.deployment, result.verdicts, stop)
-    if stop.is_set():
-        complain("interrupted: some changes were not tried")
-    return replace(result, preventions=found)
 
 
 def _print_verdicts(

@@ -48,6 +48,41 @@ def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Resul
     return replace(result, sensitivities=found, thresholds=turning, others_tried=not stop.is_set())
 
 
+DEFAULT_STABILITY = 60.0
+"""Seconds for the search at other sizes, unless ``--stability-time`` names another number."""
+
+
+def with_stability(run: Run, result: Result, seconds: float) -> Result:
+    """Add the verdicts at other sizes to a result.
+
+    The search ends after ``seconds``. The printed answer and its exit status never change.
+    """
+    from checker.stability import stability
+    from reports.terminal import console
+
+    stop = threading.Event()
+    said = f"checking other sizes, at most {seconds:g} s (--stability-time SECONDS; Ctrl-C ends the search)"
+    with console(stderr=True).status(said), _until(seconds, stop) as over:
+        rows = stability(run.deployment, result.verdicts, stop)
+    if stop.is_set():
+        why = f"time limit of {seconds:g} s reached" if over.is_set() else "interrupted"
+        complain(f"stability: {why}: some sizes were not decided (--stability-time SECONDS sets the limit)")
+    return replace(result, stability=rows)
+
+
+def with_preventions(run: Run, result: Result) -> Result:
+    """Add the changes that would have prevented each violation to a result, up to Ctrl-C."""
+    from checker.explanation import preventions
+    from reports.terminal import console
+
+    stop = threading.Event()
+    with console(stderr=True).status("trying changes that prevent a violation"), interrupts(stop):
+        found = preventions(run.deployment, result.verdicts, stop)
+    if stop.is_set():
+        complain("interrupted: some changes were not tried")
+    return replace(result, preventions=found)
+
+
 @contextmanager
 def _until(seconds: float, stop: threading.Event) -> Iterator[threading.Event]:
     """Set ``stop`` in the block when the time is over or the user interrupts.

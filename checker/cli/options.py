@@ -254,6 +254,20 @@ More = Annotated[
         help="After the answer, try single changes and other values for at most SECONDS; 0 skips this search.",
     ),
 ]
+Stability = Annotated[
+    bool,
+    typer.Option(
+        "--stability",
+        help="After the answer, check the required properties with 1 to 3 records, 2 to 4 log slots and 3 to 5 "
+        "replicas (default: off).",
+    ),
+]
+StabilityTime = Annotated[
+    float,
+    typer.Option(
+        "--stability-time", metavar="SECONDS", parser=_seconds, help="Limit of --stability, for all sizes together."
+    ),
+]
 Explain = Annotated[
     bool,
     typer.Option(

@@ -18,6 +18,7 @@ from reports.explained import prevented
 from reports.html import svg
 from reports.near_misses import near_misses
 from reports.space_time import space_time
+from reports.stability import stability_lines, warnings
 from reports.story import Telling, tellings
 from reports.table import engine_line
 
@@ -82,6 +83,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         further=[one for one in drawn if not one.on_paper],
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
+        stability=[] if result.stability is None else [*warnings(result.stability), *stability_lines(result.stability)],
         engine=engine_line(result),
         prevented=lambda verdict, faults: prevented(result, verdict.property, faults),
         is_explained=result.preventions is not None,

@@ -1,0 +1,100 @@
+"""Stability: a verdict that changes with a size is said loudly, and a verdict that does not is said to stay."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker.check import check
+from checker.stability import stability
+from model.deployment import Deployment, read_deployment
+from properties.stability import AtSize, falls, unchanged_from
+from properties.verdict import Result, Status
+from reports.document import result_from_document, to_document
+from reports.schema import problem
+from reports.stability import stability_lines, warnings
+
+ONE_BROKER = """
+kafka: "4.0"
+topic: {replicas: 1}
+producer: {client: java, acks: 1, enable.idempotence: false}
+consumer: {client: java, group.id: g}
+assume:
+  faults: {total: 1, lost-response: 1}
+bounds: {records: 1, log: 1}
+"""
+
+
+def deployment_of(folder: Path, required: str) -> Deployment:
+    file = folder / "deployment.yaml"
+    file.write_text(f"{ONE_BROKER}require: [{required}]\n", encoding="utf-8")
+    return read_deployment(file)
+
+
+def rows_of(deployment: Deployment) -> tuple[Result, tuple[AtSize, ...]]:
+    result = check(deployment)
+    return result, stability(deployment, result.verdicts, sizes={"log": range(1, 4)})
+
+
+def test_a_pass_that_ends_at_a_larger_log_is_said_loudly(tmp_path: Path) -> None:
+    deployment = deployment_of(tmp_path, "no-log-duplicate")
+    result, rows = rows_of(deployment)
+    assert [row.status is Status.VIOLATED for row in rows] == [False, True, True]
+    (warning,) = warnings(rows)
+    assert "no-log-duplicate holds only at small sizes" in warning
+    assert "with log 2 it is violated by {lost-response}" in warning
+    assert "unchanged from 2 on, tried to 3" in next(stability_lines(rows))
+    with_rows = replace(result, stability=rows)
+    document = to_document(deployment, with_rows)
+    assert problem(document) is None
+    assert result_from_document(document).stability == rows
+
+
+def test_a_verdict_without_influence_of_the_log_is_unchanged(tmp_path: Path) -> None:
+    _, rows = rows_of(deployment_of(tmp_path, "replica-agreement"))
+    assert len({(row.status, row.cut_sets) for row in rows}) == 1
+    assert not list(warnings(rows))
+    assert "unchanged from 1 on, tried to 3" in next(stability_lines(rows))
+
+
+def test_sizes_that_are_not_reached_are_said(tmp_path: Path) -> None:
+    deployment = deployment_of(tmp_path, "replica-agreement")
+    stop = threading.Event()
+    stop.set()
+    rows = stability(deployment, check(deployment).verdicts, stop, sizes={"log": range(1, 4)})
+    lines = list(stability_lines(rows))
+    assert "2 and 3 not decided" in lines[0]
+    assert [line for line in lines if line.endswith("not reached in time")] == [
+        "    log 2: not reached in time",
+        "    log 3: not reached in time",
+    ]
+
+
+def row(value: int, status: Status | None, *, own: bool = False) -> AtSize:
+    return AtSize("no-loss", "records", value, 1, status, is_own=own)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "start"),
+    [
+        ((Status.HOLDS, Status.HOLDS, Status.HOLDS), 1),
+        ((Status.VIOLATED, Status.HOLDS, Status.HOLDS), 2),
+        ((Status.HOLDS, Status.HOLDS, Status.VIOLATED), None),
+        ((Status.HOLDS, None, Status.HOLDS), None),
+        ((Status.HOLDS, Status.HOLDS, None), 1),
+        ((Status.HOLDS, Status.UNKNOWN, None), None),
+    ],
+)
+def test_the_agreement_ends_at_a_change_or_a_gap(statuses: tuple[Status | None, ...], start: int | None) -> None:
+    found = unchanged_from([row(value, status) for value, status in enumerate(statuses, start=1)])
+    assert (None if found is None else found.value) == start
+
+
+def test_a_smaller_size_that_fails_is_no_fall() -> None:
+    rows = [row(1, Status.VIOLATED), row(2, Status.HOLDS, own=True), row(3, Status.HOLDS)]
+    assert not list(falls(rows))
+    rows[2] = row(3, Status.VIOLATED)
+    assert [(own.value, worse.value) for own, worse in falls(rows)] == [(2, 3)]
