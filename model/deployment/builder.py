@@ -91,6 +91,7 @@ def _effective(read: Read) -> Effective:
         faults=faults,
         fault_settings=fault_settings,
         times=_durations(read, era, broker, sending, reading, rebalancing),
+        from_followers=sent_to_followers(read.broker.section, read.components.consumer_section),
     )
 
 
@@ -332,8 +333,8 @@ def _check_deletion(effective: Effective, deployment: Deployment) -> None:
 
 def _with_follower_reads(effective: Effective, deployment: Deployment) -> Deployment:
     """Return the deployment with a note about a consumer that can read from followers."""
-    consumer = effective.read.components.consumer_section
-    follows = sent_to_followers(effective.read.broker.section, consumer)
-    if follows is None:
+    setting = effective.from_followers
+    if setting is None:
         return deployment
-    return replace(deployment, notes=(*deployment.notes, *check_follower_reads(deployment, consumer, follows)))
+    notes = check_follower_reads(deployment, effective.read.components.consumer_section, setting)
+    return replace(deployment, notes=(*deployment.notes, *notes))

@@ -11,7 +11,7 @@ from model.deployment.consumer_rules import ConsumerValues
 from model.deployment.durations import DurationValues
 from model.deployment.era import Era
 from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.given import GivenDeployment
+from model.deployment.given import Given, GivenDeployment
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.setting import Setting
@@ -40,7 +40,10 @@ class Read:
 
 @dataclass(frozen=True)
 class Effective:
-    """The result of all rules: the values of each part, with the settings that say where each came from."""
+    """The result of all rules: the values of each part, with the settings that say where each came from.
+
+    ``from_followers``: the setting by which the consumer can read from followers; None if it reads from leaders only.
+    """
 
     read: Read
     era: Era
@@ -55,3 +58,4 @@ class Effective:
     faults: FaultBudget
     fault_settings: tuple[Setting, ...]
     times: DurationValues
+    from_followers: Given | None

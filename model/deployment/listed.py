@@ -13,7 +13,7 @@ from model.deployment.effective import Effective
 from model.deployment.era import notes_of as notes_of_era
 from model.deployment.era import settings_of as settings_of_era
 from model.deployment.faults_in_vain import faults_in_vain
-from model.deployment.follower_reads import SELECTOR, sent_to_followers
+from model.deployment.follower_reads import SELECTOR
 from model.deployment.given import GivenClient, GivenDeployment, complaint
 from model.deployment.known_keys import MISPLACED, is_misspelt
 from model.deployment.must_know import FOLLOWER_BYTES
@@ -31,13 +31,12 @@ def settings_of(effective: Effective) -> tuple[Setting, ...]:
     given, components = read.given, read.components
     topic, broker, producer, consumer = (one.section for one in read.accepted)
     uses = effective.sending.transactional
-    follows = sent_to_followers(broker, components.consumer_section)
     return (
         Setting("broker", "release", str(components.kafka), given.kafka.origin),
         *effective.broker.settings,
         *settings_of_era(broker, topic),
         *_said(broker, FOLLOWER_BYTES, *group_rules.KEYS),
-        *(_said(broker, SELECTOR) if follows is not None else ()),
+        *(_said(broker, SELECTOR) if effective.from_followers is not None else ()),
         *(transaction_rules.settings_of(broker) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", components.producer, given.producer, as_found=given.as_found),

@@ -8,7 +8,7 @@ from model.language.canonical import Permutation, Ranked, Symmetry
 from model.language.clocks import Clock, ClockKey, Need
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
-from model.language.variables import State, Variable, flag
+from model.language.variables import State, Variable, flag, present
 
 __all__ = [
     "Action",
@@ -31,6 +31,7 @@ __all__ = [
     "describe",
     "flag",
     "log",
+    "present",
 ]
 
 # Z3's Python layer checks the arguments of every call before Z3 does: a third of the time to build terms.

@@ -9,7 +9,7 @@ import z3
 
 from model.faults import Fault
 from model.language.clocks import Need
-from model.language.variables import State, Variable
+from model.language.variables import State, Variable, present
 
 Sentence = Callable[[State, State], str]
 """A function of the states before and after a step that returns the words for the step."""
@@ -42,6 +42,16 @@ class Effect:
         """Assign ``value`` where ``condition`` holds, and keep the value assigned so far elsewhere."""
         if variable is not None:
             self[variable] = z3.If(condition, value, self[variable])
+
+    def reset(self, *variables: Variable | None) -> None:
+        """Assign their initial values to ``variables``."""
+        for variable in present(*variables):
+            self[variable] = variable.initial
+
+    def reset_when(self, condition: z3.BoolRef, *variables: Variable | None) -> None:
+        """Assign their initial values to ``variables`` where ``condition`` holds."""
+        for variable in present(*variables):
+            self.set_when(condition, variable, variable.initial)
 
     @property
     def updates(self) -> Mapping[Variable, z3.ArithRef]:

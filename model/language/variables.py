@@ -47,6 +47,11 @@ class Variable:
         return z3.And(self.term >= self.low, self.term <= self.high)
 
 
+def present(*variables: Variable | None) -> tuple[Variable, ...]:
+    """Return the variables without None, which stands for a variable that the deployment does without."""
+    return tuple(variable for variable in variables if variable is not None)
+
+
 def flag(name: str, initial: bool = False) -> Variable:
     """Return a variable that is 0 or 1."""
     return Variable(name, 0, 1, int(initial))

@@ -9,7 +9,7 @@ import z3
 
 from model.deployment.choices import OnRestart
 from model.faults import Fault
-from model.language import Action
+from model.language import Action, present
 from model.producing.resuming import is_behind_position, is_of_this_start
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.transactions.sending import sent_again, transaction_of
@@ -71,22 +71,19 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}
     done = z3.And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
     updates = dict(action.updates)
-    known = (producer.draining, producer.fatal, producer.heard, producer.acknowledged_to, producer.moved_on)
-    drains = [variable for variable in known if variable is not None]
     of_batches = [
         v
         for b in producer.batches
         if b.numbering is not None and b.sequence is not None
         for v in (b.sequence, *b.numbering.variables)
     ]
-    restored = [replica.restored for replica in pipeline.replicas if replica.restored is not None]
-    for variable in (
-        *restored,
+    for variable in present(
+        *(replica.restored for replica in pipeline.replicas),
         producer.epoch,
         producer.next_sequence,
         producer.last_acknowledged,
         producer.unresolved,
-        *drains,
+        *producer.known_by_client,
         producer.leader_epoch,
         *of_batches,
     ):

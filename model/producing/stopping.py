@@ -47,10 +47,7 @@ def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> No
         crash_with_transactions(pipeline, effect)
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
-    known = (producer.draining, producer.fatal, producer.heard, producer.acknowledged_to, producer.moved_on)
-    for variable in (producer.unresolved, *known):
-        if variable is not None:
-            effect[variable] = variable.initial
+    effect.reset(producer.unresolved, *producer.known_by_client)
     forget_late_answers(pipeline, effect)
     if pipeline.upstream is not None and position is not None:
         effect[pipeline.upstream.position] = position

@@ -11,7 +11,7 @@ from model.faults import Fault
 from model.language import Effect
 from model.sequencing.idempotence import assign_sequence, is_first_in_flight, reset_numbers, reset_request
 from model.sequencing.network import count_attempt
-from model.state.pipeline import Batch, Fate, Pipeline
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.recovery import Recovery
 
 
@@ -73,3 +73,15 @@ class Accumulator(Recovery):
     ) -> tuple[z3.BoolRef, z3.ArithRef]:
         """Count the attempt where attempts are limited: after the last one the send fails (semantics 3.1, P4)."""
         return count_attempt(pipeline, effect, batch, when, counts=counts)
+
+    def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Take the number of a stored record for used, and all numbers before it."""
+        assert batch.sequence is not None
+        last = pipeline.producer.last_acknowledged
+        effect.set_when(batch.sequence.term > last.term, last, batch.sequence.term)
+
+    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
+        """Learn from the acknowledgement which numbers are used, and drop the number of the record."""
+        assert batch.sequence is not None
+        self.hear_success(pipeline, effect, batch)
+        effect[batch.sequence] = -1

@@ -84,8 +84,7 @@ class Drains(Accumulator):
         effect[producer.next_sequence] = 0
         effect[producer.last_acknowledged] = -1
         effect[producer.unresolved] = False
-        if producer.moved_on is not None:
-            effect[producer.moved_on] = 0
+        effect.reset(producer.moved_on)
         assert producer.draining is not None
         effect[producer.draining] = self.wants_to_wait
         for batch in producer.batches:

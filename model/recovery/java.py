@@ -45,14 +45,6 @@ class Java(HearsLateErrors):
             return KeptByProducer()
         return KeptByProducer(moved_on=flag("moved_on"))
 
-    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
-        """Take the number for used, and all before it."""
-        producer = pipeline.producer
-        assert batch.sequence is not None
-        later = batch.sequence.term > producer.last_acknowledged.term
-        effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-        effect[batch.sequence] = -1
-
     def leave_gap(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
     ) -> None:

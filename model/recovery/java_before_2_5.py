@@ -120,8 +120,7 @@ class JavaBefore25(HearsLateErrors):
         assert batch.sequence is not None
         offset = offset_of(pipeline, batch, leader)
         self.uses_up_number(pipeline, effect, batch)
-        if pipeline.producer.heard is not None:
-            effect.set_when(is_of_current_id(pipeline, batch), pipeline.producer.heard, 1)
+        effect.set_when(is_of_current_id(pipeline, batch), pipeline.producer.heard, 1)
         self.note_offset(pipeline, effect, batch, offset)
         effect[batch.sequence] = -1
         forget_number(effect, batch, z3.BoolVal(True))
@@ -138,8 +137,7 @@ class JavaBefore25(HearsLateErrors):
         current, renumbered = is_of_current_id(pipeline, batch), numbering_of(batch).renumbered
         complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(current)))
         when = z3.And(when, current)
-        if renumbered is not None:
-            effect.set_when(when, renumbered, 0)
+        effect.reset_when(when, renumbered)
         return when
 
     def leave_gap(
@@ -275,13 +273,8 @@ def take_new_id(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
     producer = pipeline.producer
     effect.set_when(when, producer.epoch, producer.epoch.term + 1)
     numbers = (producer.next_sequence, producer.last_acknowledged, producer.unresolved)
-    for variable in (*numbers, producer.heard, producer.acknowledged_to):
-        if variable is not None:
-            effect.set_when(when, variable, variable.initial)
-    for batch in producer.batches:
-        renumbered = numbering_of(batch).renumbered
-        if renumbered is not None:
-            effect.set_when(when, renumbered, 0)
+    effect.reset_when(when, *numbers, producer.heard, producer.acknowledged_to)
+    effect.reset_when(when, *(numbering_of(batch).renumbered for batch in producer.batches))
 
 
 def shift_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -327,9 +320,7 @@ def _renumber(effect: Effect, batch: Batch, when: z3.BoolRef, sequence: z3.Arith
 def forget_number(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Reset what the client kept besides the number of a batch that is over."""
     if batch.numbering is not None:
-        effect.set_when(when, batch.numbering.producer_id, 0)
-        if batch.numbering.renumbered is not None:
-            effect.set_when(when, batch.numbering.renumbered, 0)
+        effect.reset_when(when, batch.numbering.producer_id, batch.numbering.renumbered)
 
 
 def keep_what_was_sent(effect: Effect, batch: Batch) -> None:

@@ -32,20 +32,6 @@ from model.transactions.sending import batches_of
 class JavaTransactions(Accumulator, RecoveryInTransactions):
     """The client with transactions, from 2.5 on and with such brokers."""
 
-    def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-        """Take the number for used, and all before it."""
-        producer = pipeline.producer
-        assert batch.sequence is not None
-        later = batch.sequence.term > producer.last_acknowledged.term
-        effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-        if producer.heard is not None:
-            effect[producer.heard] = True
-
-    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
-        self.hear_success(pipeline, effect, batch)
-        assert batch.sequence is not None
-        effect[batch.sequence] = -1
-
     def leave_gap(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
     ) -> None:

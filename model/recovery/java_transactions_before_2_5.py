@@ -44,6 +44,11 @@ class JavaTransactionsStopping(JavaTransactions):
             return KeptByProducer()
         return KeptByProducer(heard=flag("heard", deployment.application.producer_id is ProducerId.KNOWN))
 
+    def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Note as well that a number of this producer id was acknowledged."""
+        super().hear_success(pipeline, effect, batch)
+        effect[pipeline.producer.heard] = True
+
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:

@@ -215,8 +215,7 @@ def hear_late_success(pipeline: Pipeline, client: HearsLateErrors, batch: Batch,
     current = client.is_current(pipeline, batch)
     later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-    if producer.heard is not None:
-        effect.set_when(current, producer.heard, 1)
+    effect.set_when(current, producer.heard, 1)
     client.note_offset(pipeline, effect, batch, offset_of(pipeline, batch, leader))
     _over(effect, batch)
     drop_delayed(effect, batch, batch.delayed.term == leader.number)

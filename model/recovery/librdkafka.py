@@ -42,16 +42,8 @@ class Librdkafka(Drains):
 
     def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Take the number for used, and all before it, whose records are delivered (semantics 4.1)."""
-        producer = pipeline.producer
-        assert batch.sequence is not None
-        later = batch.sequence.term > producer.last_acknowledged.term
-        effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+        super().hear_success(pipeline, effect, batch)
         acknowledge_what_came_before(pipeline, effect, batch)
-
-    def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
-        self.hear_success(pipeline, effect, batch)
-        assert batch.sequence is not None
-        effect[batch.sequence] = -1
 
     def leave_gap(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from itertools import product
 
 import z3
 
 from model.deployment.truncation import Truncation
 from model.faults import Fault
-from model.language import Action, Effect, Sentence, State
+from model.language import Action, Effect, State
 from model.log.replica import advance_high_watermark, keep_prefix, lead_again, stop_leading, surviving_prefix
 from model.log.restoring import numbers_in_words, restore_numbers
 from model.log.unserved import note_unserved
 from model.replication.answering_late import break_off_fetches, break_off_own_fetch
+from model.replication.checkpoint import Checkpoint, checkpoints
 from model.replication.controller import welcome, welcome_has_room
 from model.replication.elections import after_stop, current
 from model.replication.fetching import halts_when_ahead, is_ahead
@@ -39,19 +40,26 @@ def die(pipeline: Pipeline, replica: Replica) -> Effect:
     return effect
 
 
-def kill(pipeline: Pipeline, replica: Replica) -> Action:
+def kill(pipeline: Pipeline, replica: Replica, checkpoint: Checkpoint) -> Action:
     """Kill the process: its connections close; the page cache, and so the log, survives (semantics 5, L7)."""
     effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
     note_outage_of_brokers(pipeline, effect)
+    guard = checkpoint.while_known(effect, replica, while_it_takes_part(pipeline, replica, replica.up.is_set))
+    checkpoint.write_down(effect, replica)
+
+    def sentence(before: State, after: State) -> str:
+        older = checkpoint.in_words(replica, before, after)
+        return f"{replica.name} is killed; its log survives in the page cache{older}"
+
     return Action(
         "kill",
         replica.name,
         lane="brokers",
-        arguments={"broker": replica.number},
-        guard=while_it_takes_part(pipeline, replica, replica.up.is_set),
+        arguments={"broker": replica.number, **checkpoint.arguments},
+        guard=guard,
         updates=effect.updates,
-        sentence=lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
+        sentence=sentence,
         semantics="1.1, 5 L7",
         fault=Fault.KILL,
     )
@@ -75,27 +83,27 @@ def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
     )
 
 
-def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
+def lose_power(pipeline: Pipeline, replica: Replica, *, kept: int, checkpoint: Checkpoint) -> Action:
     """Let the machine lose power; ``kept`` entries of the log survive, at least what was forced to disk (5 L8)."""
     effect = die(pipeline, replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, kept)
     note_outage_of_brokers(pipeline, effect)
+    survives = z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica))
+    guard = checkpoint.while_known(effect, replica, while_it_takes_part(pipeline, replica, survives))
+    checkpoint.write_down(effect, replica)
 
     def sentence(before: State, after: State) -> str:
         lost = records_dropped(pipeline, before, after, replica)
-        return f"{replica.name} loses power" + (f" and, unflushed, {lost}" if lost else "; its log survives")
+        of_log = f" and, unflushed, {lost}" if lost else "; its log survives"
+        return f"{replica.name} loses power{of_log}{checkpoint.in_words(replica, before, after)}"
 
     return Action(
         "lose_power",
         replica.name,
         lane="brokers",
-        arguments={"broker": replica.number, "kept": kept},
-        guard=while_it_takes_part(
-            pipeline,
-            replica,
-            z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
-        ),
+        arguments={"broker": replica.number, "kept": kept, **checkpoint.arguments},
+        guard=guard,
         updates=effect.updates,
         sentence=sentence,
         semantics="1.1, 5 L8 L9",
@@ -137,36 +145,6 @@ def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.Ari
         follows = z3.And(leader != 0, leader != replica.number)
         known = effect[replica.high_watermark]
         keep_prefix(effect, replica, z3.If(follows, known, replica.log.end.term))
-
-
-def with_checkpoint(pipeline: Pipeline, replica: Replica, end: Action) -> Iterator[Action]:
-    """Yield the action ``end`` once for each high watermark that the broker can have written down last (5, L5 L7).
-
-    The checkpointed value can be any that the broker has known, where the value decides something. Elsewhere ``end``
-    keeps the known high watermark.
-    """
-    if not pipeline.deployment.cluster.truncation.high_watermark_decides:
-        yield end
-        return
-    known = end.updates.get(replica.high_watermark, replica.high_watermark.term)
-    for checkpointed in range(replica.log.capacity + 1):
-        yield replace(
-            end,
-            arguments={**end.arguments, "checkpointed": checkpointed},
-            guard=z3.And(end.guard, known >= checkpointed),
-            updates={**end.updates, replica.high_watermark: z3.IntVal(checkpointed)},
-            sentence=_with_checkpoint_in_words(replica, end.sentence),
-        )
-
-
-def _with_checkpoint_in_words(replica: Replica, ends: Sentence) -> Sentence:
-    def sentence(before: State, after: State) -> str:
-        left = after[replica.high_watermark.name]
-        known = min(before[replica.high_watermark.name], after[replica.log.end.name])
-        older = f", with the high watermark {left} written down" if left < known else ""
-        return ends(before, after) + older
-
-    return sentence
 
 
 def restart(pipeline: Pipeline, replica: Replica) -> Action:
@@ -439,9 +417,10 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of every broker."""
     for replica in pipeline.replicas:
-        yield from with_checkpoint(pipeline, replica, kill(pipeline, replica))
-        for kept in range(replica.log.capacity + 1):
-            yield from with_checkpoint(pipeline, replica, lose_power(pipeline, replica, kept))
+        for checkpoint in checkpoints(pipeline, replica):
+            yield kill(pipeline, replica, checkpoint)
+        for kept, checkpoint in product(range(replica.log.capacity + 1), checkpoints(pipeline, replica)):
+            yield lose_power(pipeline, replica, kept=kept, checkpoint=checkpoint)
         yield lose_disk(pipeline, replica)
         if halts_when_ahead(pipeline):
             for leader in pipeline.followers_of(replica):

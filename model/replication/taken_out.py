@@ -14,7 +14,8 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.log.unserved import note_unserved
-from model.replication.broker import die, with_checkpoint
+from model.replication.broker import die
+from model.replication.checkpoint import Checkpoint, checkpoints
 from model.replication.controller import sentence_on_leader, take_out, take_out_has_room
 from model.sequencing.network import disconnect
 from model.state.outages import note_outage_of_brokers
@@ -24,7 +25,15 @@ from model.state.wording import membership
 
 
 def _taken_out(
-    pipeline: Pipeline, replica: Replica, name: str, why: str, effect: Effect, semantics: str, fault: Fault
+    pipeline: Pipeline,
+    replica: Replica,
+    name: str,
+    *,
+    why: str,
+    effect: Effect,
+    checkpoint: Checkpoint,
+    semantics: str,
+    fault: Fault,
 ) -> Action:
     """Build an action in which a broker announces that it goes, and the controller takes it out of the ISR (6.2 I5)."""
     for variable, value in take_out(pipeline, replica).updates.items():
@@ -33,17 +42,21 @@ def _taken_out(
     note_unserved(pipeline, effect)
     is_counted_on = pipeline.controller.unfenced[replica.number].is_set
     heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), is_counted_on)
+    can_go = while_it_takes_part(pipeline, replica, z3.And(heard, take_out_has_room(pipeline, replica)))
+    guard = checkpoint.while_known(effect, replica, can_go)
+    checkpoint.write_down(effect, replica)
 
     def sentence(before: State, after: State) -> str:
         leader = sentence_on_leader(pipeline, replica, before, after)
-        return f"{why}: the controller takes it out of the ISR{leader}; {membership(pipeline, after)}"
+        older = checkpoint.in_words(replica, before, after)
+        return f"{why}: the controller takes it out of the ISR{leader}; {membership(pipeline, after)}{older}"
 
     return Action(
         name,
         replica.name,
         lane="brokers",
-        arguments={"broker": replica.number},
-        guard=while_it_takes_part(pipeline, replica, z3.And(heard, take_out_has_room(pipeline, replica))),
+        arguments={"broker": replica.number, **checkpoint.arguments},
+        guard=guard,
         updates=effect.updates,
         sentence=sentence,
         semantics=semantics,
@@ -54,7 +67,16 @@ def _taken_out(
 def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     """Let a broker ask to stop: it leaves the ISR where others are in it, and another one leads (6.2 I5, 6.3 E6)."""
     why = f"{replica.name} is to be stopped"
-    return _taken_out(pipeline, replica, "begin_shutdown", why, Effect(), "6.2 I5, 6.3 E6", Fault.SHUTDOWN)
+    return _taken_out(
+        pipeline,
+        replica,
+        "begin_shutdown",
+        why=why,
+        effect=Effect(),
+        checkpoint=Checkpoint(),
+        semantics="6.2 I5, 6.3 E6",
+        fault=Fault.SHUTDOWN,
+    )
 
 
 def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
@@ -85,12 +107,21 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     )
 
 
-def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
+def fail_log_dir(pipeline: Pipeline, replica: Replica, checkpoint: Checkpoint) -> Action:
     """Take the replica offline, which the broker announces: requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
     why = f"the log directory of {replica.name} fails"
     effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
-    return _taken_out(pipeline, replica, "fail_log_dir", why, effect, "3.3, 6.2 I5", Fault.LOG_DIR_FAILURE)
+    return _taken_out(
+        pipeline,
+        replica,
+        "fail_log_dir",
+        why=why,
+        effect=effect,
+        checkpoint=checkpoint,
+        semantics="3.3, 6.2 I5",
+        fault=Fault.LOG_DIR_FAILURE,
+    )
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
@@ -99,4 +130,5 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield begin_shutdown(pipeline, replica)
         if Fault.SHUTDOWN in pipeline.deployment.faults.possible:
             yield finish_shutdown(pipeline, replica)
-        yield from with_checkpoint(pipeline, replica, fail_log_dir(pipeline, replica))
+        for checkpoint in checkpoints(pipeline, replica):
+            yield fail_log_dir(pipeline, replica, checkpoint)

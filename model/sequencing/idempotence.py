@@ -141,15 +141,12 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 def reset_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Reset the number of a batch that is over: nothing reads it any more."""
-    if batch.sequence is not None:
-        effect.set_when(when, batch.sequence, batch.sequence.initial)
+    effect.reset_when(when, batch.sequence)
 
 
 def reset_request(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Reset the numbers of a request that is over."""
-    for number in (batch.sent_epoch, batch.sent_sequence):
-        if number is not None:
-            effect.set_when(when, number, number.initial)
+    effect.reset_when(when, batch.sent_epoch, batch.sent_sequence)
 
 
 def numbers_sent(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef, z3.ArithRef]:
@@ -193,8 +190,7 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
     effect.set_when(when, producer.next_sequence, total)
     effect.set_when(when, producer.last_acknowledged, -1)
     effect.set_when(when, producer.unresolved, 0)
-    if producer.moved_on is not None:
-        effect.set_when(when, producer.moved_on, 0)
+    effect.reset_when(when, producer.moved_on)
 
 
 def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef | None = None) -> None:

@@ -126,8 +126,7 @@ def doubt(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     Callers leave out a refusal by a broker that does not lead: the client counts the record as not stored then,
     although that broker can be the leader that stored it (3.3).
     """
-    if batch.doubtful is not None:
-        effect.set_when(when, batch.doubtful, 1)
+    effect.set_when(when, batch.doubtful, 1)
 
 
 def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -202,9 +201,7 @@ def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: 
 
 def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Forget the abandoned copy of a request."""
-    for variable in (batch.delayed, batch.delayed_epoch, batch.delayed_sequence):
-        if variable is not None:
-            effect.set_when(when, variable, 0)
+    effect.reset_when(when, batch.delayed, batch.delayed_epoch, batch.delayed_sequence)
 
 
 def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -223,8 +220,7 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
     otherwise they are lost. With acks=0 nobody waits for what is executed.
     """
     expects_answers = pipeline.deployment.producer.acks is not Acks.NONE
-    if pipeline.history.lost_requests is not None:
-        effect[pipeline.history.lost_requests] = True
+    effect[pipeline.history.lost_requests] = True
     for other in pipeline.producer.batches:
         same = z3.BoolVal(True)
         may_arrive = z3.BoolVal(batch_is_executed)

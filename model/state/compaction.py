@@ -8,7 +8,7 @@ from enum import IntEnum
 from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.implied.cleaning import cleans, clients_miss_tombstones, drops_markers, drops_tombstones
-from model.language import Variable, flag
+from model.language import Variable, flag, present
 from model.state.transactions import number_of_transactions
 
 REMOVED = "removed"
@@ -61,8 +61,7 @@ class Compacted:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        marks = (one for one in (self.marked, self.unserved) if one is not None)
-        return (*self.passed, *marks, *self.expiring)
+        return (*self.passed, *present(self.marked, self.unserved), *self.expiring)
 
 
 def declare_compacted(deployment: Deployment) -> Compacted | None:

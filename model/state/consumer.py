@@ -9,7 +9,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.commits import loses_commits, offsets_may_be_gone
 from model.deployment.implied.processing import forwards_unconfirmed, goes_back_to_last
 from model.faults import REPLACES_MEMBER, Fault
-from model.language import Variable, flag
+from model.language import Variable, flag, present
 
 EXPIRED = -2
 """The value for a committed offset that the brokers have deleted."""
@@ -54,7 +54,7 @@ class Consumer:
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
         flags = (self.replaced, self.commit_lost, self.undiscovered, self.failed)
-        held = (*self.queued, *self.late, *self.forwarded, *(one for one in flags if one is not None))
+        held = (*self.queued, *self.late, *self.forwarded, *present(*flags))
         return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.language import Variable
+from model.language import Variable, present
 from model.state.reassignment import Reassignment
 
 
@@ -27,7 +27,7 @@ class Controller:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        known = () if self.last_known_leader is None else (self.last_known_leader,)
+        known = present(self.last_known_leader)
         moved = () if self.reassignment is None else self.reassignment.variables
         own = (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values())
         return (*own, *known, *moved)

@@ -9,7 +9,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.cleaning import reading_is_timed
 from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
 from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, Fault
-from model.language import Variable, flag
+from model.language import Variable, flag, present
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class History:
             self.consumer_was_out,
             self.brokers_were_out,
         )
-        return (*self.fell_silent.values(), *self.unnoticed.values(), *(one for one in single if one is not None))
+        return (*self.fell_silent.values(), *self.unnoticed.values(), *present(*single))
 
 
 def declare_history(deployment: Deployment) -> History:

@@ -21,7 +21,7 @@ from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
 from model.deployment.implied.outages import ends_of_producer, leader_may_miss_epoch, modelled_brokers
 from model.faults import Fault
-from model.language import Log, Variable, flag, log
+from model.language import Log, Variable, flag, log, present
 from model.state.compaction import Compacted, declare_compacted
 from model.state.consumer import Consumer, declare_consumer
 from model.state.decisions import Controller
@@ -149,8 +149,7 @@ class Replica:
     @property
     def variables(self) -> tuple[Variable, ...]:
         kept = (self.flushed, self.reconciled, self.stopped_in_order)
-        known = (*kept, self.knows_producer, self.restored, self.log_start)
-        optional = tuple(variable for variable in known if variable is not None)
+        optional = present(*kept, self.knows_producer, self.restored, self.log_start)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
 
@@ -212,7 +211,7 @@ class Batch:
         kept = () if self.numbering is None else self.numbering.variables
         optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late, self.doubtful)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
-        return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
+        return (*own, *present(*optional), *self.ahead.values())
 
 
 @dataclass(frozen=True)
@@ -248,12 +247,15 @@ class Producer:
         return [batch for batch in self.batches if batch.record == record]
 
     @property
+    def known_by_client(self) -> tuple[Variable, ...]:
+        """The variables that only some clients have, of what the process knows besides its numbers."""
+        return present(self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        known = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
-        drains = tuple(variable for variable in known if variable is not None)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
-        return (*own, *drains, self.leader_epoch, *of_batches)
+        return (*own, *self.known_by_client, self.leader_epoch, *of_batches)
 
 
 @dataclass(frozen=True)
@@ -290,7 +292,7 @@ class Pipeline:
     def variables(self) -> tuple[Variable, ...]:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
-        kept = () if self.log_start is None else (self.log_start,)
+        kept = present(self.log_start)
         parts = (self.transactions, self.applied, self.unapplied, self.compacted, self.upstream, self.late_answers)
         mechanisms = (part.variables for part in parts if part is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)

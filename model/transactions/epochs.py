@@ -56,6 +56,5 @@ def take_epoch(pipeline: Pipeline, effect: Effect, *, anew: bool = False) -> Non
     effect.set_when(newer, producer.next_sequence, 0)
     effect.set_when(newer, producer.last_acknowledged, -1)
     effect.set_when(newer, producer.unresolved, 0)
-    if producer.heard is not None:
-        effect.set_when(newer, producer.heard, 0)
+    effect.set_when(newer, producer.heard, 0)
     effect[producer.epoch] = effect[transactions.epoch]
