@@ -21,7 +21,6 @@ from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.recovery.choosing import recovery_of
 from model.state.pipeline import UNLIMITED_ATTEMPTS
-from properties.assumed import is_general
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
 """The properties of the records that a consumer reads and processes."""
@@ -254,8 +253,8 @@ ERRORS_BEFORE_THE_END = Granted(
 )
 
 PARTITIONS_APART = Granted(
-    "assumes in general that no other partition that the producer sends to fails, which would end the sequence"
-    " numbers of this partition as well: name the fault failure-elsewhere to include such failures",
+    "assumes that no other partition that the producer sends to fails, which would end the sequence numbers of "
+    "this partition as well: name the fault failure-elsewhere to include such failures",
     lambda deployment: (
         recovery_of(deployment).suffers_elsewhere
         and deployment.producer.transactional is None
@@ -298,14 +297,14 @@ KNOWN_AFTER_DELETION = Granted(
 )
 
 ONE_CONNECTION = Granted(
-    "assumes in general that requests of a producer with acks=0 are executed in order, also over a new connection",
+    "assumes that requests of a producer with acks=0 are executed in order, also over a new connection",
     lambda deployment: deployment.producer.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.faults.possible),
     ORDER,
 )
 
 INPUT_LASTS = Granted(
-    "assumes in general that the input of the producer application keeps the position that the application "
-    "commits there, and gives it the records behind that position again, in the same order",
+    "assumes that the input of the producer application keeps the position that the application commits there, "
+    "and gives it the records behind that position again, in the same order",
     lambda deployment: (
         deployment.application.on_restart.has_position and bool(ENDS_PRODUCER & deployment.faults.possible)
     ),
@@ -313,14 +312,14 @@ INPUT_LASTS = Granted(
 )
 
 COORDINATOR_LASTS = Granted(
-    "assumes in general that the transaction coordinator keeps its decisions: name the fault "
-    "lost-transaction-state to include their loss from __transaction_state",
+    "assumes that the transaction coordinator keeps its decisions: name the fault lost-transaction-state to "
+    "include their loss from __transaction_state",
     lambda deployment: deployment.producer.transactional is not None and not transaction_state_may_be_lost(deployment),
 )
 
 MARKERS_IN_TIME = Granted(
-    "assumes in general that the transaction coordinator is answered in the end, and that none of its requests"
-    " for a marker is late",
+    "assumes that the transaction coordinator is answered in the end, and that none of its requests for a marker "
+    "is late",
     lambda deployment: deployment.producer.transactional is not None,
 )
 
@@ -342,15 +341,15 @@ KEYS_OF_THEIR_OWN = Granted(
 )
 
 COMMITS_LAST = Granted(
-    "assumes in general that the brokers keep the committed offsets of the group: name the fault lost-offsets "
-    "to include their loss from the topic of offsets",
+    "assumes that the brokers keep the committed offsets of the group: name the fault lost-offsets to include "
+    "their loss from the topic of offsets",
     lambda deployment: brokers_keep_offsets(deployment) and Fault.LOST_OFFSETS not in deployment.faults.possible,
     READING,
 )
 
 RESULTS_LAST = Granted(
-    "assumes in general that the topic of the results keeps committed transactions, that readers of results "
-    "use isolation.level=read_committed, and that no request of the producer of results is late",
+    "assumes that the topic of the results keeps committed transactions, that readers of results use "
+    "isolation.level=read_committed, and that no request of the producer of results is late",
     lambda deployment: deployment.application.sink is Sink.KAFKA,
     READING,
 )
@@ -391,16 +390,10 @@ EVERYTHING = (
 def assumptions_behind(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
     """Yield the texts of the modelling assumptions behind a pass of the property ``name``.
 
-    Assumptions that depend on the values of the deployment come first, then general ones.
-
     ``reads``: the property's part of the system has the consumer's position. ``in_time``: the pass rests on timing.
     """
-    of_reading = (one.text for one in OF_READING if reads and one.where(deployment))
-    others = (
-        one.text
-        for one in EVERYTHING
-        if (one.properties is None or name in one.properties)
-        and (in_time or not one.only_in_time)
-        and one.where(deployment)
-    )
-    yield from sorted((*of_reading, *others), key=is_general)
+    yield from (one.text for one in OF_READING if reads and one.where(deployment))
+    for one in EVERYTHING:
+        asked = (one.properties is None or name in one.properties) and (in_time or not one.only_in_time)
+        if asked and one.where(deployment):
+            yield one.text

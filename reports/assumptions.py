@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Setting
-from properties.assumed import is_general
 from properties.known_defects.beside import beyond_the_register
 from properties.verdict import Result, Sensitivity, Status, TimingLemma
 from reports import wording
@@ -83,4 +82,4 @@ def _verdict_notes(result: Result) -> list[tuple[list[str], str]]:
     for verdict in result.verdicts:
         for note in verdict.notes:
             notes.setdefault(note, []).append(verdict.property)
-    return [(notes[note], note) for note in sorted(notes, key=is_general)]
+    return [(properties, note) for note, properties in notes.items()]

@@ -41,7 +41,6 @@ from checker.modelling_assumptions import (
     assumptions_behind,
 )
 from model.deployment import Deployment, read_deployment
-from properties.assumed import is_general
 
 POWER_AND_CRASH = {"faults.power-loss": "1", "faults.consumer-crash": "1"}
 BY_HAND = {"enable.auto.commit": "false"}
@@ -246,13 +245,3 @@ def test_what_holds_whatever_the_timing_rests_on_nothing_that_takes_time(tmp_pat
     for in_time in (False, True):
         said = assumptions_behind(deployment, "no-acked-loss", reads=False, in_time=in_time)
         assert (CAUGHT_UP_SOON.text in said) is in_time
-
-
-def test_what_depends_on_the_values_comes_before_the_general(tmp_path: Path) -> None:
-    said = {"producer": {"transactional.id": "t"}, "topic": {**COMPACTED, **SIZE}, "assume": POWER_AND_CRASH}
-    deployment = deployment_of(tmp_path, {**said, "kafka": "3.2.0"})
-    texts = list(assumptions_behind(deployment, "no-loss", reads=True, in_time=True))
-    general = [is_general(text) for text in texts]
-    assert {COMMITS_LAST.text, KEYS_OF_THEIR_OWN.text} <= set(texts)
-    assert general == sorted(general)
-    assert len(set(general)) == 2
