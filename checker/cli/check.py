@@ -27,7 +27,14 @@ from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.exploring import run_check
 from checker.cli.fail_on import refuse_what_is_not_asked
 from checker.cli.limits import budget_of
-from checker.cli.more import DEFAULT_MORE, DEFAULT_STABILITY, with_more, with_preventions, with_stability
+from checker.cli.more import (
+    DEFAULT_MORE,
+    DEFAULT_STABILITY,
+    refuse_stability,
+    with_more,
+    with_preventions,
+    with_stability,
+)
 from checker.cli.options import (
     AllFaultSets,
     AllProperties,
@@ -72,6 +79,7 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
+from checker.cli.screen import Screen
 from checker.cli.show import print_sought
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.reductions.choice import Reduction, chosen
@@ -87,7 +95,6 @@ if TYPE_CHECKING:
     from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
-    from reports.several import Checked
 
 
 def check(
@@ -177,6 +184,8 @@ def check(
             fail(f"{file}: has {len(deployments)} pipelines, the limit is {MOST_CHECKED}; {listed}")
         if len(deployments) > 1:
             written.refuse_several(len(deployments))
+        if stability:
+            refuse_stability(quiet=quiet, pipelines=len(deployments))
     if sought is not None:
         with one_line_errors():
             above = print_sought(sought, kafka, quiet=quiet, details=is_whole)
@@ -206,12 +215,13 @@ def check(
         checkpoint=checkpoint,
     )
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
-    screen = _Screen(above, sought.skipped if sought is not None else 0, len(deployments))
+    skipped = sought.skipped if sought is not None else 0
+    screen = Screen(above, skipped, len(deployments), brief=not is_whole and not quiet)
     checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
     for number, deployment in enumerate(deployments, start=1):
         same = checked.setdefault((question(deployment), deployment.require), deployment.name)
         if same != deployment.name:
-            screen.tell_same(deployment.name, same, asked)
+            screen.tell_same(deployment.name, same)
             continue
         if len(deployments) > 1 and (quiet or is_whole):
             typer.echo(plain(f"{deployment.name}: ") if quiet else "", nl=not quiet)
@@ -219,7 +229,7 @@ def check(
         statuses.append(status)
         if interrupted:
             break
-    if screen.is_of_several(asked):
+    if screen.is_of_several:
         screen.skipped += len(deployments) - number
         screen.tell_all()
     elif len(asked.written.answers) > 1 and not quiet:
@@ -274,7 +284,7 @@ class _Asked:
         for option, names in self.switches:
             words += [word for name in names for word in (option, name)]
         words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
-        words += ["--stability"] if self.stability else []
+        words += ["--stability", f"--stability-time={self.stability:g}"] if self.stability else []
         return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
 
     def about(self, command: str, source: Source) -> str:
@@ -299,59 +309,13 @@ def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tupl
     return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))
 
 
-class _Screen:
-    """The used lines of the screen, and the outcomes of the pipelines that share the screen.
-
-    ``above``: number of lines used so far. ``skipped``: number of pipelines that were found but are not checked.
-    """
-
-    def __init__(self, above: int, skipped: int, pipelines: int) -> None:
-        from reports.several import Lines
-
-        self.above = above
-        self.skipped = skipped
-        self.pipelines = pipelines
-        self.lines = Lines(pipelines)
-        self.checked: list[tuple[Checked, str]] = []
-
-    def is_of_several(self, asked: _Asked) -> bool:
-        """Tell whether several pipelines share the screen."""
-        return self.pipelines > 1 and not asked.details and not asked.quiet
-
-    def tell(self, checked: Checked, again: str, number: int | None) -> None:
-        """Print the line of one pipeline. ``again``: the command that checks this pipeline alone."""
-        from reports import terminal
-        from reports.several import print_checked
-
-        self.checked.append((checked, again))
-        print_checked(terminal.console(), self.lines, "" if number is None else f"{number}  ", checked)
-        sys.stdout.flush()
-
-    def tell_same(self, name: str, same: str, asked: _Asked) -> None:
-        """Print that two pipelines ask the same question, so the second is not checked again."""
-        from reports import terminal
-        from reports.several import print_same
-
-        if self.is_of_several(asked):
-            print_same(terminal.console(), self.lines, name, same)
-        else:
-            typer.echo(plain(f"{name}: same question as {same}; not checked again"))
-
-    def tell_all(self) -> None:
-        """Print the summary of all pipelines."""
-        from reports import terminal
-        from reports.several import print_together
-
-        print_together(terminal.console(), self.checked, self.lines, above=self.above, skipped=self.skipped)
-
-
-def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _Screen) -> tuple[int, bool]:
+def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: Screen) -> tuple[int, bool]:
     """Check a deployment and print the outcome. Return the exit status, and whether the user interrupted the check."""
     with one_line_errors(), asked.explorer() as explorer:
         run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
     again = asked.command(source, deployment)
     interrupted = is_interrupted(result.verdicts)
-    if screen.is_of_several(asked):
+    if screen.is_of_several:
         from reports.several import Checked
 
         asked.written.add(deployment, result, again)
@@ -402,7 +366,7 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
 
 
 def _print_verdicts(
-    deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: _Screen, *, search_follows: bool
+    deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: Screen, *, search_follows: bool
 ) -> None:
     from reports import terminal
 
@@ -465,7 +429,7 @@ def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:
     return replace(result, verdicts=verdicts)
 
 
-def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str, screen: _Screen) -> None:
+def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str, screen: Screen) -> None:
     """Print explanations, if requested, and traces. ``--quiet`` hides the traces only."""
     from reports import terminal
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from checker.cli.errors import complain
+from checker.cli.errors import complain, fail
 from checker.cli.exploring import acknowledge
 from checker.interruption import interrupts
 
@@ -50,6 +50,14 @@ def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Resul
 
 DEFAULT_STABILITY = 60.0
 """Seconds for the search at other sizes, unless ``--stability-time`` names another number."""
+
+
+def refuse_stability(*, quiet: bool, pipelines: int) -> None:
+    """End the command if ``--stability`` could not show its table."""
+    if quiet:
+        fail("--stability prints a table, and --quiet one sentence: leave one of them out")
+    if pipelines > 1:
+        fail(f"--stability takes one pipeline, not {pipelines}: choose by --topic or --pipeline")
 
 
 def with_stability(run: Run, result: Result, seconds: float) -> Result:
