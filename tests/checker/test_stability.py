@@ -16,6 +16,7 @@ from properties.verdict import Result, Status
 from reports.document import result_from_document, to_document
 from reports.schema import problem
 from reports.stability import stability_lines, warnings
+from tests.checker.checkpointed import command
 
 ONE_BROKER = """
 kafka: "4.0"
@@ -98,3 +99,22 @@ def test_a_smaller_size_that_fails_is_no_fall() -> None:
     assert not list(falls(rows))
     rows[2] = row(3, Status.VIOLATED)
     assert [(own.value, worse.value) for own, worse in falls(rows)] == [(2, 3)]
+
+
+def test_quiet_leaves_no_room_for_the_table(tmp_path: Path) -> None:
+    deployment_of(tmp_path, "no-log-duplicate")
+    run = command("check", tmp_path / "deployment.yaml", "--quiet", "--stability")
+    assert run.returncode == 2
+    assert "--stability prints a table" in run.stderr
+    assert not run.stdout
+
+
+def test_several_pipelines_are_refused(tmp_path: Path) -> None:
+    """A table of sizes speaks of one pipeline."""
+    for topic in ("a", "b"):
+        (tmp_path / f"{topic}.yaml").write_text(
+            f"{ONE_BROKER.replace('{replicas: 1}', f'{{name: {topic}, replicas: 1}}')}"
+        )
+    run = command("check", tmp_path, "--stability")
+    assert run.returncode == 2
+    assert "--stability takes one pipeline, not 2" in run.stderr
