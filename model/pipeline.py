@@ -19,7 +19,7 @@ from model.consuming import (
     reading,
     restarting,
     retention,
-    saving,
+    saved_memory,
 )
 from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import ends_of_producer
@@ -29,11 +29,20 @@ from model.log import early_expiry, id_expiry, log_starts, replica
 from model.producing import produce, producer, splitting, stopping
 from model.producing.application import forget_numbers_when_done, resend_due
 from model.recovery.choosing import recovery_of
-from model.replication import answering_late, broker, controller, fetching, forging, isr, reassigning, taken_out
+from model.replication import (
+    announced_ends,
+    answering_late,
+    broker,
+    controller,
+    fetching,
+    forging,
+    isr,
+    moving_replicas,
+)
 from model.sequencing import idempotence, network
 from model.state.pipeline import Pipeline, declare
 from model.timing import timed
-from model.transactions import apart, coordinator, ending, forgetting
+from model.transactions import coordinator, ending, forgetting, split_transactions
 
 VERSION = "14"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
@@ -56,11 +65,11 @@ def build(deployment: Deployment) -> Model:
     """Build the model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declared(deployment)
     possible = deployment.faults.possible
-    of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
+    of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, announced_ends, moving_replicas)
     of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
-    of_transactions = (ending, apart, early_expiry, coordinator, forgetting)
-    of_consumers = (consumer, saving, restarting, failing, membership, overrun)
+    of_transactions = (ending, split_transactions, early_expiry, coordinator, forgetting)
+    of_consumers = (consumer, saved_memory, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)

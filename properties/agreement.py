@@ -8,7 +8,7 @@ from itertools import combinations
 import z3
 
 from model.language import State
-from model.replication.reassigning import was_removed
+from model.replication.moving_replicas import was_removed
 from model.state.pipeline import Pipeline, Replica
 from properties.property import Property
 from properties.situations import on_serving_leader, serving_leader

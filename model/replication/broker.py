@@ -18,7 +18,7 @@ from model.replication.checkpoint import Checkpoint, checkpoints
 from model.replication.controller import welcome, welcome_has_room
 from model.replication.elections import after_stop, current
 from model.replication.fetching import halts_when_ahead, is_ahead
-from model.replication.reassigning import leave_if_removed, was_removed
+from model.replication.moving_replicas import leave_if_removed, was_removed
 from model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica

@@ -336,7 +336,7 @@ def deployments() -> dict[str, Deployment]:
 
 
 NAMES = tuple(deployments())
-NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_taken_out)\([^"]*"(\w+)"'
+NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_announced_end)\([^"]*"(\w+)"'
 """Where actions get their names: some are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"

@@ -225,11 +225,11 @@ CALLS = (
     ("model.replication.forging", "while_it_is_answered", "1.0, halting"),
     ("model.replication.isr", "while_it_is_answered", "acks-0, one record"),
     ("model.replication.isr", "note_unserved", "tombstones"),
-    ("model.replication.reassigning", "note_outage_of_brokers", "deleted unread"),
-    ("model.replication.reassigning", "note_unserved", "tombstones"),
-    ("model.replication.taken_out", "while_it_takes_part", "acks-0, one record"),
-    ("model.replication.taken_out", "note_outage_of_brokers", "deleted unread"),
-    ("model.replication.taken_out", "note_unserved", "tombstones"),
+    ("model.replication.moving_replicas", "note_outage_of_brokers", "deleted unread"),
+    ("model.replication.moving_replicas", "note_unserved", "tombstones"),
+    ("model.replication.announced_ends", "while_it_takes_part", "acks-0, one record"),
+    ("model.replication.announced_ends", "note_outage_of_brokers", "deleted unread"),
+    ("model.replication.announced_ends", "note_unserved", "tombstones"),
     ("model.transactions.forgetting", "note_disturbance", "transactions of version 2 that are forgotten"),
 )
 """Module, a function that its actions call, and a deployment in which that is noticed."""

@@ -24,7 +24,7 @@ from model.state.taking_part import while_it_takes_part
 from model.state.wording import membership
 
 
-def _taken_out(
+def _announced_end(
     pipeline: Pipeline,
     replica: Replica,
     name: str,
@@ -67,7 +67,7 @@ def _taken_out(
 def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     """Let a broker ask to stop: it leaves the ISR where others are in it, and another one leads (6.2 I5, 6.3 E6)."""
     why = f"{replica.name} is to be stopped"
-    return _taken_out(
+    return _announced_end(
         pipeline,
         replica,
         "begin_shutdown",
@@ -112,7 +112,7 @@ def fail_log_dir(pipeline: Pipeline, replica: Replica, checkpoint: Checkpoint) -
     why = f"the log directory of {replica.name} fails"
     effect = die(pipeline, replica)
     disconnect(pipeline, effect, replica)
-    return _taken_out(
+    return _announced_end(
         pipeline,
         replica,
         "fail_log_dir",
