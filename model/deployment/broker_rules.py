@@ -32,6 +32,9 @@ TOPIC_KEYS = (
 )
 """The topic settings that these rules read: their values must be known."""
 
+FOLLOWER_BYTES = "replica.fetch.min.bytes"
+"""The setting for the bytes for which a follower's fetch waits, up to its longest wait."""
+
 BROKER_KEYS = (
     "default.replication.factor",
     "min.insync.replicas",
@@ -54,6 +57,7 @@ BROKER_KEYS = (
     "eligible.leader.replicas.enable",
     "zookeeper.connect",
     "process.roles",
+    FOLLOWER_BYTES,
 )
 """The broker settings that these rules read: their values must be known."""
 
@@ -80,16 +84,26 @@ RETENTION_UNITS = {"log.retention.minutes": 60_000, "log.retention.hours": 3_600
 
 
 @dataclass(frozen=True)
-class BrokerValues:
-    """The topic's effective settings on its brokers. ``overridden``: broker settings that a topic setting outranks."""
+class BrokerSettings:
+    """The effective settings of topic and brokers on which the model depends.
+
+    :class:`~model.deployment.cluster.Cluster` inherits these fields.
+    """
 
     replicas: int
-    min_insync_replicas: int
-    eligible_leader_replicas: bool
-    unclean_leader_election: bool
-    compaction: Compaction | None
-    flush_messages: int | None
-    deletes_for_size: bool
+    min_insync_replicas: int  # effective: capped at `replicas` from 3.7 on (semantics 2)
+    eligible_leader_replicas: bool  # ELR (KIP-966): replicas that left the ISR below min ISR can lead (6.3)
+    unclean_leader_election: bool  # as the release honours it (semantics 2: ignored in KRaft 3.3-3.8)
+    compaction: Compaction | None  # the topic's compaction; None if it is not compacted (semantics 10)
+    flush_messages: int | None  # force to disk after this many records; None = left to the operating system
+    deletes_for_size: bool  # records are also deleted when the log exceeds retention.bytes (10, D1)
+    followers_wait_for_bytes: bool  # replica.fetch.min.bytes is more than one
+
+
+@dataclass(frozen=True)
+class BrokerValues(BrokerSettings):
+    """The result of the rules. ``overridden``: broker settings that a topic setting outranks."""
+
     settings: tuple[Setting, ...]
     overridden: tuple[str, ...]
     notes: tuple[str, ...]
@@ -151,12 +165,14 @@ def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | N
         compaction=compaction,
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
         deletes_for_size=int(brokers.setting(_SIZE).value) >= 0 and _deletes(brokers),
+        followers_wait_for_bytes=broker.integer(FOLLOWER_BYTES) > 1,
         settings=(
             *(replicas, in_sync, unclean, flush, _retention(brokers)),
             *(() if brokers.given(_SIZE) is None else (brokers.setting(_SIZE),)),
             *_settings_of_compaction(brokers, compaction),
             leader_replicas,
             *(broker.setting(key) for key in timeouts),
+            *((broker.setting(FOLLOWER_BYTES),) if broker.has(FOLLOWER_BYTES) else ()),
         ),
         overridden=brokers.overridden(),
         notes=tuple(notes),

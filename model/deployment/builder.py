@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from model.deployment import (
     broker_rules,
@@ -17,7 +18,7 @@ from model.deployment.accepting import accept, components_of
 from model.deployment.application import Application
 from model.deployment.assumptions import Assumed, read_application
 from model.deployment.bounds import read_bounds
-from model.deployment.broker_rules import BrokerValues, apply_broker_rules
+from model.deployment.broker_rules import BrokerSettings, BrokerValues, apply_broker_rules
 from model.deployment.budget import kinds_by_default, read_budget
 from model.deployment.choices import Commit, OffsetReset, Sink
 from model.deployment.clients import Client
@@ -28,7 +29,7 @@ from model.deployment.consumer_rules import ConsumerValues
 from model.deployment.deployment import Deployment
 from model.deployment.durations import DurationValues, read_durations
 from model.deployment.effective import Effective, Read
-from model.deployment.era import Era, era_of
+from model.deployment.era import Behaviour, Era, era_of
 from model.deployment.explored import Bounds
 from model.deployment.follower_reads import check_follower_reads, sent_to_followers
 from model.deployment.given import GivenDeployment
@@ -36,7 +37,6 @@ from model.deployment.group_rules import applies_offsets_late, rebalancing_of
 from model.deployment.hiding import printable, shown_value
 from model.deployment.libraries import library
 from model.deployment.listed import ignored_of, notes_of, settings_of
-from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.producer import Producer
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.profiles import intentions_of
@@ -46,6 +46,8 @@ from model.deployment.required_properties import read_required, requiring
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
 from model.faults import Fault
+
+_Record = TypeVar("_Record", BrokerSettings, Behaviour)
 
 
 def build(given: GivenDeployment) -> Deployment:
@@ -254,33 +256,18 @@ def _deployment(effective: Effective) -> Deployment:
 
 
 def _cluster(effective: Effective) -> Cluster:
-    read, era, broker = effective.read, effective.era, effective.broker
-    section = read.broker.section
+    read, zookeeper = effective.read, effective.era.zookeeper
     return Cluster(
+        **_values_of(BrokerSettings, effective.broker),
+        **_values_of(Behaviour, effective.era),
         kafka=read.components.kafka.full,
-        replicas=broker.replicas,
-        min_insync_replicas=broker.min_insync_replicas,
-        zookeeper=era.zookeeper,
-        high_watermark_needs_min_isr=era.high_watermark_needs_min_isr,
-        eligible_leader_replicas=broker.eligible_leader_replicas,
-        unclean_leader_election=broker.unclean_leader_election,
-        restart_before_fenced=era.restart_before_fenced,
-        old_fetches_count=era.old_fetches_count,
-        offsets_age_in_use=era.offsets_age_in_use,
-        loaded_offsets_expire=era.loaded_offsets_expire,
-        offsets_applied_late=applies_offsets_late(section, zookeeper=era.zookeeper),
-        fenced_may_join=era.fenced_may_join,
-        new_replica_suffices=era.new_replica_suffices,
-        copies_newer_epochs=era.copies_newer_epochs,
-        believes_any_fetch=era.believes_any_fetch,
-        truncation=era.truncation,
-        mends_of_2_0_1=era.mends_of_2_0_1,
-        reads_may_overrun=era.reads_may_overrun,
-        compaction=broker.compaction,
-        flush_messages=broker.flush_messages,
-        deletes_for_size=broker.deletes_for_size,
-        followers_wait_for_bytes=section.integer(FOLLOWER_BYTES) > 1,
+        offsets_applied_late=applies_offsets_late(read.broker.section, zookeeper=zookeeper),
     )
+
+
+def _values_of(kind: type[_Record], record: _Record) -> dict[str, Any]:
+    """Return the values of the fields that ``kind`` declares, without those of the record's own class."""
+    return {field.name: getattr(record, field.name) for field in fields(kind)}
 
 
 def _consumer_of(effective: Effective) -> Consumer:

@@ -75,44 +75,42 @@ KAFKA-9835)."""
 
 
 @dataclass(frozen=True)
-class Era:
-    """The behaviour of a release's brokers.
+class Behaviour:
+    """The behaviour of a release's brokers on which the model depends.
 
-    ``unclean_is_honoured``: ``unclean.leader.election.enable=true`` has an effect. ``restart_before_fenced``: a new
-    incarnation can register before the old one is fenced, and keeps its ISR seat. ``old_fetches_count``: fetches before
-    a replica's restart can still bring the replica into the ISR (before :data:`FORGETS_OLD_FETCHES`).
-    ``fenced_may_join``: a replica that is dead by then can still join the ISR (before KIP-841). ``mends_of_2_0_1``: the
-    brokers have the fixes of :data:`MENDED`.
-    ``reads_may_overrun``: a read can return an uncommitted record. ``offsets_age_in_use``: committed offsets expire by
-    the age of the commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: offsets expire as soon
-    as a coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: the high watermark does not advance
-    while the ISR is below min.insync.replicas. ``keeps_producer_ids``: the record format has producer ids, which
-    idempotence needs. ``new_replica_suffices``: a reassignment is complete as soon as the new replica is in sync
-    (before KAFKA-15665). ``copies_newer_epochs``: followers append records of an epoch that they do not know
-    (KAFKA-18723). ``checks_each_fetch``: leaders report the point of divergence at every fetch (KIP-595).
-    ``believes_any_fetch``: brokers do not check the right to fetch as a follower (CVE-2018-1288).
-    ``clients_know_epochs``: metadata contain leader epochs. ``positions_are_checked``: answers about the end
-    of an epoch contain leader epochs.
+    :class:`~model.deployment.cluster.Cluster` inherits these fields.
     """
 
-    zookeeper: bool
+    zookeeper: bool  # the brokers use ZooKeeper (to 3.9), not KRaft (from 3.3)
+    high_watermark_needs_min_isr: bool  # no advance while the ISR is below min ISR (from 3.7 on; semantics 2, R2)
+    restart_before_fenced: bool  # 3.3-3.9: a new incarnation can register before the old is fenced, and keep its seat
+    old_fetches_count: bool  # fetches before a replica's restart can bring it into the ISR (6.2, KIP-903)
+    new_replica_suffices: bool  # a new replica suffices to remove a moved one (KRaft before 3.8; 6.8, KAFKA-15665)
+    copies_newer_epochs: bool  # a follower copies epochs newer than its fetch (to 3.9.0, in 4.0.0; 6.1, KAFKA-18723)
+    believes_any_fetch: bool  # even a client's, in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
+    truncation: Truncation  # a follower's reconciliation of its log with a new leader's (semantics 8)
+    reads_may_overrun: bool  # a read can return a record above the high watermark (1.1 to 2.5.0; 6.1, KAFKA-9835)
+    mends_of_2_0_1: bool  # of followers and of leaders' answers, the fixes of MENDED (semantics 8)
+    offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
+    loaded_offsets_expire: bool  # offsets that a coordinator has loaded expire at once (2.1; 12, KAFKA-8069)
+    fenced_may_join: bool  # a replica that the controller has lost can join the ISR (before 3.3; 6.2, KIP-841)
+
+
+@dataclass(frozen=True)
+class Era(Behaviour):
+    """The behaviour of a release's brokers, with what only other rules ask for.
+
+    ``unclean_is_honoured``: ``unclean.leader.election.enable=true`` has an effect. ``keeps_producer_ids``: the record
+    format has producer ids, which idempotence needs. ``checks_each_fetch``: leaders report the point of divergence at
+    every fetch (KIP-595). ``clients_know_epochs``: metadata contain leader epochs. ``positions_are_checked``: answers
+    about the end of an epoch contain leader epochs.
+    """
+
     unclean_is_honoured: bool
-    restart_before_fenced: bool
-    old_fetches_count: bool
-    offsets_age_in_use: bool
-    loaded_offsets_expire: bool
-    fenced_may_join: bool
-    truncation: Truncation
-    mends_of_2_0_1: bool
-    reads_may_overrun: bool
     clients_know_epochs: bool
     positions_are_checked: bool
-    high_watermark_needs_min_isr: bool
     keeps_producer_ids: bool
-    new_replica_suffices: bool
-    copies_newer_epochs: bool
     checks_each_fetch: bool
-    believes_any_fetch: bool
 
 
 def era_of(broker: Section, topic: Section) -> Era:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from importlib import import_module
 
-from model.deployment import (
-    aiokafka,
-    consumer_rules,
-    franz_go,
-    kafka_go,
-    kafka_python,
-    kafkajs,
-    librdkafka,
-    producer_rules,
-    sarama,
-)
+from model.deployment import consumer_rules, producer_rules
+from model.deployment.defaults import TABLES
 from model.deployment.library import Library
 from model.deployment.release import JAVA, NEWEST, OLDEST, Release
 from model.deployment.values import CONFIG_EXCEPTION
 
-_MODULES = (librdkafka, sarama, franz_go, kafka_python, aiokafka, kafkajs, kafka_go)
-LIBRARIES: Mapping[str, Library] = {one.LIBRARY.name: one.LIBRARY for one in _MODULES}
-"""The client libraries besides Kafka's own."""
+
+def _named(table: str) -> Library:
+    """Return the library of a table: the module of the same name has its rules."""
+    module = import_module(f"model.deployment.{table.replace('-', '_')}")
+    found: Library = module.LIBRARY
+    return found
+
+
+LIBRARIES: Mapping[str, Library] = {
+    one.name: one for one in (_named(path.stem) for path in sorted((TABLES / "clients").glob("*.csv")))
+}
+"""The client libraries besides Kafka's own, in alphabetical order: one for each table in ``tables/clients``."""
 
 
 def library(name: str, kafka: Release) -> Library:

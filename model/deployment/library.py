@@ -1,7 +1,7 @@
 """The definition of a client library: its releases, the settings that its rules read, the rules, and its durations.
 
-A library's defaults are a table of its own (``tables/clients/``); the rest is a module of its own. Only the list in
-``libraries.py`` names the module.
+A library's defaults are a table of its own (``tables/clients/``); the rest is a module with the name of the table, by
+which ``libraries.py`` finds the module.
 """
 
 from __future__ import annotations

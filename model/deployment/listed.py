@@ -16,7 +16,6 @@ from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR
 from model.deployment.given import GivenClient, GivenDeployment, complaint
 from model.deployment.known_keys import MISPLACED, is_misspelt
-from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.setting import Ignored, Origin, Setting
@@ -35,7 +34,7 @@ def settings_of(effective: Effective) -> tuple[Setting, ...]:
         Setting("broker", "release", str(components.kafka), given.kafka.origin),
         *effective.broker.settings,
         *settings_of_era(broker, topic),
-        *_said(broker, FOLLOWER_BYTES, *group_rules.KEYS),
+        *_said(broker, *group_rules.KEYS),
         *(_said(broker, SELECTOR) if effective.from_followers is not None else ()),
         *(transaction_rules.settings_of(broker) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),

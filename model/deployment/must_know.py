@@ -10,10 +10,7 @@ from model.deployment.follower_reads import SELECTOR
 from model.deployment.libraries import LIBRARIES
 from model.deployment.release import JAVA
 
-FOLLOWER_BYTES = "replica.fetch.min.bytes"
-"""The setting for the bytes for which a follower's fetch waits, up to its longest wait."""
-
-OF_BROKERS = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, SELECTOR, *group_rules.KEYS, *transaction_rules.KEYS)
+OF_BROKERS = (*broker_rules.BROKER_KEYS, SELECTOR, *group_rules.KEYS, *transaction_rules.KEYS)
 """The broker settings that rules read."""
 
 

@@ -5,31 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment import read_properties
-from model.deployment.application import Application
-from model.deployment.choices import (
-    Acks,
-    Commit,
-    Group,
-    OffsetReset,
-    OnProcessingError,
-    OnRestart,
-    OnSendError,
-    OnStop,
-    Processing,
-    ProducerId,
-    Sends,
-    Sink,
-)
-from model.deployment.cluster import Cluster
-from model.deployment.compaction import Keys
-from model.deployment.consumer import Consumer
-from model.deployment.deployment import Deployment
+from model.deployment.choices import Acks, OffsetReset, OnSendError
 from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.producer import Producer
-from model.deployment.rebalancing import IN_ORDER
-from model.deployment.sender import OF_JAVA
 from model.deployment.setting import Ignored, Origin, Setting
-from model.deployment.truncation import Truncation
 from properties.verdict import (
     Change,
     Coverage,
@@ -55,72 +33,16 @@ SETTINGS = (
     Setting("application", "processing", "poll-thread", Origin("assumption")),
 )
 
-DEPLOYMENT = Deployment(
+_READ = read_properties(kafka="4.0", assume={"replicas": "3"})
+DEPLOYMENT = replace(
+    _READ,
     name="orders",
-    cluster=Cluster(
-        kafka=(4, 0, 0),
-        replicas=3,
-        min_insync_replicas=1,
-        high_watermark_needs_min_isr=True,
-        zookeeper=False,
-        old_fetches_count=False,
-        offsets_age_in_use=False,
-        offsets_applied_late=False,
-        loaded_offsets_expire=False,
-        fenced_may_join=False,
-        truncation=Truncation.FENCED,
-        mends_of_2_0_1=True,
-        new_replica_suffices=False,
-        copies_newer_epochs=False,
-        believes_any_fetch=False,
-        reads_may_overrun=False,
-        eligible_leader_replicas=False,
-        unclean_leader_election=False,
-        restart_before_fenced=False,
-        compaction=None,
-        flush_messages=None,
-        deletes_for_size=False,
-        followers_wait_for_bytes=False,
-    ),
-    client="java 4.0",
-    consumer=Consumer(
-        knows_epochs=True,
-        checks_epochs=True,
-        checks_starts=True,
-        waits_beyond_end=False,
-        rebalancing=IN_ORDER,
-        offset_reset=OffsetReset.EARLIEST,
-        max_poll_records=500,
-        connects=4,
-        commits_on_timer=True,
-        waits_for_bytes=False,
-    ),
-    producer=Producer(
-        sender=OF_JAVA,
-        acks=Acks.LEADER,
-        retries=2147483647,
-        idempotence=False,
-        sequencing=None,
-        expires_in_accumulator=False,
-        max_in_flight=5,
-        transactional=None,
-        connects=4,
-    ),
-    application=Application(
-        sends=Sends.ASYNC,
-        on_send_error=OnSendError.DROP,
-        on_restart=OnRestart.FORGET,
-        on_stop=OnStop.CLOSE,
-        producer_id=ProducerId.KNOWN,
-        keys=Keys.DELETED,
-        group=Group.ESTABLISHED,
-        commit=Commit.AUTO,
-        processing=Processing.POLL_THREAD,
-        on_processing_error=OnProcessingError.STOP,
-        sink=Sink.PLAIN,
-        late_results_count=False,
-    ),
-    durations=read_properties(kafka="4.0").durations,
+    given=None,
+    profile=None,
+    cluster=replace(_READ.cluster, copies_newer_epochs=False),
+    consumer=replace(_READ.consumer, offset_reset=OffsetReset.EARLIEST),
+    producer=replace(_READ.producer, acks=Acks.LEADER, idempotence=False),
+    application=replace(_READ.application, on_send_error=OnSendError.DROP),
     faults=FaultBudget(None, (("kill", 3), ("power-loss", 3), ("consumer-crash", 1))),
     bounds=Bounds(),
     require=("no-acked-loss", "no-skip"),

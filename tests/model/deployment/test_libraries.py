@@ -177,7 +177,7 @@ def test_the_protocol_of_each_release_of_sarama(release: Release, version: str) 
         ),
         (
             producer("kafka-node"),
-            "not modelled yet: the client 'kafka-node'; choose one of java, librdkafka, sarama",
+            "not modelled yet: the client 'kafka-node'; choose one of java, aiokafka, franz-go",
         ),
         (producer("franz-go", "TransactionalID: t"), "not modelled yet: transactions of franz-go"),
         (producer("franz-go", "DisableIdempotentWrite: true"), "not modelled yet: franz-go without idempotence"),

@@ -1,0 +1,74 @@
+"""The recipe "Add a setting of brokers", followed for a toy setting that stops the high watermark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.recipes.scratch import MOST_FILES, Scratch, copy_to, files_of
+
+LISTED = files_of("Add a setting of brokers")
+TEST = "tests/model/test_toy_setting.py"
+TESTED = """
+from dataclasses import replace
+
+from model.deployment import read_deployment
+from reports.guide.settings import meaning
+from scripts.write_guide import text_of
+from tests.checker.asking import assuming
+from tests.model.scripted import BOUNDS, Scenario
+
+
+def watermark(folder, value):
+    file = folder / "d.yaml"
+    broker = f"broker: {{toy.stops: {value}}}"
+    file.write_text(f'kafka: "4.0"\\ntopic: {{replicas: 2}}\\n{broker}\\nproducer: {{acks: "1"}}\\n')
+    run = Scenario(replace(assuming(read_deployment(file), (), 0), bounds=BOUNDS))
+    return run.produce(0, 1).replicate(2, 1).high_watermark(1)
+
+
+def test_effect(tmp_path):
+    assert watermark(tmp_path, "false") == 1
+    assert watermark(tmp_path, "true") == 0
+
+
+def test_help_and_documents_know_the_setting():
+    assert meaning("broker", "toy.stops")
+    assert "toy.stops" in text_of("sections")
+"""
+
+
+def add(scratch: Scratch) -> None:
+    """Add the setting ``toy.stops``."""
+    scratch.insert("model/deployment/tables/defaults.csv", "", "broker,toy.stops,0.10,,false,boolean,\n")
+    rules = "model/deployment/broker_rules.py"
+    scratch.insert(rules, "    FOLLOWER_BYTES,\n)", '    "toy.stops",\n')
+    scratch.insert(rules, "    followers_wait_for_bytes: bool", "    toy_stops: bool\n")
+    scratch.insert(rules, "        followers_wait_for_bytes=", '        toy_stops=broker.flag("toy.stops"),\n')
+    scratch.insert(
+        rules,
+        "            *(broker.setting(key) for key in timeouts),",
+        '            broker.setting("toy.stops"),\n',
+    )
+    effect = "    if pipeline.deployment.cluster.toy_stops:\n        advances = z3.BoolVal(False)\n"
+    scratch.insert("model/log/replica.py", "    effect[leader.high_watermark] = z3.If(advances", effect)
+    scratch.insert("reports/guide/tables/settings.csv", "", "broker,toy.stops,The high watermark stays where it is.\n")
+    scratch.insert("docs/semantics.md", "", "\n`toy.stops` keeps the high watermark where it is.\n")
+    scratch.write(TEST, TESTED)
+
+
+def test_the_listed_files_suffice(tmp_path: Path) -> None:
+    scratch = copy_to(tmp_path / "copy")
+    add(scratch)
+    assert scratch.follows(LISTED), (LISTED, scratch.touched)
+    assert len(LISTED) <= MOST_FILES
+    assert scratch.passes(TEST), scratch.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", LISTED)
+def test_every_listed_file_is_needed(place: str, tmp_path: Path) -> None:
+    scratch = copy_to(tmp_path / "copy", without=place)
+    add(scratch)
+    assert not scratch.passes(TEST)
