@@ -16,6 +16,7 @@ from model.deployment.defaults import choices_of, existence_of, history_of
 from model.deployment.errors import RefusedError
 from model.deployment.record_reader import read_record
 from properties.claims.claim import About, Answer, Case, Claim, Decision, History, SettingClaim
+from properties.claims.objections import objections_to
 
 MOST_STATES = 60_000_000
 """Largest number of states for a case; a case with more states is left undecided."""
@@ -47,7 +48,8 @@ def decide_all(claims: Sequence[Claim], stop: threading.Event | None = None) -> 
                 return
             answers[came[0]] = came[1]
         found = tuple(replace(answers[one], case=case) for one, case in zip(mine, claim.cases, strict=True))
-        yield Decision(claim, found, () if claim.setting is None else _history(claim.setting))
+        history = () if claim.setting is None else _history(claim.setting)
+        yield Decision(claim, found, history, objections=objections_to(claim, found))
 
 
 def answer(case: Case) -> Answer:

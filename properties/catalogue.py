@@ -5,10 +5,10 @@ from __future__ import annotations
 from model.deployment.required_properties import ASKED_BY_DEFAULT
 from model.state.pipeline import Pipeline
 from model.state.shared_terms import shared
-from properties import agreement, availability, duplication, loss, ordering, transactions
+from properties import agreement, answers, availability, duplication, loss, ordering, transactions
 from properties.property import Property
 
-FAMILIES = (loss, duplication, transactions, ordering, agreement, availability)
+FAMILIES = (loss, answers, duplication, transactions, ordering, agreement, availability)
 
 
 @shared

@@ -72,6 +72,8 @@ def why(decision: Decision) -> str:
         return _of_setting(claim.setting, decision.history)
     if not decision.answers:
         return f"no model decides it: {claim.missing}"
+    if decision.objections:
+        return "; ".join(decision.objections)
     if decision.outcome is Outcome.CONDITIONAL:
         right = "; ".join(answer.case.condition for answer in decision.when_true)
         wrong = "; ".join(f"{answer.case.condition} ({found(answer)})" for answer in decision.when_false)

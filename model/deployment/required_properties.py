@@ -23,6 +23,9 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "no-skip",
     "no-loss",
     "no-dropped-record",
+    "no-failed-send",
+    "no-stored-failure",
+    "enough-copies",
     "no-log-duplicate",
     "no-reprocessing",
     "exactly-once-effect",
@@ -38,10 +41,14 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
 )
 """Every property that can be required, in the order of reports."""
 
-TO_BE_NAMED = ("no-dropped-record", "no-gap")
+OF_ANSWERS = ("no-failed-send", "no-stored-failure", "enough-copies")
+"""Properties of what an acknowledgement or an error tells, which are checked only if they are required."""
+
+TO_BE_NAMED = ("no-dropped-record", *OF_ANSWERS, "no-gap")
 """Properties that are checked only by name, because they depend on the length of faults, which no configuration tells.
 
-They concern abandoned sends and the records after them. The user must name them, with durations of the environment.
+They concern abandoned sends, the records after them, and what the application is told. The user must name them, with
+durations of the environment.
 """
 
 OF_TRANSACTIONS = ("atomicity", "no-aborted-read", "no-hanging-transaction")
@@ -121,7 +128,7 @@ def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
                 name,
                 f"{what}needs transactions, but the producer has no transactional.id; set it, or remove this property",
             )
-        if text == "no-dropped-record" and transactional:
+        if text in ("no-dropped-record", *OF_ANSWERS) and transactional:
             where = name if name.origin.kind == "option" else replace(name, key=f"{name.key}: {text}")
             raise not_modelled(where, "N37", "the time that a transaction coordinator takes")
         check_property(name)

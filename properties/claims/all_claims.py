@@ -10,7 +10,10 @@
           with: {producer.acks: 1, faults: {kill: 1}}
 
 ``with`` is a record as in an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; the default is
-``three``). ``faults`` is short for ``assume.faults`` with the sum of the faults as total. Other keys replace ``cases``:
+``three``). ``faults`` is short for ``assume.faults`` with the sum of the faults as total, unless ``total`` is among
+them. ``also: "3.9"`` asks the case of this release of Kafka as well. ``excludes``, of a claim or a case, has what the
+sentence or the condition excludes, each with a reason; a reason alone excludes everything that is not asked
+(:mod:`properties.claims.objections`). Other keys replace ``cases``:
 ``default: {scope: ..., key: ..., value: ...}`` for a claim about a default, ``choices: {scope: ..., key: ...}`` for a
 claim about possible values, ``exists`` for a claim that a setting exists, ``follows`` for a claim about the effect of a
 setting on others, and ``missing: why`` for a claim that no model decides.
@@ -26,6 +29,7 @@ from typing import Any
 
 from model.input.input_error import InputError
 from properties.claims.claim import About, Case, Claim, SettingClaim
+from properties.claims.objections import EVERYTHING, RELEASES
 
 TABLES = Path(__file__).with_name("tables")
 PIPELINES = "pipelines.yaml"
@@ -35,6 +39,8 @@ USUAL = "three"
 """The pipeline of a case without a pipeline."""
 MOST_NEAR = 3
 """Largest number of ids that a message about an unknown id names."""
+RELEASE = "kafka"
+"""The key of the release of brokers and clients."""
 
 
 class UnknownClaimError(InputError):
@@ -100,18 +106,34 @@ def _pipelines() -> dict[str, Any]:
 def _claim(key: str, entry: Mapping[str, Any]) -> Claim:
     settings = [_setting(about, entry[about]) for about in About if about in entry]
     setting = settings[0] if settings else None
-    return Claim(key, entry["says"], tuple(_cases(entry.get("cases", ()))), setting, entry.get("missing", ""))
+    cases = tuple(_cases(entry.get("cases", ()), _excluded(entry)))
+    return Claim(key, entry["says"], cases, setting, entry.get("missing", ""))
 
 
 def _setting(about: About, entry: Mapping[str, Any]) -> SettingClaim:
     return SettingClaim(about=about, **{**entry, "keys": tuple(entry.get("keys", ()))})
 
 
-def _cases(entries: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
+def _excluded(entry: Mapping[str, Any]) -> Mapping[str, str]:
+    said = entry.get("excludes", {})
+    return {EVERYTHING: said} if isinstance(said, str) else said
+
+
+def _cases(entries: Sequence[Mapping[str, Any]], excluded: Mapping[str, str]) -> Iterator[Case]:
     for entry in entries:
         holds = "holds" in entry
-        asked = {**_pipelines()[entry.get("pipeline", USUAL)], **entry.get("with", {})}
+        given = entry.get("with", {})
+        asked = {**_pipelines()[entry.get("pipeline", USUAL)], **given}
         faults = asked.pop("faults", {})
         assert isinstance(faults, dict)
         asked["assume.faults"] = {"total": sum(faults.values()), **faults}
-        yield Case(entry["holds"] if holds else entry["fails"], holds, entry.get("if", ""), asked)
+        condition, excludes = entry.get("if", ""), {**excluded, **_excluded(entry)}
+        if RELEASE in given:
+            excludes = {RELEASES: "the case names its release", **excludes}
+        prop = entry["holds"] if holds else entry["fails"]
+        of_usual = f"Kafka {asked[RELEASE]}" if "also" in entry and not condition else condition
+        yield Case(prop, holds, of_usual, asked, excludes)
+        if "also" in entry:
+            release = entry["also"]
+            of_other = f"{condition}, Kafka {release}" if condition else f"Kafka {release}"
+            yield Case(prop, holds, of_other, {**asked, RELEASE: release}, excludes)

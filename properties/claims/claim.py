@@ -15,13 +15,15 @@ class Case:
     """The meaning of a claim in one deployment: ``property`` holds, or can be violated.
 
     ``condition``: the condition of this deployment that the claim does not state, in words, or ``""``. ``asked``: the
-    deployment as a record of an inventory (:mod:`model.deployment.record_reader`).
+    deployment as a record of an inventory (:mod:`model.deployment.record_reader`). ``excludes``: what the sentence or
+    the condition excludes, with the reason (:mod:`properties.claims.objections`).
     """
 
     property: str
     holds: bool
     condition: str
     asked: Mapping[str, object]
+    excludes: Mapping[str, str] = field(default_factory=dict)
 
 
 class About(StrEnum):
@@ -110,18 +112,22 @@ class History:
 
 @dataclass(frozen=True)
 class Decision:
-    """The outcome of a claim with its evidence: ``answers`` for its cases, or the ``history`` of a setting."""
+    """The outcome of a claim with its evidence: ``answers`` for its cases, or the ``history`` of a setting.
+
+    ``objections``: sentences on what the evidence leaves out (:mod:`properties.claims.objections`).
+    """
 
     claim: Claim
     answers: tuple[Answer, ...] = ()
     history: tuple[History, ...] = ()
+    objections: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome, computed from the evidence alone."""
+        """The outcome, computed from the evidence alone; undecided while something speaks against the evidence."""
         if self.claim.setting is not None:
             return Outcome.SETTING
-        if not self.answers or not all(answer.is_decided for answer in self.answers):
+        if not self.answers or not all(answer.is_decided for answer in self.answers) or self.objections:
             return Outcome.UNDECIDED
         agreeing = sum(answer.agrees for answer in self.answers)
         if agreeing == len(self.answers):

@@ -1,4 +1,4 @@
-"""The recipe "Add a client library", followed for a toy library: kafka-go with another default and a rule of its own."""
+"""The recipe "Add a client library", followed for a toy library: kafka-go with another default and a rule."""
 
 from __future__ import annotations
 

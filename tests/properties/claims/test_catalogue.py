@@ -43,7 +43,7 @@ def test_no_two_cases_of_a_claim_are_the_same() -> None:
 
 def test_tables_hold_no_answers() -> None:
     for table in (*TABLES.glob("*.yaml"), INCIDENTS):
-        text = table.read_text(encoding="utf-8")
+        text = table.read_text(encoding="utf-8").replace("forward-unconfirmed", "")  # a value of a setting
         assert not any(f"{outcome}" in text for outcome in (Outcome.CONFIRMED, Outcome.REFUTED, "violated"))
 
 

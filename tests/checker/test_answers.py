@@ -1,0 +1,64 @@
+"""Properties of answers: what an acknowledgement or an error tells the application."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import verdict_on
+from model.deployment.errors import DeploymentError
+from model.deployment.record_reader import read_record
+from properties.verdict import Status, Verdict
+
+PIPELINE = {
+    "kafka": "4.0",
+    "topic.replicas": 2,
+    "topic.min.insync.replicas": 2,
+    "producer.acks": "all",
+    "consumer.group.id": "orders",
+    "bounds.records": 1,
+}
+
+
+def asked(prop: str, faults: dict[str, int], **others: object) -> Verdict:
+    given = {
+        **PIPELINE,
+        **{key.replace("__", "."): value for key, value in others.items()},
+        "assume.faults": {"total": sum(faults.values()), **faults},
+        "require": [prop],
+    }
+    return verdict_on(prop, read_record(given, name=prop, file="test", line=1), Budget(threads=1))
+
+
+def test_the_lone_leader_acknowledges_with_one_copy_only_where_one_is_enough() -> None:
+    down = {"kill": 1}
+    assert asked("no-failed-send", down, topic__min__insync__replicas=1).status is Status.HOLDS
+    refused = asked("no-failed-send", down)
+    assert refused.cut_sets == ((("kill", 1),),)
+    assert refused.traces[0].failure == "the send of record 1 failed, and nobody sends it again"
+
+
+def test_acks_1_acknowledges_with_fewer_copies() -> None:
+    assert asked("enough-copies", {"slow-follower": 1}).status is Status.HOLDS
+    found = asked("enough-copies", {"slow-follower": 1}, producer__acks=1)
+    assert found.cut_sets == ((),)
+    assert "only broker 1 has the record" in found.traces[0].failure
+
+
+def test_a_replica_that_forgets_counts_no_longer() -> None:
+    assert asked("enough-copies", {"power-loss": 1}).cut_sets == ((("power-loss", 1),),)
+
+
+def test_an_error_does_not_tell_that_nothing_was_stored() -> None:
+    no_retry = {"producer__retries": 0, "producer__enable__idempotence": False}
+    assert asked("no-stored-failure", {"lost-response": 1}, **no_retry).cut_sets == ((("lost-response", 1),),)
+    assert asked("no-stored-failure", {"lost-request": 1}, **no_retry).status is Status.HOLDS
+
+
+def test_without_a_small_isr_a_pass_is_vacuous() -> None:
+    assert asked("enough-copies", {}).status is Status.VACUOUS
+
+
+def test_transactions_are_refused() -> None:
+    with pytest.raises(DeploymentError, match="not modelled yet"):
+        asked("no-failed-send", {}, producer__transactional__id="orders")
