@@ -45,8 +45,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.POWER_LOSS: "a broker's machine loses power; records that were not forced to disk may be lost",
     Fault.DISK_LOSS: "a broker dies and its disk is replaced by an empty one",
     Fault.CUT_OFF: "a broker cannot reach the controller, but still serves clients and followers",
-    Fault.CONTROLLER_STALL: "the controller stalls just after it takes up a broker's registration: the broker's old "
-    "session ends, and the broker is not fenced (Kafka 3.3 to 3.9)",
+    Fault.CONTROLLER_STALL: "the controller stalls as it registers a broker, which is not fenced (Kafka 3.3 to 3.9)",
     Fault.SLOW_FOLLOWER: "a follower stops fetching for a while and may be removed from the ISR",
     Fault.FORGED_FETCH: "a client sends a fetch in the name of a follower, and the leader believes it",
     Fault.LATE_ANSWER: "a leader's answer to a follower's fetch is so late that the leader's log has changed since",
