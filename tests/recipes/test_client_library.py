@@ -20,7 +20,7 @@ from model.deployment import kafka_go
 def producer(section):
     """Return the effective settings of the producer, which has one attempt at most."""
     if section.integer(kafka_go.ATTEMPTS) > 1:
-        raise section.refused(kafka_go.ATTEMPTS, "a panic", "must be 1", "Y01")
+        raise section.refused(kafka_go.ATTEMPTS, "a panic", "must be 1", "TOY01")
     return kafka_go.producer(section)
 
 
@@ -43,13 +43,13 @@ def read(folder, more=""):
 def test_defaults_and_rule(tmp_path):
     deployment = read(tmp_path)
     assert (deployment.producer.retries, deployment.producer.acks.value) == (0, "all")
-    with pytest.raises(DeploymentError, match="Y01"):
+    with pytest.raises(DeploymentError, match="TOY01"):
         read(tmp_path, ", MaxAttempts: 3")
 
 
 def test_help_and_documents_know_the_library():
     assert meaning("toy producer", "MaxAttempts")
-    assert "Y01," in text_of("rules")
+    assert "TOY01," in text_of("rules")
     assert "Toy clients" in text_of("sections")
 """
 
@@ -66,7 +66,7 @@ def add(scratch: Scratch) -> None:
     scratch.write("model/deployment/toy.py", RULES)
     scratch.insert("reports/guide/tables/settings.csv", "", "toy producer,MaxAttempts,The number of attempts.\n")
     scratch.insert("docs/semantics.md", "", "\n### Toy clients\n\nThe client `acks` as kafka-go does.\n")
-    rule = "| rule Y01 | all | `MaxAttempts` above 1 | panics |\n"
+    rule = "| rule TOY01 | all | `MaxAttempts` above 1 | panics |\n"
     scratch.insert("docs/client-rules.md", "| rule G01 ", rule)
     scratch.write(TEST, TESTED)
 
