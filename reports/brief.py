@@ -104,7 +104,9 @@ class Answer:
         if self.most is None:
             yield from (line for text in told for line in text)
             return
-        yield from lines.first_of(told, self.most, options.max_width)
+        shown = lines.first_of(told, self.most, options.max_width)
+        headings = {f"{self._heading(group)}:" for group in grouped(self.happenings)}
+        yield from shown[:-1] if shown and shown[-1].plain in headings else shown
         if sum(map(len, told)) > self.most:
             yield Text("  more: --details", style="dim")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache, lru_cache
 
+from model.deployment.clients import aliases
 from model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
 from model.deployment.errors import DeploymentError, RefusedError, UnknownKeyError
 from model.deployment.given import Given, complaint
@@ -62,10 +63,18 @@ def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) 
     if other is not None and (is_known(others, key) or names_key(other, key)):
         return MISPLACED.format(owner=other, scope=scope)
     whose = "" if section.library == JAVA else f" of {section.library}"
-    error = unknown(given, f"unknown {scope} setting{whose}", known_keys(table), scope)
+    error = unknown(given, f"unknown {scope} setting{whose}", _names_in(table, section.library), scope)
     if not as_found:
         raise error
     return _as_found(section, error)
+
+
+@cache
+def _names_in(table: str, library: str) -> tuple[str, ...]:
+    """Return the known settings of a table, and the other names that the library reads them by."""
+    known = known_keys(table)
+    others = {key for (client, key), instead in aliases().items() if client == library and instead in known}
+    return (*known, *sorted(others.difference(known)))
 
 
 def _as_found(section: Section, error: DeploymentError) -> str:
@@ -99,10 +108,12 @@ def _hint(scope: str, key: str, choices: tuple[str, ...]) -> str:
         return named
     if len(key) > 100:
         return ""
-    for choice in choices:
-        if key.endswith("." + choice):
-            return f"{MEANT} {choice}, without {printable(key.removesuffix(choice))!r}?"
     close = get_close_matches(key.lower().replace("_", ".") if scope else key, choices, n=1, cutoff=0.6)
+    misspelt = close[0] if close and _likeness(key, close[0]) >= NEAR else ""
+    for choice in choices:
+        # A misspelt name can end in the name of another setting: request.requird.acks ends in acks.
+        if key.endswith("." + choice) and misspelt in ("", choice):
+            return f"{MEANT} {choice}, without {printable(key.removesuffix(choice))!r}?"
     return _near_elsewhere(scope, key, close[0] if close else "") or (f"{MEANT} {close[0]}?" if close else "")
 
 

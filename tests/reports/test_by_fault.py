@@ -15,7 +15,7 @@ from model.deployment.known_keys import GOES_ON
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
-from reports.brief import first_notes, most_telling, reasons
+from reports.brief import Answer, first_notes, most_telling, reasons
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
 from reports.lines import first_of, wrapped
 from reports.story import tellings
@@ -215,3 +215,23 @@ def test_what_nobody_computed_is_said_to_be_so() -> None:
     elsewhere = replace(samples.DEPLOYMENT, client="java 1.1")
     (told,) = grouped(by_fault(elsewhere, replace(samples.RESULT, verdicts=(one,))))
     assert told.heading == "Required properties that can fail; whether settings prevent this was not computed"
+
+
+def test_no_heading_is_the_last_line_of_an_answer_that_is_cut() -> None:
+    """Of two groups as many lines are printed as fit; the second heading is printed with an entry, or not at all."""
+    verdicts = (
+        violated("no-acked-loss", (("kill", 1),), (("power-loss", 1),), required=True),
+        violated("no-reprocessing", (("consumer-crash", 1),)),
+        violated("log-order", CRASH),
+    )
+    written = []
+    for above in range(12):
+        out = console(io.StringIO())
+        out.width = 60
+        answer = Answer(samples.DEPLOYMENT, replace(samples.RESULT, verdicts=verdicts), "proofka repair", above)
+        with out.capture() as captured:
+            out.print(answer)
+        told = [line for line in captured.get().splitlines() if not line.startswith("  more: ")]
+        written.append(len(told))
+        assert told[-1].startswith(" "), told
+    assert len(set(written)) > 1

@@ -218,6 +218,8 @@ def test_the_protocol_of_each_release_of_sarama(release: Release, version: str) 
         (producer("librdkafka", version="0.9"), "unknown release of librdkafka"),
         (producer("sarama", version="latest"), "known releases are 1.19 to 1.60"),
         (producer("librdkafka", "retires: 3"), "unknown producer setting of librdkafka; did you mean retries?"),
+        (producer("librdkafka", "request.requird.acks: 1"), "did you mean request.required.acks?"),
+        (producer("sarama", "request.requird.acks: 1"), "unknown producer setting of sarama"),
         (
             producer("librdkafka", "acks: 1; request.required.acks: 1"),
             "is another name of acks, which is also set; keep one",
