@@ -239,7 +239,7 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
     return replace(
         made,
         name=deployment.name,
-        faults=deployment.faults,
+        faults=deployment.faults.of_release(made.faults),
         require=deployment.require,
         profile=deployment.profile,
     )

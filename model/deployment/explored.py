@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from model.faults import ONCE, Fault
+from model.faults import OF_SOME_RELEASES, ONCE, Fault
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,12 @@ class FaultBudget:
         counts, most = dict(faults), dict(self.at_most)
         few = self.total is None or sum(counts.values()) <= self.total
         return few and all(count <= most.get(kind, 0) for kind, count in counts.items())
+
+    def of_release(self, release: FaultBudget) -> FaultBudget:
+        """Return these faults without those kinds that only some releases suffer and that ``release`` lacks."""
+        lacking = OF_SOME_RELEASES - {Fault(kind) for kind, _ in release.at_most}
+        left = tuple((kind, most) for kind, most in self.at_most if kind not in lacking)
+        return replace(self, at_most=left, any_number=tuple(kind for kind in self.any_number if kind not in lacking))
 
     def up_to(self, total: int | None) -> FaultBudget:
         """Return the same kinds with another total of faults; None: no total."""

@@ -67,7 +67,9 @@ def built_of(said: Mapping[Place, Setting], faults_of: Deployment) -> Deployment
         bounds=sections.get("bounds", {}),
         as_found=True,
     )
-    return replace(build(given), faults=faults_of.faults, require=faults_of.require, profile=faults_of.profile)
+    built = build(given)
+    faults = faults_of.faults.of_release(built.faults)
+    return replace(built, faults=faults, require=faults_of.require, profile=faults_of.profile)
 
 
 def changed_places(old: Mapping[Place, Setting], new: Mapping[Place, Setting]) -> tuple[Place, ...]:

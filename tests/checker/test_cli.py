@@ -100,7 +100,7 @@ def test_check_prints_the_table_and_the_traces(checked: Callable[[Result], None]
 
 def test_quiet_says_why_where_that_is_asked(checked: Callable[[Result], None], monkeypatch: pytest.MonkeyPatch) -> None:
     checked(samples.RESULT)
-    monkeypatch.setattr(checking, "_with_preventions", lambda _, found: replace(found, preventions=()))
+    monkeypatch.setattr(checking, "with_preventions", lambda _, found: replace(found, preventions=()))
     told = proofka("check", "orders.yaml", "--quiet", "--explain").stdout.splitlines()
     assert told[0].startswith("No: ")
     assert told[told.index("Why") + 1].startswith("  no-acked-loss (")

@@ -118,7 +118,7 @@ def completed(shell: str, words: str) -> list[str]:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete(shell: str) -> None:
-    assert set(completed(shell, "proofka check --require no-s")) == {"no-skip", "no-silent-loss"}
+    assert set(completed(shell, "proofka check --require no-s")) == {"no-skip", "no-silent-loss", "no-stored-failure"}
 
 
 @pytest.mark.parametrize(

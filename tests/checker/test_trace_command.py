@@ -165,6 +165,6 @@ def test_the_command_for_more_steps_tells_them_of_files_named_by_options(tmp_pat
     topic = tmp_path / "topic.properties"
     topic.write_text("replication.factor=3\n", encoding="utf-8")
     words = ["check", "--kafka", "3.9", "--topic", str(topic), "--faults", "1", "--more", "0"]
-    first = CliRunner().invoke(app, [*words, "--require", "no-loss"]).stdout
+    first = CliRunner().invoke(app, [*words, "--require", "no-reprocessing"]).stdout
     line = next(line for line in first.splitlines() if line.startswith("... more steps: proofka "))
     assert line.startswith("... more steps: proofka check --all-traces --kafka 3.9 --topic ")
