@@ -235,7 +235,7 @@ def test_which_verdicts_are_worth_deepening(found: dict[str, Verdict]) -> None:
     assert not plain & violated
 
 
-def test_what_covers_less_is_not_adopted(found: dict[str, Verdict]) -> None:
+def test_a_result_that_covers_less_is_not_adopted(found: dict[str, Verdict]) -> None:
     base = next(one for one in found.values() if one.status is Status.HOLDS)
     one = replace(base, coverage=replace(base.coverage, complete_to=1, stopped=None))
     none = replace(base, coverage=replace(base.coverage, complete_to=0, stopped="time"))

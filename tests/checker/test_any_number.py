@@ -192,7 +192,7 @@ def test_budgets_are_read(tmp_path: Path, faults: str, total: int | None, any_nu
 
 
 @pytest.mark.parametrize("faults", ["many", "{kill: many}", "{total: -1}"])
-def test_what_is_no_budget_is_refused(tmp_path: Path, faults: str) -> None:
+def test_an_invalid_budget_is_refused(tmp_path: Path, faults: str) -> None:
     with pytest.raises(DeploymentError):
         two_brokers(tmp_path, faults)
 

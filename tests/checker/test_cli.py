@@ -382,7 +382,7 @@ def test_what_is_no_size(text: str) -> None:
         options._bytes(text)
 
 
-def test_what_is_not_modelled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behaviour_outside_the_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Source) -> None:
         raise NotModelledError("transactions\nreally", "N27", file="orders.yaml", line=3, key="x\x1b[31m")
 

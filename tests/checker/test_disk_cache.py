@@ -126,7 +126,7 @@ def test_an_entry_that_others_may_write_is_not_used(folder: Path, caplog: pytest
     assert entry.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_is_written_is_for_this_user_alone(folder: Path) -> None:
+def test_written_files_are_readable_by_their_user_only(folder: Path) -> None:
     made()
     assert folder.stat().st_mode & 0o777 == 0o700
     assert entries(folder)[0].stat().st_mode & 0o777 == 0o600
@@ -200,7 +200,7 @@ def test_the_oldest_used_go_first(tmp_path: Path) -> None:
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 40_000
 
 
-def test_what_a_killed_process_left_goes(tmp_path: Path) -> None:
+def test_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path)
     old, new = tmp_path / "a-1-1.new", tmp_path / "b-2-2.new"
     for file in (old, new):

@@ -50,7 +50,7 @@ def test_a_name_that_is_none_is_refused_with_the_list() -> None:
     assert "--fail-on no-los: unknown property; choose from no-acked-loss, " in said
 
 
-def test_what_nobody_asks_about_is_refused() -> None:
+def test_a_property_that_is_not_checked_is_refused() -> None:
     status, said = ended(ACKS_1, "--fail-on", "no-dropped-record")
     assert status == EXIT_BAD_INPUT
     assert "add --require no-dropped-record" in said

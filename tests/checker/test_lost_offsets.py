@@ -59,7 +59,7 @@ def test_a_group_that_began_anew_never_finds_an_older_commit() -> None:
     assert kept & {str(action) for action in new.model.system.actions} == {"lose_offsets(kept=0)"}
 
 
-def test_what_nobody_committed_cannot_be_lost() -> None:
+def test_offsets_that_were_never_committed_cannot_be_lost() -> None:
     run = scenario("manual-commit-plain-sink", offset_reset=OffsetReset.EARLIEST).do("crash_consumer")
     assert not run.can("lose_offsets", kept=1)
     run.do("lose_offsets", kept=0)

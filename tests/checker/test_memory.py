@@ -119,7 +119,7 @@ def read_one(sink: Sink) -> Scenario:
     return run.do("acknowledge", batch=0, leader=1).do("poll", leader=1, count=1)
 
 
-def test_what_was_saved_and_not_committed_is_counted_twice() -> None:
+def test_saved_but_uncommitted_results_are_counted_twice() -> None:
     run = read_one(Sink.SNAPSHOTS).do("save_memory").do("crash_consumer")
     assert not run.can("save_memory")
     run.do("restart_consumer", committed_all=0, finished=0)
@@ -128,7 +128,7 @@ def test_what_was_saved_and_not_committed_is_counted_twice() -> None:
     assert violated(run) == (True, "the effect of record 1 happened more than once")
 
 
-def test_what_was_committed_and_not_saved_is_lost() -> None:
+def test_committed_but_unsaved_results_are_lost() -> None:
     run = read_one(Sink.SNAPSHOTS).do("crash_consumer").do("restart_consumer", committed_all=1, finished=0)
     why = "was in the memory of a consumer that ended, and the group does not read the record again"
     assert violated(run) == (True, f"the effect of record 1 {why}")

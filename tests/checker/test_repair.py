@@ -117,7 +117,7 @@ def test_the_repair_is_the_cheapest_of_all_sets_of_changes(monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_what_cannot_all_hold_is_a_front(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_properties_that_cannot_all_hold_give_a_front(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sending again after a restart stores a record twice; not doing so loses it."""
     found = search(asking(monkeypatch, deployment().require)).repairs()
     assert found.found
@@ -277,7 +277,7 @@ def test_where_no_likely_change_is_offered_the_search_finds_the_repair(monkeypat
     assert found.whole[0].needed
 
 
-def test_what_was_not_decided_before_must_not_be_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_property_undecided_before_must_not_be_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is skipped where nothing is processed: that pass stays vacuous, and is not called more."""
     found = search(asking(monkeypatch, ("no-acked-loss", "no-skip"))).repairs(most=1)
     (repair,) = found.whole
@@ -300,7 +300,7 @@ def test_what_would_have_prevented_a_violation() -> None:
         assert one.cut_set not in verdict.cut_sets
 
 
-def test_what_there_was_no_time_for_is_not_decided() -> None:
+def test_properties_beyond_the_time_limit_are_undecided() -> None:
     """Nothing is said not to prevent it either, but where the trace that is known is possible with the change."""
     acks, restart = (next(c for c in few(deployment()) if str(c) == words) for words in (FEW[0], FEW[3]))
     lost = next(v for v in result().verdicts if v.property == "no-acked-loss")

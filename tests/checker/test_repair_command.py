@@ -87,7 +87,7 @@ def test_each_repair_says_within_which_bounds_it_was_checked(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_what_was_found_is_printed_when_it_is_ended(
+def test_an_interrupted_repair_prints_the_repairs_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: signal.Signals
 ) -> None:
     def until_stopped(search: Search, _: int) -> Repairs:
@@ -104,7 +104,7 @@ def test_what_was_found_is_printed_when_it_is_ended(
     assert "(interrupted): cheaper repairs may exist" in " ".join(ran.stdout.split())
 
 
-def test_who_interrupts_is_not_told_that_the_time_ran_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_is_not_reported_as_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not of a repair that may need less, nor where the search took until the limit to stop."""
 
     def until_stopped(most: int) -> Repairs:

@@ -77,7 +77,7 @@ def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_not_decided_is_compared_with_nothing(tmp_path: Path) -> None:
+def test_undecided_properties_are_not_compared(tmp_path: Path) -> None:
     """Neither that another value breaks it, nor that there was no time for that."""
     deployment = manual_commits(tmp_path)
     verdicts = check(deployment, budget=Budget(states=1, threads=1)).verdicts

@@ -45,7 +45,7 @@ def test_a_clients_properties_are_read_as_such() -> None:
         ("#" * (1024 * 1024 + 1), "is too large for a configuration file"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_line(text: str, told: str) -> None:
+def test_a_line_that_cannot_be_read_is_named(text: str, told: str) -> None:
     status, out, complaint = check(text, "-", *QUICKLY)
     assert (status, out, told in complaint) == (2, "", True)
 

@@ -152,13 +152,13 @@ def test_a_commit_of_what_is_finished_in_order_is_no_other_case() -> None:
     assert one.can("restart_consumer", committed_all=1, finished=0b11)
 
 
-def test_what_is_forwarded_is_processed_when_the_other_topic_has_it() -> None:
+def test_a_forwarded_record_counts_as_processed_once_the_other_topic_has_it() -> None:
     one = run(TWICE, **UNCONFIRMED).do("fail_and_go_on", leader=1)
     assert processed(one) == [0, 0] and not one.can("confirm_forward", offset=1)
     assert processed(one.do("confirm_forward", offset=0)) == [1, 0]
 
 
-def test_what_is_forwarded_twice_is_processed_twice() -> None:
+def test_a_record_forwarded_twice_is_processed_twice() -> None:
     faults = {"failed-processing": 2, "eviction": 1}
     one = run(faults, **UNCONFIRMED).do("fail_and_go_on", leader=1).do("throw_out")
     one = one.do("restart_consumer", committed_all=0, finished=0).do("fail_and_go_on", leader=1)

@@ -117,7 +117,7 @@ def violates(run: Scenario, name: str) -> bool:
 
 
 @pytest.mark.slow
-def test_what_was_aborted_goes_whatever_its_key() -> None:
+def test_aborted_records_are_removed_whatever_their_key() -> None:
     run = abort(begun(keys=Keys.DISTINCT), 0)
     assert not run.can("drop_marker", broker=1, marker=1, transaction=0), "its record is there"
     run.do("remove_aborted", broker=1, marker=1)
@@ -139,7 +139,7 @@ def test_no_cleaner_goes_beyond_an_open_transaction() -> None:
 
 
 @pytest.mark.slow
-def test_what_was_aborted_replaces_nothing() -> None:
+def test_aborted_records_replace_no_record() -> None:
     run = abort(commit(begun(), 0), 1)
     assert not run.can("compact", broker=1, last=2)
     run.do("remove_aborted", broker=1, marker=3)

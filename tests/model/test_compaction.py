@@ -79,7 +79,7 @@ def test_no_tombstone_is_dropped_before_the_cleaner_passed_over_it() -> None:
     assert run.can("drop_tombstone", broker=1, offset=0, batch=0)
 
 
-def test_who_comes_late_never_gets_the_tombstone() -> None:
+def test_a_late_replica_never_gets_the_tombstone() -> None:
     run = scenario().produce(0, 1).replicate(2, 1).do("become_slow", broker=2)
     run.produce(1, 1).do("shrink_isr", leader=1, follower=2).do("compact", broker=1, last=1).do(
         "drop_tombstone", broker=1, offset=1, batch=1

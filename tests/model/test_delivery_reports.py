@@ -43,19 +43,19 @@ def test_what_nobody_heard_of_may_be_stored(careful: Scenario) -> None:
     assert not careful.can("send", batch=AGAIN)
 
 
-def test_what_a_leader_refused_for_good_is_not_stored(careful: Scenario) -> None:
+def test_a_permanently_refused_record_is_not_stored(careful: Scenario) -> None:
     careful.do("refuse_for_good", batch=0, leader=1)
     assert careful.can("send", batch=AGAIN)
 
 
-def test_what_is_refused_for_too_small_an_isr_is_not_stored(careful: Scenario) -> None:
+def test_a_record_refused_for_a_small_isr_is_not_stored(careful: Scenario) -> None:
     careful.do("kill", broker=2).do("fence", broker=2).do("learn_isr", broker=1)
     careful.do("reject_not_enough_replicas", batch=0, leader=1)
     assert careful.fate(0) is Fate.FAILED
     assert careful.can("send", batch=AGAIN)
 
 
-def test_what_timed_out_in_flight_may_be_stored(careful: Scenario) -> None:
+def test_a_record_that_timed_out_in_flight_can_be_stored(careful: Scenario) -> None:
     careful.do("become_slow", broker=2).do("append", batch=0, leader=1).do("give_up", batch=0)
     assert careful.fate(0) is Fate.FAILED
     assert not careful.can("send", batch=AGAIN)

@@ -45,7 +45,7 @@ def test_nobody_is_eligible_besides_while_enough_are_in_sync() -> None:
     assert (run.isr, elr(run)) == ({1, 2}, set())
 
 
-def test_who_leaves_below_min_isr_stays_eligible() -> None:
+def test_a_replica_that_leaves_below_min_isr_stays_eligible() -> None:
     run = gone(scenario(), 3, 2)
     assert (run.isr, elr(run), run.leader) == ({1}, {2}, 1)
 
@@ -103,7 +103,7 @@ def test_enough_in_sync_again_end_all_eligibility() -> None:
     assert (run.isr, elr(run)) == ({1, 3}, set())
 
 
-def test_who_is_back_in_sync_is_not_eligible_besides() -> None:
+def test_a_replica_back_in_sync_is_not_also_an_eligible_replica() -> None:
     run = gone(scenario(min_insync_replicas=3), 3, 2)
     assert (run.isr, elr(run)) == ({1}, {2, 3})
     run.do("restart", broker=3)

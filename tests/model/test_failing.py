@@ -135,7 +135,7 @@ def test_a_record_that_is_refused_for_good_fails_and_the_next_one_goes_on() -> N
     assert run.can("append", batch=1, leader=1)
 
 
-def test_who_waits_for_no_answer_is_refused_nothing() -> None:
+def test_a_producer_with_acks_0_learns_of_no_refusal() -> None:
     run = refusals("acks-0")
     assert run.model.system.action("refuse_for_good", {"batch": 0, "leader": 1}) is None
 

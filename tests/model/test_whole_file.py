@@ -49,7 +49,7 @@ def test_a_disk_that_is_full_keeps_the_old_file(tmp_path: Path) -> None:
     assert alone(tmp_path, "r.json")
 
 
-def test_who_is_killed_keeps_the_old_file(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     file.write_text("good")
     program = (

@@ -52,7 +52,7 @@ def test_the_first_of_the_table_is_to_blame_wherever_it_stands_in_the_file() -> 
     assert key_of("no-acked-loss", KILL, one_replica) == "min.insync.replicas"
 
 
-def test_who_set_a_safe_value_did_nothing_wrong() -> None:
+def test_a_safe_value_is_not_blamed() -> None:
     safe = (("producer", "acks", "all"), ("topic", "unclean.leader.election.enable", "false"))
     assert key_of("no-acked-loss", KILL, *safe, ("topic", "min.insync.replicas", "1")) == "min.insync.replicas"
     assert key_of("no-acked-loss", KILL, *safe) is None
@@ -187,7 +187,7 @@ def test_where_no_change_was_found_no_setting_is_blamed() -> None:
     assert found == Blame(ACKS.origin, None, (), NOBODY_TO_BLAME)
 
 
-def test_what_was_not_decided_is_not_to_blame() -> None:
+def test_undecided_properties_blame_no_setting() -> None:
     """A change with unknown settings blames no setting; the sentence names the change."""
     settings = given(ACKS_1)
     found = computed(replace(ALL, decided=False), settings=settings)

@@ -202,7 +202,7 @@ def test_nothing_to_tell_prints_no_heading() -> None:
     assert "Required, and" not in screen(80, holds)
 
 
-def test_what_nobody_computed_is_said_to_be_so() -> None:
+def test_facts_that_were_not_computed_are_said_to_be_unknown() -> None:
     """For several faults, and for another client, the part that could prevent the failure is unknown."""
     several = violated("no-acked-loss", (("kill", 2),), required=True)
     one = violated("no-acked-loss", (("kill", 1),), required=True)

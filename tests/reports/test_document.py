@@ -91,7 +91,7 @@ def passing_with_a_trace(document: Any) -> None:
         (passing_with_a_trace, "verdicts[0]"),
     ],
 )
-def test_what_departs_from_the_schema_is_named(breaks: Callable[[Any], None], place: str) -> None:
+def test_departures_from_the_schema_are_named(breaks: Callable[[Any], None], place: str) -> None:
     document = copy.deepcopy(as_json(samples.RESULT))
     breaks(document)
     reason = problem(document)
@@ -101,7 +101,7 @@ def test_what_departs_from_the_schema_is_named(breaks: Callable[[Any], None], pl
 
 
 @pytest.mark.parametrize("document", [None, 3, [], "text", {}])
-def test_what_is_no_result_at_all(document: object) -> None:
+def test_a_document_that_is_no_result_is_refused(document: object) -> None:
     assert problem(document) is not None
 
 

@@ -149,7 +149,7 @@ def test_less_of_a_setting_has_another_price() -> None:
     ]
 
 
-def test_what_is_not_shown_to_hold_is_named() -> None:
+def test_properties_not_shown_to_hold_are_named() -> None:
     after = verdicts(no_loss=HOLDS, no_skip=Status.VACUOUS, recoverability=Status.UNKNOWN)
     wanted = (*BOTH, "recoverability")
     text = shown(Found(wanted, (Repaired(CHANGES, STRONG, wanted, after, needed=False),), before=after))

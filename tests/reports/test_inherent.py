@@ -108,7 +108,7 @@ def test_each_era_begins_and_ends_with_systems_that_can_be_built() -> None:
         assert write_inherent.systems_of(replace(asked, kafka=newest), write_inherent.SETTINGS)
 
 
-def test_what_nobody_computed_is_unknown() -> None:
+def test_inherence_that_was_not_computed_is_unknown() -> None:
     computed = of("java 4.0", (4, 0, 0))
     assert known(computed, "no-silent-loss", CRASH) is Known.APPLICATION
     assert known(computed, "no-acked-loss", "kill") is Known.SETTINGS

@@ -35,7 +35,7 @@ def test_golden() -> None:
         (samples.HOLDS, False, None),
     ],
 )
-def test_only_what_is_required_is_red(verdict: Verdict, required: bool, expected: str | None) -> None:
+def test_only_required_properties_fail_the_report(verdict: Verdict, required: bool, expected: str | None) -> None:
     assert outcome(replace(verdict, required=required)) == expected
 
 
@@ -58,7 +58,7 @@ def test_a_failure_tells_the_trace() -> None:
     assert failure.text.endswith("Fails: " + samples.KILL_TRACE.failure)
 
 
-def test_what_is_blamed_is_told_beside_its_line() -> None:
+def test_a_blamed_setting_stands_beside_its_line() -> None:
     case = xml.fromstring(to_junit([ANSWER])).find(".//testcase[@name='no-acked-loss']")
     assert case is not None
     assert (case.attrib["file"], case.attrib["line"]) == ("orders.yaml", "12")

@@ -73,7 +73,7 @@ def test_configuration_has_its_origins() -> None:
     assert "| producer | `linger.ms` | `5` | orders.yaml:14 | batching delays records but loses none |" in PAGE
 
 
-def test_it_says_how_to_repeat_it() -> None:
+def test_the_report_has_the_command_that_repeats_the_check() -> None:
     assert "\n    proofka check orders.yaml\n" in PAGE
     assert "- z3 4.13.0\n" in PAGE
 

@@ -105,7 +105,7 @@ LOG = closed(
     [[ANSWER], [HOSTILE], [ANSWER, HOSTILE], [replace(ANSWER, result=Result((), samples.ENGINE, (), {}))]],
     ids=["plain", "hostile", "several", "nothing"],
 )
-def test_it_is_sarif(answers: list[Answer]) -> None:
+def test_the_document_conforms_to_sarif(answers: list[Answer]) -> None:
     log = json.loads(to_sarif(answers))
     assert not list(Draft202012Validator(LOG).iter_errors(log))
     (run,) = log["runs"]

@@ -84,14 +84,14 @@ def test_a_refusal_answers_at_once() -> None:
     ]
 
 
-def test_what_never_arrives_is_lost() -> None:
+def test_requests_that_never_arrive_are_lost() -> None:
     lost = step("lose_request", "network", "lost-request", of_record(1, "on its way to broker 1", "in flight"), batch=0)
     assert diagram(TRANSMIT, lost) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
     silent = step("lose_response", "network", "lost-response", batch=0)
     assert diagram(TRANSMIT, APPEND, silent)[1:] == [Arrow(3, BROKER_1, 3, PRODUCER, "answer", End.LOST)]
 
 
-def test_what_is_on_its_way_to_a_broker_that_dies_is_lost() -> None:
+def test_requests_to_a_broker_that_dies_are_lost() -> None:
     assert diagram(TRANSMIT, KILL) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
     elsewhere = step("kill", "broker 2", "kill", Change("broker 2", "up", "down"), broker=2)
     assert diagram(TRANSMIT, elsewhere) == [Arrow(1, PRODUCER, 3, BROKER_1, "request", End.OPEN)]
@@ -107,7 +107,7 @@ def test_an_abandoned_request_may_arrive_after_its_retry() -> None:
     ]
 
 
-def test_what_a_crashed_producer_had_in_flight_may_arrive_later() -> None:
+def test_requests_of_a_crashed_producer_can_arrive_later() -> None:
     crash = step(
         "crash_producer",
         "application",

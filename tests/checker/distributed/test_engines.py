@@ -233,7 +233,7 @@ def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
     assert whole("kip-320", known, TIGHT) == whole("kip-320")
 
 
-def test_what_a_run_does_not_keep_is_explored_anew(tmp_path: Path) -> None:
+def test_combinations_that_a_run_does_not_keep_are_explored_again(tmp_path: Path) -> None:
     """How many such explorations come before it differs from run to run: its number may have been another's."""
     meter, engine = Meter(Budget(), timed=False), partitioned(tmp_path, [])
     for system, kept in ((counters(3), False), (counters(4), False), (counters(4), True), (counters(4), True)):

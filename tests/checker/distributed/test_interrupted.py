@@ -126,7 +126,7 @@ def test_killed_at_any_write_of_the_driver(
 
 
 @pytest.mark.slow
-def test_what_is_whole_is_not_explored_again(tmp_path: Path, asked: Asked, reference: Any) -> None:
+def test_complete_combinations_are_not_explored_again(tmp_path: Path, asked: Asked, reference: Any) -> None:
     """Of a run that was done only the goals are looked at once more."""
     asked.explore(tmp_path)
     asked.noted.clear()

@@ -74,7 +74,7 @@ def test_stopped_within_a_superstep(tmp_path: Path, asked: Asked, reference: Any
 
 
 @pytest.mark.slow
-def test_what_is_found_before_the_end_is_shortest(tmp_path: Path, asked: Asked, reference: Any) -> None:
+def test_violations_found_before_the_end_are_shortest(tmp_path: Path, asked: Asked, reference: Any) -> None:
     """At every superstep in turn, a search that is stopped there names what it found only where nothing is nearer."""
     whole = Ending(-1)
     asked.explore(tmp_path / "whole", whole)

@@ -115,7 +115,7 @@ def some_region(folder: Path) -> Extent:
         return region.commit()
 
 
-def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
+def test_uncommitted_rows_are_dropped(tmp_path: Path) -> None:
     """Rows behind the commit neither count nor are found, and their room is used again."""
     extent = some_region(tmp_path)
     with pytest.raises(ZeroDivisionError), opened_region(tmp_path, WORDS, extent) as region:

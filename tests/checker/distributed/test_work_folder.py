@@ -125,7 +125,7 @@ def test_what_was_noted_and_kept_is_read_again(tmp_path: Path) -> None:
     assert again.settings("asked") == {"partitions": 3, "asked": "asked"}
 
 
-def test_what_another_question_left_is_removed(tmp_path: Path) -> None:
+def test_files_of_another_question_are_removed(tmp_path: Path) -> None:
     """The number of an exploration may be that of another one the next time."""
     folder = ExplorationFolder(tmp_path / "1")
     folder.begin("something", {})

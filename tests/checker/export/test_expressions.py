@@ -117,7 +117,7 @@ def test_reading_keeps_the_meaning(chance: random.Random, by_domain: bool) -> No
 @pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False))
-def test_what_is_known_keeps_the_meaning_where_it_holds(chance: random.Random) -> None:
+def test_known_facts_keep_the_meaning_of_a_term(chance: random.Random) -> None:
     expressions = Expressions({v.name: v for v in VARIABLES})
     guard, term = nested(chance, 1), z3.If(nested(chance, 2), random_number(chance, VARIABLES), VARIABLES[1].term)
     if chance.random() < 0.5:
@@ -165,7 +165,7 @@ def test_texts(term: z3.ExprRef, expected: str) -> None:
     assert text(term) == expected
 
 
-def test_what_a_guard_decides_is_left_out() -> None:
+def test_conditions_that_a_guard_decides_are_left_out() -> None:
     assert text(z3.If(z3.And(A == 1, B < 2), 1, C), z3.And(A == 1, B == 0)) == "1"
     assert text(z3.And(B + C > A, A == 0), B + C > A) == "a = 0"
 

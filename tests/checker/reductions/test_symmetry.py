@@ -190,7 +190,7 @@ WRONG: dict[str, tuple[Permutation, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_permutation_is_refused(name: str) -> None:
+def test_a_mapping_that_is_no_permutation_is_refused(name: str) -> None:
     permutation, words = WRONG[name]
     with pytest.raises(NotSymmetric, match=words):
         prove_symmetry(Symmetry("wrong", (permutation,)), token(), [])

@@ -154,7 +154,7 @@ def test_a_system_that_cannot_be_explored_is_unknown_and_tried_again(
 @pytest.mark.parametrize(
     ("attempt", "words"), [(ATTEMPTS - 1, "no verdict: ZeroDivisionError: over and out"), (ATTEMPTS, "died")]
 )
-def test_what_is_said_of_a_system_that_cannot_be_explored(
+def test_a_system_that_cannot_be_explored_has_an_error(
     audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempt: int, words: str
 ) -> None:
     def fail(*_: object, **__: object) -> None:

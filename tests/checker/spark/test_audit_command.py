@@ -100,7 +100,7 @@ def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
         ("matrix", "out", ("--memory", "much"), "is not a size"),
     ],
 )
-def test_what_is_wrong_is_said_before_spark_starts(
+def test_errors_of_the_input_are_printed_before_spark_starts(
     no_session: None, given: dict[str, Path], source: str, out: str, options: tuple[str, ...], words: str
 ) -> None:
     fails_in_one_line(proofka("audit", given[source], "--out", given[out], *options), words)

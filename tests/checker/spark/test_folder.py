@@ -70,7 +70,7 @@ def no_json(folder: Path) -> Path:
         (no_json, "no audit's"),
     ],
 )
-def test_what_is_somebody_elses_is_left_alone(tmp_path: Path, taken: object, words: str) -> None:
+def test_files_of_other_programs_are_left_alone(tmp_path: Path, taken: object, words: str) -> None:
     out = taken(tmp_path)  # type: ignore[operator]
     before = {file: file.read_bytes() for file in tmp_path.rglob("*")}
     with pytest.raises(FolderTaken, match=words) as caught, claimed(out):

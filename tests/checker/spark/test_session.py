@@ -77,7 +77,7 @@ def test_a_task_whose_process_dies_is_tried_again_on_one_machine_too(master: str
 
 
 @pytest.mark.parametrize("master", ["local[0]", "local[two]", "local[]", "nonsense"])
-def test_what_is_no_master_is_told_before_java_starts(has_java: None, master: str) -> None:
+def test_an_invalid_master_is_refused_before_java_starts(has_java: None, master: str) -> None:
     with pytest.raises(NoSpark, match="is no Spark master"), spark_session(master):
         pass
 

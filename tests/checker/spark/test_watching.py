@@ -88,7 +88,7 @@ def test_what_was_there_before_tells_nothing_of_the_rest(context: Any) -> None:
     assert {(progress.done, progress.seconds_left) for progress in seen} == {(90, None)}
 
 
-def test_what_the_work_raises_is_raised(context: Any) -> None:
+def test_errors_of_the_work_are_raised(context: Any) -> None:
     def work() -> None:
         raise ValueError("no")
 

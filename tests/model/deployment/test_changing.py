@@ -133,7 +133,7 @@ def test_only_what_makes_a_difference_is_offered(tmp_path: Path) -> None:
     assert "producer.acks=all" not in sarama
 
 
-def test_what_is_refused_alone_goes_with_others(tmp_path: Path) -> None:
+def test_a_change_refused_alone_is_tried_with_others(tmp_path: Path) -> None:
     made = deployment(tmp_path, "producer: {settings: {acks: 1, enable.idempotence: false}}")
     offered = changes_of(made)
     idempotence, acks = find("producer.enable.idempotence=true"), find("producer.acks=all")
@@ -218,7 +218,7 @@ def test_the_newest_releases_that_are_modelled_are_among_the_upgrades() -> None:
         assert versions == ({".".join(map(str, one.newest))} if versions else set())
 
 
-def test_what_needs_a_newer_release_goes_with_it(tmp_path: Path) -> None:
+def test_a_change_that_needs_a_newer_release_is_tried_with_that_release(tmp_path: Path) -> None:
     old = of_release(tmp_path, f"broker: {{transaction.version: 0}}\n{TRANSACTIONS}", "3.5")
     upgrades = upgrades_of(old)
     version = find("broker.transaction.version=2")

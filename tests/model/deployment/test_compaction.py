@@ -119,6 +119,6 @@ def test_before_3_1_1_the_index_of_aborted_transactions_may_lose_one(read_yaml, 
     assert not forgets_aborted(read_yaml(compacted + "producer: {enable.idempotence: true}"))
 
 
-def test_it_survives_a_document(read_yaml) -> None:
+def test_a_document_keeps_the_deployment(read_yaml) -> None:
     deployment = read_yaml(COMPACT)
     assert from_document(to_document(deployment)) == deployment

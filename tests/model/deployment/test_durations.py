@@ -169,7 +169,7 @@ def test_a_duration_that_no_clock_reads_is_ignored_and_says_so(read_files) -> No
     assert ignored.reason == "this duration is not part of the model yet"
 
 
-def test_what_is_longer_than_any_run_is_never(read_files) -> None:
+def test_a_duration_longer_than_any_run_counts_as_never(read_files) -> None:
     """A Java long is larger than any sensible number of milliseconds."""
     never = read_files(broker=f"replica.lag.time.max.ms={2**63 - 1}").durations.replica_lag
     assert (never.least, never.most) == (2**53, None)
@@ -194,7 +194,7 @@ def test_before_backoffs_grew_each_was_the_same(read_yaml, client: str, key: str
     assert durations.retry_backoff_max == Quantity(key, value, value)
 
 
-def test_what_a_rule_changed_is_what_counts(read_files) -> None:
+def test_a_value_changed_by_a_rule_is_the_effective_value(read_files) -> None:
     """The client raises delivery.timeout.ms to the sum of its parts (rule P21)."""
     raised = read_files(producer="linger.ms=100000\nrequest.timeout.ms=40000")
     assert raised.durations.delivery_timeout == Quantity("delivery.timeout.ms", 140_000, 140_000)

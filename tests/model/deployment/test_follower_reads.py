@@ -72,7 +72,7 @@ def test_a_consumer_without_a_rack_or_brokers_without_a_selector_read_from_the_l
         ),
     ],
 )
-def test_it_is_refused_where_it_may_make_a_difference(refusal, text: str, what: str) -> None:
+def test_reading_from_followers_is_refused_where_a_verdict_could_change(refusal, text: str, what: str) -> None:
     message = refusal(text)
     assert what in message
     assert len(message.splitlines()) == 1
