@@ -42,8 +42,6 @@ def test_every_remedy_belongs_to_a_fault_that_deployments_must_name() -> None:
 @pytest.mark.parametrize(
     ("kafka", "name", "faults", "words"),
     [
-        ("3.6", "no-acked-loss", (("disk-loss", 1),), "inherent: no setting of this client and release and no known"),
-        ("3.6", "no-acked-loss", (("disk-loss", 1),), 'brokers 4.0 settings prevent this: check with kafka: "4.0"'),
         ("4.0", "no-silent-loss", (("producer-crash", 1),), "the application must (producer.on_restart)"),
         (
             "4.0",
@@ -60,6 +58,23 @@ def test_every_remedy_belongs_to_a_fault_that_deployments_must_name() -> None:
 def test_each_reason_has_a_next_step(tmp_path: Path, kafka: str, name: str, faults: CutSet, words: str) -> None:
     (said,) = next_steps(deployment(tmp_path, kafka), [violated(name, faults)])
     assert said.startswith(f"{name} with 1 {faults[0][0]}")
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "fault", "words"),
+    [
+        ("sarama", "log-order", "producer-crash", "inherent: no setting of this client and release and no known"),
+        (
+            "aiokafka",
+            "processing-order",
+            "controller-stall",
+            'brokers 4.0 settings prevent this: check with kafka: "4.0"',
+        ),
+    ],
+)
+def test_what_other_clients_cannot_prevent(tmp_path: Path, client: str, name: str, fault: str, words: str) -> None:
+    (said,) = next_steps(deployment(tmp_path, "3.9", client), [violated(name, ((fault, 1),))])
     assert words in said
 
 
