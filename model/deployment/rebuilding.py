@@ -68,8 +68,8 @@ def built_of(said: Mapping[Place, Setting], faults_of: Deployment) -> Deployment
         as_found=True,
     )
     built = build(given)
-    faults = faults_of.faults.of_release(built.faults)
-    return replace(built, faults=faults, require=faults_of.require, profile=faults_of.profile)
+    same = faults_of.faults.of_release(built.faults)
+    return replace(built, faults=same, require=faults_of.require, profile=faults_of.profile)
 
 
 def changed_places(old: Mapping[Place, Setting], new: Mapping[Place, Setting]) -> tuple[Place, ...]:
