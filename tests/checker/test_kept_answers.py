@@ -3,7 +3,7 @@
 ``kept/answers.json`` was written before the work on speed began: by command, the counts of the exploration and of each
 verdict its id, its states, and the length of the trace of each smallest fault set. An entry may change only with the
 model, and with the model's version; or where a fault set is decided that a limit of timed re-exploration had left
-undecided (of idempotent-resend: ``processing-order`` with a broker cut off, 22 steps; ``no-log-duplicate``,
+undecided (of idempotent-resend: ``processing-order`` with a follower cut off, 22 steps; ``no-log-duplicate``,
 ``no-reprocessing`` and ``exactly-once-effect`` with a kill, 25 and 26 steps, which need more than 512 timing flags).
 """
 
