@@ -150,10 +150,11 @@ def _own(verdict: Verdict, blank: AtSize) -> AtSize:
     """Return the row of the deployment's own size, with the fault sets of the compared number of faults."""
     sets = tuple(one for one in verdict.cut_sets if sum(count for _, count in one) <= blank.faults)
     decided = verdict.coverage.complete_to >= blank.faults
-    status = Status.VIOLATED if sets else verdict.status
-    if not sets and (verdict.status is Status.VIOLATED or not decided):
-        # Larger fault sets than the compared ones violate the property, or its exploration ended before.
-        status = Status.HOLDS if decided else Status.UNKNOWN
+    status = verdict.status if decided else Status.UNKNOWN
+    if sets:
+        status = Status.VIOLATED
+    elif status is Status.VIOLATED:
+        status = Status.HOLDS  # only larger fault sets than the compared ones violate the property
     return replace(blank, property=verdict.property, status=status, cut_sets=sets)
 
 

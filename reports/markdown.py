@@ -8,11 +8,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from model.deployment.deployment import Deployment
 from properties.verdict import Result
-from reports import assumptions, citation, known_defects, summary, wording
+from reports import assumptions, citation, known_defects, stability, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import by_fault, grouped
 from reports.explained import explained
-from reports.stability import stability_lines, warnings
 from reports.story import tellings
 from reports.table import engine_line
 
@@ -46,7 +45,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         bounds=[*bound_lines(result), engine_line(result), layers(result.engine)],
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
-        stability=[] if result.stability is None else [*warnings(result.stability), *stability_lines(result.stability)],
+        stability=stability.section(result.stability),
         explained=[] if result.preventions is None else list(explained(result)),
         citation=citation.paragraph(deployment, result, command=command),
         bibtex=citation.bibtex(deployment, result, command=command).splitlines(),

@@ -9,6 +9,11 @@ from properties.verdict import Status
 from reports import wording
 
 
+def section(rows: Sequence[AtSize] | None) -> list[str]:
+    """Return the lines of a document: the warnings, then all values; no line if other sizes were not asked for."""
+    return [] if rows is None else [*warnings(rows), *stability_lines(rows)]
+
+
 def warnings(rows: Sequence[AtSize]) -> Iterator[str]:
     """Yield a line for each property that holds at the deployment's size and is violated at a larger size."""
     for own, worse in falls(rows):

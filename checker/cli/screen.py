@@ -27,7 +27,7 @@ class Screen:
         self.skipped = skipped
         self.pipelines = pipelines
         self.is_of_several = brief and pipelines > 1
-        """Whether several pipelines share the screen."""
+        """True if several pipelines share the screen."""
         self.lines = Lines(pipelines)
         self.checked: list[tuple[Checked, str]] = []
 

@@ -11,14 +11,13 @@ from typing import Any
 
 from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, citation, known_defects, summary, wording
+from reports import assumptions, citation, known_defects, stability, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import Happening, by_fault, grouped
 from reports.explained import prevented
 from reports.html import svg
 from reports.near_misses import near_misses
 from reports.space_time import space_time
-from reports.stability import stability_lines, warnings
 from reports.story import Telling, tellings
 from reports.table import engine_line
 
@@ -83,7 +82,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         further=[one for one in drawn if not one.on_paper],
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
-        stability=[] if result.stability is None else [*warnings(result.stability), *stability_lines(result.stability)],
+        stability=stability.section(result.stability),
         engine=engine_line(result),
         prevented=lambda verdict, faults: prevented(result, verdict.property, faults),
         is_explained=result.preventions is not None,

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,3 +84,19 @@ def copy_to(folder: Path, without: str = "") -> Scratch:
         else:
             shutil.copy2(source, folder / name)
     return Scratch(folder, without)
+
+
+def check_sufficient(folder: Path, add: Callable[[Scratch], None], listed: tuple[str, ...], *, test: str) -> None:
+    """Assert that a test passes in a copy to which ``add`` added something, and that the listed files were changed."""
+    scratch = copy_to(folder / "copy")
+    add(scratch)
+    assert scratch.follows(listed), (listed, scratch.touched)
+    assert len(listed) <= MOST_FILES
+    assert scratch.passes(test), scratch.output
+
+
+def check_needed(folder: Path, add: Callable[[Scratch], None], place: str, *, test: str) -> None:
+    """Assert that a test fails in a copy whose file at ``place`` stays as it is."""
+    scratch = copy_to(folder / "copy", without=place)
+    add(scratch)
+    assert not scratch.passes(test)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recipes.scratch import MOST_FILES, ROOT, Scratch, copy_to, files_of
+from tests.recipes.scratch import ROOT, Scratch, check_needed, check_sufficient, files_of
 
 LISTED = files_of("Add a client library")
 TEST = "tests/model/deployment/test_toy.py"
@@ -72,16 +72,10 @@ def add(scratch: Scratch) -> None:
 
 
 def test_the_listed_files_suffice(tmp_path: Path) -> None:
-    scratch = copy_to(tmp_path / "copy")
-    add(scratch)
-    assert scratch.follows(LISTED), (LISTED, scratch.touched)
-    assert len(LISTED) <= MOST_FILES
-    assert scratch.passes(TEST), scratch.output
+    check_sufficient(tmp_path, add, LISTED, test=TEST)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", LISTED)
 def test_every_listed_file_is_needed(place: str, tmp_path: Path) -> None:
-    scratch = copy_to(tmp_path / "copy", without=place)
-    add(scratch)
-    assert not scratch.passes(TEST)
+    check_needed(tmp_path, add, place, test=TEST)
