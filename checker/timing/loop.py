@@ -56,9 +56,6 @@ SHARE_BEFORE_NARROW = 1 / 16
 """States after which a timed re-exploration starts again with fewer states: LEAST_BEFORE_NARROW plus this share of its
 fault sets' states without clocks. Computing the states to leave out takes a time proportional to the latter."""
 
-MOST_READ = 20_000_000
-"""Largest number of states of the fault sets, without clocks, for which the states to leave out are computed."""
-
 MOST_REFINEMENTS = 100
 """Largest number of re-explorations of a layer of faults."""
 
@@ -181,8 +178,9 @@ class InTime:
             self._learn_from(other)
         left = any(not self._is_violated_by_part(faults) for faults in self._untimely)
         if left and self.stopped is None:
-            inherits = self.again is None and self._inherit()
-            self._refine(found, untimely, layers, reporter)
+            # A pass rests on own lemmas, so a property without a violation inherits only where it begins.
+            inherits = (self.again is None or bool(self._timely)) and self._inherit()
+            self._refine(found, untimely, layers, reporter, inherits=inherits)
             if inherits and (self.stopped is not None or not self._timely):
                 self._begin_again()
                 every = [one for one in found.cut_sets(self.name) if faults_of(found, one) in self._untimely]
@@ -276,14 +274,26 @@ class InTime:
             if any(is_part(part, faults) for part in self._untimely) and not self._is_violated_by_part(faults):
                 self._is_timely(faults, self._own_run(other.again, violation))
 
-    def _refine(self, found: AnyExploration, untimely: Sequence[Violation], layers: int, reporter: Reporter) -> None:
-        """Explore again until no impossible violation is found, first without the violations in ``untimely``."""
+    def _refine(
+        self,
+        found: AnyExploration,
+        untimely: Sequence[Violation],
+        layers: int,
+        reporter: Reporter,
+        *,
+        inherits: bool = False,
+    ) -> None:
+        """Explore again until no impossible violation is found, first without the violations in ``untimely``.
+
+        ``inherits``: lemmas of other properties were added, which the last exploration lacks.
+        """
         further = self._further_lemmas(found, untimely)
         for _ in range(MOST_REFINEMENTS):
             if self.stopped is not None:
                 return
             self.lemmas += further
-            if further or self.again is None or (self.again.wanted.tables and layers > self._layers):
+            if inherits or further or self.again is None or (self.again.wanted.tables and layers > self._layers):
+                inherits = False
                 try:
                     self.again = self._exploration(found, layers)
                 except TooManyFlags:
@@ -328,9 +338,9 @@ class InTime:
         fault_sets = [] if backward is None else self._largest_to_look_at(like.at_most)
         most, reason, expected = self._most_states(like), "timed re-exploration", like.states * EXPECTED_SHARE
         is_narrow = backward is not None and (self._is_narrow or backward.has_marked(fault_sets))
-        if backward is not None and not is_narrow and (states := backward.states_of(fault_sets)) < MOST_READ:
-            most, reason = int(states * SHARE_BEFORE_NARROW) + LEAST_BEFORE_NARROW, NARROW
-            expected = most
+        if backward is not None and not is_narrow:
+            most = int(backward.states_of(fault_sets) * SHARE_BEFORE_NARROW) + LEAST_BEFORE_NARROW
+            reason, expected = NARROW, most
         own = self._kernel.slice_for(self._system, self._question, expected=0 if is_narrow else expected)
         exploration = EmbeddedExploration(
             own.system,

@@ -18,7 +18,7 @@ from checker.embedded import EmbeddedExploration
 from checker.kernel.layout import Words
 from checker.kernel.wanted import is_wanted
 from checker.questions import group, prepare
-from checker.timing.backward_reachability import BackwardReachability
+from checker.timing.backward_reachability import BackwardReachability, Backwards
 from model.deployment import Deployment, read_deployment
 from model.faults import Fault
 from model.pipeline import build
@@ -62,9 +62,9 @@ def answers(result: Result) -> dict[str, tuple[Status, tuple[CutSet, ...], list[
 @pytest.mark.parametrize("name", CASES)
 def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = deployment(name, folder)
-    monkeypatch.setattr(loop, "MOST_READ", 0)
-    everything = check(asked, budget=Budget())
-    monkeypatch.setattr(loop, "MOST_READ", 1 << 40)
+    with monkeypatch.context() as without_reading:
+        without_reading.setattr(Backwards, "of", lambda *_: None)
+        everything = check(asked, budget=Budget())
     monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
     monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
     narrow = check(asked, budget=Budget())
@@ -85,9 +85,9 @@ def test_where_going_on_takes_too_many_states_all_are_entered(folder: Path, monk
 
 def test_fewer_states_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = deployment("two kills", folder)
-    monkeypatch.setattr(loop, "MOST_READ", 0)
-    everything = check(asked, budget=Budget()).engine
-    monkeypatch.setattr(loop, "MOST_READ", 1 << 40)
+    with monkeypatch.context() as without_reading:
+        without_reading.setattr(Backwards, "of", lambda *_: None)
+        everything = check(asked, budget=Budget()).engine
     monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
     monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
     narrow = check(asked, budget=Budget()).engine
