@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 
 import z3
 
@@ -28,6 +27,8 @@ from model.language import TransitionSystem
 from model.log import early_expiry, id_expiry, log_starts, replica
 from model.producing import produce, producer, splitting, stopping
 from model.producing.application import forget_numbers_when_done, resend_due
+from model.producing.sending_alone import SendingAlone
+from model.producing.sending_in_transactions import SendingInTransactions
 from model.recovery.choosing import recovery_of
 from model.replication import (
     announced_ends,
@@ -57,8 +58,10 @@ class Model:
 
 
 def declared(deployment: Deployment) -> Pipeline:
-    """Return the pipeline of ``deployment``, whose producer recovers as its client does."""
-    return declare(deployment, recovery_of(deployment))
+    """Return the pipeline of ``deployment``, with the recovery of its client and the way of sending of its producer."""
+    in_transactions = deployment.producer.transactional is not None
+    sending = SendingInTransactions() if in_transactions else SendingAlone()
+    return declare(deployment, recovery_of(deployment), sending)
 
 
 def build(deployment: Deployment) -> Model:
@@ -72,7 +75,8 @@ def build(deployment: Deployment) -> Model:
     of_consumers = (consumer, saved_memory, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
-    machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
+    optional = of_transactions if deployment.producer.transactional is not None else ()
+    machines = (*of_clients, *optional, *of_brokers, *of_readers)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines
@@ -105,11 +109,7 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         for batch in batches
         for leader in replicas
     ]
-    if pipeline.transactions is not None:
-        full += [
-            z3.And(coordinator.marker_due(pipeline, leader, one, commits=commits), z3.Not(produce.has_room(leader)))
-            for one, leader, commits in product(pipeline.transactions.each, replicas, (True, False))
-        ]
+    full += [z3.And(due, z3.Not(produce.has_room(leader))) for leader, due in pipeline.sending.markers_due(pipeline)]
     last_sends = [pipeline.producer.of_record(record)[-1] for record in range(pipeline.deployment.bounds.records)]
     limits = {
         "log": z3.Or(*full),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import agrees
+from model.consuming.position import agrees
 from model.deployment.choices import Acks
 from model.log.visibility import end_of_reading
 from model.state.pipeline import Pipeline, Replica

@@ -7,7 +7,8 @@ from itertools import combinations
 
 import z3
 
-from model.consuming.consumer import unprocessed, valid_committed, valid_position
+from model.consuming.consumer import unprocessed
+from model.consuming.position import valid_committed, valid_position
 from model.consuming.reading import is_no_loss, was_passed_rightly
 from model.faults import Fault
 from model.language import State, Variable

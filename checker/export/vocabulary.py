@@ -11,7 +11,8 @@ from typing import Any
 import z3
 
 from checker.export.names import identifier
-from model.consuming.consumer import agreed_prefix, unprocessed, valid_committed, valid_position
+from model.consuming.consumer import unprocessed
+from model.consuming.position import agreed_prefix, valid_committed, valid_position
 from model.language import Action
 from model.producing import application, produce
 from model.recovery import java

@@ -7,16 +7,25 @@ the last commit got and which records workers had finished (docs/semantics.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import z3
 
+from model.consuming.position import (
+    ByEpoch,
+    ByEpochAfterStart,
+    ByOffset,
+    WaitingBeyondEnd,
+    agreed_prefix,
+    goes_by_policy,
+    position_check,
+)
 from model.deployment.choices import Commit, OffsetReset, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.log.log_starts import start_for_readers
-from model.log.visibility import can_all_be_read, can_be_passed_over, end_of_reading
+from model.log.visibility import can_all_be_read, can_be_passed_over
 from model.state.outages import note_outage_of_consumer
 from model.state.pending_offsets import forget, remember
 from model.state.pipeline import Pipeline, Replica
@@ -37,82 +46,6 @@ PROCESSED_OFTEN = 2
 """The highest count of processings of a record: properties ask only whether there were more than one."""
 
 
-@shared
-def agreed_prefix(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """Return the end of the leader's log for the position's epoch: a position beyond it was truncated (8, KIP-320).
-
-    For a consumer that does not compare leader epochs the offset is the end of the leader's log.
-    """
-    if not pipeline.deployment.consumer.checks_epochs:
-        return leader.log.end.term
-    return leader.log.count(lambda _, slot: slot["epoch"].term <= position_epoch)
-
-
-def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """Return the offset at which a consumer goes on after a truncation: where logs diverge, or by policy (8, D5)."""
-    if pipeline.deployment.consumer.checks_epochs:
-        return agreed_prefix(pipeline, leader, position_epoch)
-    return goes_by_policy(pipeline, leader)
-
-
-def goes_by_policy(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """Return the offset at which a consumer goes on whose position is beyond the leader's log (10, D5)."""
-    if pipeline.deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
-        return end_of_reading(pipeline, leader)
-    return z3.IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
-
-
-@shared
-def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """Return the position that the consumer has once it has checked the given one against this leader's log."""
-    if pipeline.deployment.consumer.waits_beyond_end:
-        return position
-    agreed = agreed_prefix(pipeline, leader, position_epoch)
-    return z3.If(agreed < position, goes_back_to(pipeline, leader, position_epoch), position)
-
-
-def starts_unchecked(pipeline: Pipeline) -> bool:
-    """Tell whether a consumer checks its position by epochs, but not the committed offset that it starts at (4.1)."""
-    return pipeline.deployment.consumer.checks_epochs and not pipeline.deployment.consumer.checks_starts
-
-
-def is_unchecked(pipeline: Pipeline) -> z3.BoolRef:
-    """Tell whether such a consumer has read nothing since its start, so that its position can still be unchecked."""
-    return pipeline.consumer.leader_epoch.term == 0
-
-
-@shared
-def valid_position(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """Return the offset at which a running consumer goes on to read this leader's log."""
-    consumer = pipeline.consumer
-    checked = validated(pipeline, leader, consumer.position.term, consumer.position_epoch.term)
-    if not starts_unchecked(pipeline):
-        return checked
-    return z3.If(is_unchecked(pipeline), _in_range(pipeline, leader, consumer.position.term), checked)
-
-
-@shared
-def valid_committed(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """Return the offset at which a consumer that starts at the committed offset begins to read this leader's log."""
-    consumer = pipeline.consumer
-    if starts_unchecked(pipeline):
-        return _in_range(pipeline, leader, consumer.committed.term)
-    return validated(pipeline, leader, consumer.committed.term, consumer.committed_epoch.term)
-
-
-def _in_range(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
-    return z3.If(leader.log.end.term < offset, goes_by_policy(pipeline, leader), offset)
-
-
-def agrees(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """Tell whether the consumer finds no difference between its position and this leader's log."""
-    consumer = pipeline.consumer
-    agreed = agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= consumer.position.term
-    if not starts_unchecked(pipeline):
-        return agreed
-    return z3.Or(agreed, z3.And(is_unchecked(pipeline), consumer.position.term <= leader.log.end.term))
-
-
 def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the consumer fetches from this leader, whose epoch must be no older than those it has seen (8).
 
@@ -122,9 +55,7 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     conditions = [consumer.running.is_set, leader.presumes_leadership]
     if pipeline.deployment.consumer.knows_epochs:
         conditions.append(leader.epoch.term >= consumer.leader_epoch.term)
-    if pipeline.deployment.consumer.checks_epochs:
-        no_older = leader.epoch.term >= consumer.position_epoch.term
-        conditions.append(z3.Or(no_older, is_unchecked(pipeline)) if starts_unchecked(pipeline) else no_older)
+    conditions.extend(position_check(pipeline).may_fetch(pipeline, leader))
     return z3.And(*conditions)
 
 
@@ -138,9 +69,7 @@ def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.
     """Tell whether the consumer fetches what is ``readable``: its position agrees with the leader's log."""
     consumer = pipeline.consumer
     position = consumer.position.term
-    conditions = [reaches(pipeline, leader), readable]
-    if pipeline.deployment.consumer.checks_epochs:
-        conditions.append(agrees(pipeline, leader))
+    conditions = [reaches(pipeline, leader), readable, *position_check(pipeline).must_agree(pipeline, leader)]
     if pipeline.log_start is not None:
         conditions.append(position >= start_for_readers(pipeline, leader))
     return z3.And(*conditions)
@@ -387,15 +316,14 @@ def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
     """Reset a position that is out of range, beyond the leader's log, if epochs are not compared (8, 10 D5)."""
     consumer, policy = pipeline.consumer, pipeline.deployment.consumer.offset_reset
     effect = _go_to(pipeline, leader, goes_by_policy(pipeline, leader))
-    conditions = [reaches(pipeline, leader), consumer.position.term > leader.log.end.term]
-    if starts_unchecked(pipeline):
-        conditions.append(is_unchecked(pipeline))
+    beyond_end = consumer.position.term > leader.log.end.term
+    can_be = position_check(pipeline).can_be_beyond_end(pipeline)
     return Action(
         "reset_beyond_end",
         "consumer",
         lane="consumer",
         arguments={"leader": leader.number},
-        guard=z3.And(*conditions),
+        guard=z3.And(reaches(pipeline, leader), beyond_end, *can_be),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, beyond the end of its log, "
@@ -455,6 +383,15 @@ def crash(pipeline: Pipeline) -> Action:
     )
 
 
+_GOES_ON: Mapping[type[ByOffset], tuple[Callable[[Pipeline, Replica], Action], ...]] = {
+    ByOffset: (reset_beyond_end,),
+    WaitingBeyondEnd: (),
+    ByEpoch: (seek_to_divergence,),
+    ByEpochAfterStart: (seek_to_divergence, reset_beyond_end),
+}
+"""The ways in which a consumer with a reset policy goes on after a truncation, by its check of positions."""
+
+
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of a running consumer."""
     deployment = pipeline.deployment
@@ -469,9 +406,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield poll(pipeline, leader, count)
                 for done in parts_done(deployment, count):
                     yield crash_while_processing(pipeline, leader, count, done)
-        if deployment.consumer.offset_reset is not OffsetReset.NONE and not deployment.consumer.waits_beyond_end:
-            if deployment.consumer.checks_epochs:
-                yield seek_to_divergence(pipeline, leader)
-            if not deployment.consumer.checks_epochs or starts_unchecked(pipeline):
-                yield reset_beyond_end(pipeline, leader)
+        if deployment.consumer.offset_reset is not OffsetReset.NONE:
+            for go_on in _GOES_ON[type(position_check(pipeline))]:
+                yield go_on(pipeline, leader)
     yield crash(pipeline)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import agreed_prefix, commit_position, process, reaches
+from model.consuming.consumer import commit_position, process, reaches
+from model.consuming.position import position_check
 from model.deployment.choices import Processing
 from model.language import Action, Effect, State
 from model.log.visibility import end_of_reading
@@ -30,10 +31,7 @@ def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     if pipeline.deployment.application.processing is Processing.HANDED_OFF:
         read = z3.Or(*(queued.term > 0 for queued in consumer.queued))
     at_end = z3.And(consumer.position.term == end, end_of_reading(pipeline, leader) == end)
-    conditions = [reaches(pipeline, leader), at_end, read]
-    if pipeline.deployment.consumer.checks_epochs:
-        conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= end)
-    return z3.And(*conditions)
+    return z3.And(reaches(pipeline, leader), at_end, read, *position_check(pipeline).agrees_to_end(pipeline, leader))
 
 
 def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appending: Action) -> Action:

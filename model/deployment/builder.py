@@ -43,6 +43,7 @@ from model.deployment.profiles import intentions_of
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.release import JAVA
 from model.deployment.required_properties import read_required, requiring
+from model.deployment.sender import ClientRecovery
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
 from model.faults import Fault
@@ -148,7 +149,7 @@ def _bounds(read: Read, sending: ProducerValues, application: Application) -> tu
         application.on_send_error,
         application.on_restart,
         transactional=sending.transactional,
-        epoch_each=sending.idempotence and sending.sender.numbers_ahead,
+        epoch_each=sending.sender.recovery is ClientRecovery.SARAMA,
         elsewhere=sending.idempotence and Fault.FAILURE_ELSEWHERE.value in read.given.faults,
     )
 

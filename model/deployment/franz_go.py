@@ -16,7 +16,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
-from model.deployment.sender import Sender
+from model.deployment.sender import ClientRecovery, Sender
 from model.deployment.setting import Origin, Setting
 
 ACKS, PLAIN = "RequiredAcks", "DisableIdempotentWrite"
@@ -110,16 +110,12 @@ def producer(section: Section) -> ProducerValues:
         expires_in_accumulator=False,
         transactional=False,
         sender=Sender(
+            recovery=ClientRecovery.FRANZ_GO_STOPPING if section.flag(STOPS) else ClientRecovery.FRANZ_GO,
             retries_keep_their_place=True,
             one_at_a_time_everywhere=False,
             knows_epochs=False,
             refusals_count=False,
             connecting_counts=False,
-            drains=True,
-            gapless=False,
-            numbers_ahead=False,
-            rewinds=True,
-            stops_on_loss=section.flag(STOPS),
         ),
         settings=(
             replace(acks, value=Acks.ALL),

@@ -17,7 +17,7 @@ from model.deployment.duration_settings import NEVER, Source
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
-from model.deployment.sender import Sender
+from model.deployment.sender import ClientRecovery, Sender
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
 
@@ -145,14 +145,12 @@ def producer(section: Section) -> ProducerValues:
         expires_in_accumulator=False,
         transactional=False,
         sender=Sender(
+            recovery=ClientRecovery.NONE,
             retries_keep_their_place=True,
             one_at_a_time_everywhere=True,
             knows_epochs=False,
             refusals_count=True,
             connecting_counts=False,
-            drains=False,
-            gapless=False,
-            numbers_ahead=False,
             only_attempts_end=True,
         ),
         settings=(

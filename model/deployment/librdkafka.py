@@ -15,7 +15,7 @@ from model.deployment.duration_settings import SYSTEM_GIVES_UP, Source
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
-from model.deployment.sender import Sender
+from model.deployment.sender import ClientRecovery, Sender
 from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean
 
@@ -105,7 +105,8 @@ def producer(section: Section) -> ProducerValues:
     transactional = _is_transactional(section)
     idempotence, gapless = _idempotence(section, transactional=transactional), section.flag_setting(GAPLESS)
     acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
-    if boolean(idempotence.value):
+    numbered = boolean(idempotence.value)
+    if numbered:
         _check_idempotence(section, acks)
         if not section.has("acks"):
             acks = section.derived("acks", Acks.ALL, "L06: idempotence needs acks=all")
@@ -121,23 +122,18 @@ def producer(section: Section) -> ProducerValues:
     return ProducerValues(
         acks=Acks(acks.value),
         retries=int(retries.value),
-        idempotence=boolean(idempotence.value),
+        idempotence=numbered,
         sequencing=None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
         transactional=transactional,
         sender=Sender(
+            recovery=_recovery(section, gapless, idempotence=numbered, transactional=transactional),
             retries_keep_their_place=True,
             one_at_a_time_everywhere=False,
             knows_epochs=section.release.line >= CHECKS_POSITIONS,
             refusals_count=False,
             connecting_counts=False,
-            drains=True,
-            gapless=boolean(gapless.value) and not transactional,
-            numbers_ahead=False,
-            forgets_numbers=boolean(idempotence.value) and not transactional and section.release.line < KEEPS_NUMBERS,
-            bumps_within=transactional and section.release.full < ABORTS,
-            bump_aborts=transactional and section.release.full >= ABORTS and section.release.line < ABORTS_FIRST,
         ),
         settings=(
             *(section.setting(key) for key in (TRANSACTIONAL, LENGTH) if transactional),
@@ -146,6 +142,21 @@ def producer(section: Section) -> ProducerValues:
         ),
         notes=(),
     )
+
+
+def _recovery(section: Section, gapless: Setting, *, idempotence: bool, transactional: bool) -> ClientRecovery:
+    release = section.release
+    if not idempotence:
+        return ClientRecovery.NONE
+    if transactional:
+        if release.full < ABORTS:
+            return ClientRecovery.LIBRDKAFKA_BUMP_WITHIN
+        aborts_first = release.line >= ABORTS_FIRST
+        return ClientRecovery.LIBRDKAFKA_TRANSACTIONS if aborts_first else ClientRecovery.LIBRDKAFKA_BUMP_ABORTS
+    if release.line < KEEPS_NUMBERS:
+        forgetting, and_gapless = ClientRecovery.LIBRDKAFKA_FORGETTING, ClientRecovery.LIBRDKAFKA_FORGETTING_GAPLESS
+        return and_gapless if boolean(gapless.value) else forgetting
+    return ClientRecovery.LIBRDKAFKA_GAPLESS if boolean(gapless.value) else ClientRecovery.LIBRDKAFKA
 
 
 def _acks(section: Section) -> Setting:

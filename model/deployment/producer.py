@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from model.deployment.choices import Acks
 from model.deployment.older_transactions import OlderTransactions
-from model.deployment.sender import Sender
+from model.deployment.sender import REPEATING_NUMBERS, ClientRecovery, Sender
 from model.deployment.sequencing import Sequencing
 from model.deployment.transactional import Transactional
 
@@ -29,13 +29,13 @@ class Producer:
     def numbers_repeat(self) -> bool:
         """Tell whether two records of an epoch can get the same number, so that the broker mistakes the second for the
         first (4.1 to 4.3)."""
-        return self.idempotence and self.sender.repeats_numbers
+        return self.idempotence and self.sender.recovery in REPEATING_NUMBERS
 
     @property
     def numbers_ahead(self) -> bool:
         """Tell whether the idempotent producer assigns numbers before it sends, and never changes them (semantics
         4.2)."""
-        return self.idempotence and self.sender.numbers_ahead
+        return self.idempotence and self.sender.recovery is ClientRecovery.SARAMA
 
     @property
     def older_transactions(self) -> OlderTransactions | None:

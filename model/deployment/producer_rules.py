@@ -14,7 +14,7 @@ from model.deployment.given import Given, not_modelled
 from model.deployment.older_transactions import OlderTransactions, older_transactions_of
 from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
-from model.deployment.sender import OF_JAVA, Sender
+from model.deployment.sender import OF_JAVA, ClientRecovery, Sender
 from model.deployment.sequencing import Sequencing, sequencing_of
 from model.deployment.setting import Setting
 
@@ -93,6 +93,7 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
     )
     rest = tuple(section.setting(key) for key in keys)
     numbered, transactional = idempotence.value == "true", section.has(TRANSACTIONAL)
+    numbers_can_continue = KEEPS_NUMBERS[0] <= section.release.full < KEEPS_NUMBERS[1]
     return ProducerValues(
         acks=Acks(acks.value),
         retries=int(retries.value),
@@ -105,7 +106,7 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
         sender=replace(
             OF_JAVA,
             late_errors_count=_late_errors_count(section, numbered),
-            keeps_numbers=KEEPS_NUMBERS[0] <= section.release.full < KEEPS_NUMBERS[1],
+            recovery=ClientRecovery.JAVA_2_7_0 if numbers_can_continue else ClientRecovery.JAVA,
         ),
         settings=(acks, idempotence, retries, in_flight, *rest, *delivery),
         notes=tuple(notes),

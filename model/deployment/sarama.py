@@ -14,7 +14,7 @@ from model.deployment.duration_settings import NEVER, Source
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
-from model.deployment.sender import Sender
+from model.deployment.sender import ClientRecovery, Sender
 from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean, protocol_version
 
@@ -142,14 +142,12 @@ def producer(section: Section) -> ProducerValues:
         expires_in_accumulator=False,
         transactional=False,
         sender=Sender(
+            recovery=ClientRecovery.SARAMA if idempotence else ClientRecovery.NONE,
             retries_keep_their_place=True,
             one_at_a_time_everywhere=True,
             knows_epochs=False,
             refusals_count=True,
             connecting_counts=True,
-            drains=False,
-            gapless=False,
-            numbers_ahead=True,
         ),
         settings=(
             replace(acks, value=ACKS[acks.value]),

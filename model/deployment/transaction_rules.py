@@ -8,6 +8,7 @@ from model.deployment.older_transactions import OlderTransactions
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.release import IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
+from model.deployment.sender import ClientRecovery
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
 from model.faults import Fault
@@ -51,6 +52,9 @@ NOT_IN_TRANSACTIONS = {
 }
 """Faults that are not modelled with transactions of clients other than Java's, each with its code."""
 
+REFUSED_EPOCHS = frozenset({ClientRecovery.LIBRDKAFKA_BUMP_WITHIN, ClientRecovery.LIBRDKAFKA_BUMP_ABORTS})
+"""The recoveries that ask for a new epoch in a way that brokers from 2.6 on refuse."""
+
 LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
 
@@ -60,7 +64,7 @@ def check_brokers(section: Section, values: ProducerValues, brokers: Given, kafk
 
     ``brokers``: the place where the release of the brokers is named.
     """
-    if (values.sender.bumps_within or values.sender.bump_aborts) and kafka.line > IDEMPOTENT:
+    if values.sender.recovery in REFUSED_EPOCHS and kafka.line > IDEMPOTENT:
         what = (
             f"transactions of {section.library} before 2.0 with brokers from 2.6 on, which refuse the client's new "
             "epoch"

@@ -12,21 +12,11 @@ from model.faults import Fault
 from model.language import Action, present
 from model.producing.resuming import is_behind_position, is_of_this_start
 from model.state.pipeline import Batch, Fate, Pipeline
-from model.transactions.sending import sent_again, transaction_of
 
 
 def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
     """Tell whether the application will send the record of ``previous`` again (semantics 3.1, P12 P13)."""
-    deployment = pipeline.deployment
-    if pipeline.transactions is not None:
-        return sent_again(pipeline, transaction_of(pipeline, previous))
-    due = []
-    if deployment.application.on_send_error.sends_again:
-        failed = failed_now(pipeline, previous)
-        due.append(failed if previous.doubtful is None else z3.And(failed, z3.Not(previous.doubtful.is_set)))
-    if deployment.application.on_restart.sends_again:
-        due.append(due_after_start(pipeline, previous))
-    return z3.Or(*due)
+    return pipeline.sending.resend_due(pipeline, previous)
 
 
 def failed_now(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:

@@ -21,8 +21,6 @@ from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
-from model.transactions.recurrence import is_itself, take_for_another
-from model.transactions.verification import is_verified, reject_unverified
 
 
 def has_room(leader: Replica) -> z3.BoolRef:
@@ -45,21 +43,24 @@ def _entry(
     return entry
 
 
+def _numbers(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+    """Return the producer epoch and the sequence number in the batch's request; 0 without idempotence."""
+    return (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
+
+
 def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader would append the batch if its log had room."""
     check = checked(pipeline, batch, leader)
     conditions = [arrives(pipeline, batch, leader), accepts(pipeline, leader)]
     conditions.append(z3.BoolVal(True) if check is None else check.in_sequence)
-    if pipeline.transactions is not None:
-        conditions.append(is_verified(pipeline, leader, numbers_sent(pipeline, batch)[0]))
+    conditions.extend(pipeline.sending.verifies(pipeline, leader, _numbers(pipeline, batch)[0]))
     return z3.And(*conditions)
 
 
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Append the record to the leader's log (semantics 3.2, 5 L1)."""
     effect = Effect()
-    numbers = (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
-    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *numbers))
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_numbers(pipeline, batch)))
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.producer.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
@@ -88,8 +89,8 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     check = checked(pipeline, batch, leader)
     assert check is not None
     found = check.duplicate
-    if pipeline.transactions is not None:
-        found = z3.And(found, is_itself(pipeline, batch, leader))
+    for is_itself in pipeline.sending.is_itself(pipeline, batch, leader):
+        found = z3.And(found, is_itself)
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
     pipeline.recovery.keep_request(pipeline, effect, batch)
@@ -134,8 +135,8 @@ def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
     if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
         epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
         in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
-        if pipeline.transactions is not None:
-            in_order = z3.And(in_order, is_verified(pipeline, leader, epoch))
+        for verified in pipeline.sending.verifies(pipeline, leader, epoch):
+            in_order = z3.And(in_order, verified)
     at_leader = z3.And(batch.delayed.term == leader.number, leader.presumes_leadership)
     return z3.And(at_leader, accepts(pipeline, leader), z3.Not(earlier), in_order)
 
@@ -278,6 +279,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             if pipeline.deployment.producer.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
                 yield from pipeline.recovery.refusals(pipeline, batch, leader)
-            if pipeline.transactions is not None:
-                yield reject_unverified(pipeline, batch, leader)
-                yield take_for_another(pipeline, batch, leader)
+            yield from pipeline.sending.refusals(pipeline, batch, leader)

@@ -3,64 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import z3
 
-from model.deployment.choices import Acks, OnSendError, Sends
+from model.deployment.choices import Acks
 from model.deployment.implied.outages import leader_may_return_unnoticed
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.producing.application import due_after_start, failed_now, halts, resend_due
 from model.sequencing.arrival import held_up, queues_at
 from model.sequencing.idempotence import can_be_numbered
 from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
-from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.sending import (
-    add_partition,
-    begin,
-    may_send,
-    may_transmit,
-    transaction_of,
-)
-
-
-def _previous(pipeline: Pipeline, batch: Batch) -> Batch:
-    return pipeline.producer.of_record(batch.record)[batch.attempt - 1]
-
-
-def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Tell whether the application, which reads its source in order, has this record still to send."""
-    batches = pipeline.producer.of_record(record)
-    first = batches[0].is_(Fate.UNSENT)
-    again = [
-        z3.And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
-        for previous, batch in pairwise(batches)
-        if pipeline.deployment.application.on_restart.sends_again
-    ]
-    return z3.Or(first, *again)
-
-
-def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Tell whether the application calls send() for this record next (semantics 3.1, P1 P13)."""
-    deployment, producer = pipeline.deployment, pipeline.producer
-    if pipeline.transactions is not None:
-        return may_send(pipeline, batch)
-    conditions = [batch.is_(Fate.UNSENT)]
-    if batch.attempt > 0:
-        conditions.append(resend_due(pipeline, _previous(pipeline, batch)))
-    in_order = z3.Not(z3.Or(*(_still_to_come(pipeline, record) for record in range(batch.record))))
-    if batch.attempt == 0:
-        conditions.append(in_order)
-    else:
-        conditions.append(z3.Or(failed_now(pipeline, _previous(pipeline, batch)), in_order))
-    if deployment.application.sends is Sends.SYNC:
-        conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
-    if deployment.application.on_send_error is OnSendError.HALT:
-        conditions.append(z3.Not(z3.Or(*(halts(pipeline, other) for other in producer.batches))))
-    return z3.And(*conditions)
 
 
 def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
@@ -68,8 +22,7 @@ def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
     effect = Effect()
     effect[batch.fate] = int(fate)
     effect[batch.session] = pipeline.producer.session.term
-    if pipeline.transactions is not None:
-        begin(pipeline, effect, batch)
+    pipeline.sending.begin(pipeline, effect, batch)
     return effect
 
 
@@ -81,7 +34,7 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
         "application",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(_may_send(pipeline, batch), z3.Not(pipeline.recovery.has_stopped(pipeline))),
+        guard=z3.And(pipeline.sending.may_send(pipeline, batch), z3.Not(pipeline.recovery.has_stopped(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: f"the application sends {record_name(batch)}",
         semantics="3.1 P1",
@@ -96,7 +49,7 @@ def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=_may_send(pipeline, batch),
+        guard=pipeline.sending.may_send(pipeline, batch),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer has no room for {record_name(batch)}: send() fails when max.block.ms is over"
@@ -114,7 +67,7 @@ def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(_may_send(pipeline, batch), pipeline.recovery.has_stopped(pipeline)),
+        guard=z3.And(pipeline.sending.may_send(pipeline, batch), pipeline.recovery.has_stopped(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer, which has stopped permanently, refuses {record_name(batch)}: the send fails"
@@ -177,8 +130,7 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
     conditions.extend(pipeline.recovery.may_go_to(pipeline, batch, leader))
-    if pipeline.transactions is not None:
-        conditions.append(may_transmit(pipeline, batch))
+    conditions.extend(pipeline.sending.may_transmit(pipeline, batch))
     if deployment.producer.max_in_flight <= len(others):
         muted = deployment.producer.max_in_flight == 1 and deployment.producer.sender.one_at_a_time_everywhere
         counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
@@ -203,15 +155,13 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[pipeline.producer.leader_epoch] = epoch_heard_of(pipeline, leader)
     join_connection(pipeline, effect, batch, leader)
     pipeline.recovery.assign_number(pipeline, effect, batch)
-    if pipeline.transactions is not None:
-        add_partition(pipeline, effect, transaction_of(pipeline, batch))
+    pipeline.sending.add_partition(pipeline, effect, batch)
     pipeline.recovery.start_transmitting(pipeline, effect, batch, epoch_heard_of(pipeline, leader))
 
     def sentence(before: State, after: State) -> str:
         verb = "retries" if pipeline.recovery.is_retry(batch, before) else "transmits"
         silent = " and treats it as done (acks=0)" if deployment.producer.acks is Acks.NONE else ""
-        added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
-        first = ", having the partition added to its transaction" if added else ""
+        first = pipeline.sending.adds_partition_in_words(pipeline, before)
         return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}{first}"
 
     return Action(
@@ -274,7 +224,9 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     if leader_may_return_unnoticed(pipeline.deployment):
         return z3.BoolVal(True)
     waited = z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
-    return waited if pipeline.transactions is None else z3.Or(waited, z3.Not(coordinator_is_at_hand(pipeline)))
+    for waits in pipeline.sending.waits_for_coordinator(pipeline):
+        waited = z3.Or(waited, waits)
+    return waited
 
 
 def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
@@ -284,15 +236,6 @@ def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolR
         for other in pipeline.producer.batches:
             if other.record < batch.record and other.attempt == 0:
                 yield z3.Not(other.is_(Fate.BUFFERED))
-
-
-def _said_of_stop(pipeline: Pipeline, before: State, after: State) -> str:
-    """Return the words for a client before 2.5 that stops permanently in a transaction; empty if it does not."""
-    if pipeline.transactions is None:
-        return ""
-    initialised = pipeline.transactions.initialised.name
-    stops = "; it may be stored, so the producer stops permanently: the application starts a new one"
-    return stops if before[initialised] > after[initialised] else ""
 
 
 def _were_away(pipeline: Pipeline) -> z3.BoolRef:
@@ -329,8 +272,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
     if deployment.producer.sender.only_attempts_end:
         causes = z3.Or(z3.Not(z3.Or(*takers)), _were_away(pipeline))
-    if pipeline.transactions is not None:
-        causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
+    for goes_in_transaction in pipeline.sending.may_transmit(pipeline, batch):
+        causes = z3.Or(causes, z3.Not(goes_in_transaction))
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
     answerable = batch.can_be_answered if deployment.producer.idempotence else batch.is_(Fate.APPENDED)
     in_flight = [batch.is_(Fate.UNANSWERED), z3.And(answerable, _was_held_up(pipeline, batch))]
@@ -354,7 +297,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException"
-            + _said_of_stop(pipeline, before, after)
+            + pipeline.sending.stop_in_words(pipeline, before, after)
         ),
         semantics="3.1 P7 P8",
     )

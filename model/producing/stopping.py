@@ -14,7 +14,6 @@ from model.recovery.late_errors import forget_late_answers
 from model.sequencing.network import abandon, end_send
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.wording import record_name
-from model.transactions.ending import crash_with_transactions
 
 _HOW = {
     OnStop.CLOSE: "close() waits until every send is over",
@@ -39,12 +38,8 @@ def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
 
 def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> None:
     """Start another process, with another producer id, at a position in its input where it has one (P12)."""
-    producer, transactions = pipeline.producer, pipeline.transactions
-    if transactions is None:
-        effect[producer.session] = producer.session.term + 1
-        effect[producer.epoch] = 0
-    else:
-        crash_with_transactions(pipeline, effect)
+    producer = pipeline.producer
+    pipeline.sending.start_process(pipeline, effect)
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
     effect.reset(producer.unresolved, *producer.known_by_client)
@@ -77,13 +72,11 @@ def crash(pipeline: Pipeline, position: int | None) -> Action:
 
     A producer with transactions has its id from its transactional.id, and will get a new epoch (semantics 11.1, T1).
     """
-    producer, transactions = pipeline.producer, pipeline.transactions
+    producer = pipeline.producer
     effect = Effect()
     _end_sends(pipeline, effect, Fate.FORGOTTEN)
     _start_again(pipeline, effect, position)
-    has_something = z3.Or(*(batch.incomplete for batch in producer.batches))
-    if transactions is not None:
-        has_something = z3.Or(*(transaction.is_going_on for transaction in transactions.each))
+    has_something = pipeline.sending.is_going_on(pipeline)
     if position is not None:
         has_something = z3.And(_has_sent(pipeline), _goes_on(pipeline, position))
     return Action(

@@ -1,12 +1,16 @@
 """The choice of a producer's recovery, by its client.
 
-A client library that recovers in another way is a module of its own beside this one, and a line in :func:`recovery_of`.
+A client library that recovers in another way is a module of its own beside this one, a value of
+:class:`~model.deployment.sender.ClientRecovery`, and a line of a table below.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from model.deployment.deployment import Deployment
 from model.deployment.older_transactions import InDoubt
+from model.deployment.sender import ClientRecovery
 from model.deployment.sequencing import Recovery as AsReleased
 from model.recovery.franz_go import FranzGo, FranzGoStopping
 from model.recovery.java import Java
@@ -28,35 +32,44 @@ from model.state.recovery import Recovery
 
 def recovery_of(deployment: Deployment) -> Recovery:
     """Return the recovery of the deployment's producer: the only place that asks which client that is."""
-    sender, sequencing = deployment.producer.sender, deployment.producer.sequencing
-    if not deployment.producer.idempotence:
+    producer = deployment.producer
+    if not producer.idempotence:
         return WithoutNumbers()
-    if deployment.producer.transactional is not None:
-        return _in_transactions(deployment)
-    if sender.numbers_ahead:
-        return Sarama()
-    if sender.rewinds and sender.drains:
-        return FranzGoStopping() if sender.stops_on_loss else FranzGo()
-    if sender.drains:
-        librdkafka = LibrdkafkaForgetting if sender.forgets_numbers else Librdkafka
-        return librdkafka(gapless=sender.gapless)
-    if sequencing is None or sequencing.recovery is AsReleased.EPOCH:
-        return JavaKeepingNumbers() if sender.keeps_numbers else Java()
-    return Java011() if sequencing.recovery is AsReleased.ONE_BY_ONE else JavaBefore25()
+    if producer.older_transactions is not None:
+        return _IN_OLDER_TRANSACTIONS[producer.older_transactions.in_doubt]
+    if producer.transactional is not None:
+        return _IN_TRANSACTIONS[producer.sender.recovery]
+    if producer.sequencing is not None and producer.sequencing.takes_new_ids:
+        return _BEFORE_2_5[producer.sequencing.recovery]
+    return _WITHOUT_TRANSACTIONS[producer.sender.recovery]
 
 
-def _in_transactions(deployment: Deployment) -> Recovery:
-    sender = deployment.producer.sender
-    if sender.bumps_within:
-        return LibrdkafkaWithin()
-    if sender.drains:
-        return LibrdkafkaTransactions(bump_aborts=sender.bump_aborts)
-    if deployment.producer.older_transactions is None:
-        return JavaTransactions()
-    return _KEEPING_EPOCHS[deployment.producer.older_transactions.in_doubt]
+_WITHOUT_TRANSACTIONS: Mapping[ClientRecovery, Recovery] = {
+    ClientRecovery.JAVA: Java(),
+    ClientRecovery.JAVA_2_7_0: JavaKeepingNumbers(),
+    ClientRecovery.LIBRDKAFKA: Librdkafka(),
+    ClientRecovery.LIBRDKAFKA_GAPLESS: Librdkafka(gapless=True),
+    ClientRecovery.LIBRDKAFKA_FORGETTING: LibrdkafkaForgetting(),
+    ClientRecovery.LIBRDKAFKA_FORGETTING_GAPLESS: LibrdkafkaForgetting(gapless=True),
+    ClientRecovery.FRANZ_GO: FranzGo(),
+    ClientRecovery.FRANZ_GO_STOPPING: FranzGoStopping(),
+    ClientRecovery.SARAMA: Sarama(),
+}
 
+_BEFORE_2_5: Mapping[AsReleased, Recovery] = {
+    AsReleased.PRODUCER_ID: JavaBefore25(),
+    AsReleased.ONE_BY_ONE: Java011(),
+}
 
-_KEEPING_EPOCHS = {
+_IN_TRANSACTIONS: Mapping[ClientRecovery, Recovery] = {
+    ClientRecovery.JAVA: JavaTransactions(),
+    ClientRecovery.JAVA_2_7_0: JavaTransactions(),
+    ClientRecovery.LIBRDKAFKA_TRANSACTIONS: LibrdkafkaTransactions(),
+    ClientRecovery.LIBRDKAFKA_BUMP_ABORTS: LibrdkafkaTransactions(bump_aborts=True),
+    ClientRecovery.LIBRDKAFKA_BUMP_WITHIN: LibrdkafkaWithin(),
+}
+
+_IN_OLDER_TRANSACTIONS: Mapping[InDoubt, Recovery] = {
     InDoubt.NEXT_RECORD: JavaTransactions011(),
     InDoubt.STOPS: JavaTransactionsStopping(),
     InDoubt.STOPS_WHEN_DRAINED: JavaTransactionsWaiting(),

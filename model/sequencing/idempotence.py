@@ -207,6 +207,4 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
 
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether the bound on producer epochs leaves room for another."""
-    if pipeline.transactions is not None:
-        return pipeline.transactions.epoch.term < pipeline.transactions.epoch.high
-    return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1
+    return pipeline.sending.epoch_left(pipeline)

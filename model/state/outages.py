@@ -8,8 +8,7 @@ from model.state.pipeline import Pipeline
 
 def note_disturbance(pipeline: Pipeline, effect: Effect) -> None:
     """Remember that some broker was away, slow or replaced: the coordinator of transactions can be another one now."""
-    if pipeline.transactions is not None and pipeline.transactions.disturbed is not None:
-        effect[pipeline.transactions.disturbed] = True
+    pipeline.sending.note_disturbance(pipeline, effect)
 
 
 def note_outage_of_brokers(pipeline: Pipeline, effect: Effect) -> None:

@@ -37,6 +37,7 @@ from model.state.upstream import Upstream, declare_upstream
 
 if TYPE_CHECKING:
     from model.state.recovery import Recovery
+    from model.state.sending import Sending
 
 UNLIMITED_ATTEMPTS = 10
 """The number of retries above which a producer counts as retrying without limit (docs/semantics.md)."""
@@ -267,7 +268,8 @@ class Pipeline:
     the state of a sink that is more than a count of processing. ``unapplied``: the offset that those of a transaction
     have possibly not replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where
     the cleaner removes no record, and ``upstream`` where the application commits no position in its input.
-    ``recovery``: what the producer's client does about sequence numbers.
+    ``recovery``: what the producer's client does about sequence numbers. ``sending``: whether its records are sent in
+    transactions.
     """
 
     deployment: Deployment
@@ -285,6 +287,7 @@ class Pipeline:
     late_answers: LateAnswers | None
     history: History
     recovery: Recovery
+    sending: Sending
     shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The terms that :mod:`model.state.shared_terms` has built for this pipeline."""
 
@@ -330,7 +333,7 @@ class Pipeline:
         return leader.isr_size >= self.deployment.cluster.min_insync_replicas
 
 
-def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
+def declare(deployment: Deployment, recovery: Recovery, sending: Sending) -> Pipeline:
     """Return the variables of ``deployment``'s pipeline in their initial state.
 
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
@@ -363,6 +366,7 @@ def declare(deployment: Deployment, recovery: Recovery) -> Pipeline:
         declare_late_answers(deployment),
         declare_history(deployment),
         recovery,
+        sending,
     )
 
 

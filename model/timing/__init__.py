@@ -16,8 +16,10 @@ from model.language import Action, Clock, Need
 from model.state.pipeline import Pipeline
 from model.timing.brokers import Brokers
 from model.timing.cleaning import Cleaning
+from model.timing.part import Part
 from model.timing.reading import Reading
 from model.timing.sends import Sends
+from model.timing.sends_in_transactions import SendsInTransactions
 from model.timing.transactions import Transactions
 
 
@@ -31,7 +33,10 @@ class Timed:
 
 def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
     """Return the actions of a pipeline with their needs, and the clocks."""
-    parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading, Transactions, Cleaning)]
+    kinds: tuple[type[Part], ...] = (Sends, Brokers, Reading, Cleaning)
+    if pipeline.transactions is not None:
+        kinds = (SendsInTransactions, Brokers, Reading, Transactions, Cleaning)
+    parts = [part(pipeline, actions) for part in kinds]
     needs: dict[tuple[str, tuple[tuple[str, int], ...]], list[Need]] = {}
     for part in parts:
         for names, arguments, need in part.needs():

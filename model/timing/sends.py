@@ -13,22 +13,14 @@ from model.deployment.implied.outages import brokers_may_be_away, may_return_unf
 from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
-from model.log.visibility import is_left_open
 from model.producing.producer import counts_attempts, epoch_heard_of
 from model.sequencing.arrival import queues_at
 from model.state.pipeline import Batch, Fate, Replica
-from model.state.transactions import Transactions
 from model.state.wording import record_name
 from model.timing.part import Part, Requirement, without_news
-from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.epochs import recovery_in
 
 REQUESTS_TO_FIND = 3
 """The number of messages until a producer knows the new leader: a refusal and a question who leads, both ways."""
-
-REQUESTS_TO_ADD = 6
-"""The number of messages until a producer has its partition added: who coordinates, an id, and the request, both
-ways."""
 
 HANDLED = (
     "append",
@@ -174,11 +166,7 @@ class Sends(Part):
         number, record = batch.number, record_name(batch)
         yield from self._sendable(batch)
         can, since = self._can_be_handled(batch), f"{record} was transmitted"
-        arriving = self._network
-        if self._pipeline.transactions is not None:
-            can = z3.And(can, self._is_verified_in_time(batch, self._pipeline.transactions))
-            arriving = self._network * 3 + self._until_connected
-        yield Clock("arriving", {"batch": number}, can, since, arriving)
+        yield Clock("arriving", {"batch": number}, can, since, self._until_handled)
         late = Duration.of(self._times.late_request)
         since = f"the client gave up on a request with {record}"
         abandoned = z3.And(self._guard("discard_delayed", batch=number), z3.Not(batch.in_flight))
@@ -207,15 +195,16 @@ class Sends(Part):
         if self._pipeline.deployment.producer.expires_in_accumulator:
             return
         since = f"the application sent {record}"
-        looks = self._waits(batch)
-        if brokers_may_be_away(self._pipeline.deployment):
-            # A producer that waits for a producer id does not check the time of its batches.
-            looks = z3.And(looks, z3.Not(self._asks_for_ids))
-        if self._pipeline.transactions is not None:
-            # The same holds while the producer waits for the coordinator to add the partition.
-            looks = z3.And(looks, self._pipeline.transactions.added.is_set)
+        looks = self._checks_its_time(batch)
         if not z3.is_false(z3.simplify(looks)):
             yield Clock("pending", {"batch": number}, looks, since, self._until_given_up)
+
+    def _checks_its_time(self, batch: Batch) -> z3.BoolRef:
+        """Tell whether the client looks at the batch's time: not while it waits for a producer id."""
+        waits = self._waits(batch)
+        if not brokers_may_be_away(self._pipeline.deployment):
+            return waits
+        return z3.And(waits, z3.Not(self._asks_for_ids))
 
     @property
     def _until_given_up(self) -> Duration:
@@ -359,12 +348,8 @@ class Sends(Part):
 
     @property
     def _until_added(self) -> Duration:
-        """The time until a producer that found its coordinator has its partition added, asking again once (11.1 T2)."""
-        if self._pipeline.transactions is None:
-            return Duration(())
-        pause = Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
-        pause = pause + recovery_in(self._pipeline).pause_before_adding
-        return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
+        """The time until the partition can be sent to, once the leader is found: at once without transactions."""
+        return Duration(())
 
     def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:
         """Yield the leaders that would append the batch, or refuse it where attempts are counted, with the condition.
@@ -376,25 +361,16 @@ class Sends(Part):
             takes = self._pipeline.serves(leader)
             if self._pipeline.deployment.producer.acks is Acks.ALL and not counts_attempts(self._pipeline):
                 takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
-            can = self._guard("transmit", batch=batch.number, leader=leader.number)
-            if self._pipeline.transactions is not None:
-                can = z3.And(can, self._partition_is_added_in_time(self._pipeline.transactions))
-            yield leader, z3.And(can, takes, z3.Not(self._is_misled(batch, leader)))
+            yield leader, z3.And(self._can_go_to(batch, leader), takes, z3.Not(self._is_misled(batch, leader)))
 
-    def _partition_is_added_in_time(self, transactions: Transactions) -> z3.BoolRef:
-        """Tell whether the partition is in the transaction, or the coordinator can be reached to add it."""
-        return z3.Or(transactions.added.is_set, coordinator_is_at_hand(self._pipeline))
+    def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:
+        """Tell whether the client can transmit the batch to this broker in time."""
+        return self._guard("transmit", batch=batch.number, leader=leader.number)
 
-    def _is_verified_in_time(self, batch: Batch, transactions: Transactions) -> z3.BoolRef:
-        """Tell whether the leader need not ask the coordinator about the transaction, or can ask (semantics 11.5)."""
-        rules = self._pipeline.deployment.producer.transactional
-        if rules is None or not rules.verified:
-            return z3.BoolVal(True)
-        known = [
-            z3.And(batch.target.term == leader.number, is_left_open(self._pipeline, leader))
-            for leader in self._pipeline.replicas
-        ]
-        return z3.Or(coordinator_is_at_hand(self._pipeline), *known)
+    @property
+    def _until_handled(self) -> Duration:
+        """The time until the leader handles a request that was sent."""
+        return self._network
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
         """Tell whether a broker can handle the batch's request: the one before on its connection is answered."""

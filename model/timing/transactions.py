@@ -10,7 +10,7 @@ from model.durations import CLIENT_LOOKS
 from model.language import Clock, Duration
 from model.timing.part import Part, Requirement
 from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.epochs import recovery_in
+from model.transactions.epochs import of, recovery_in
 
 MESSAGES_OF_COORDINATOR = 6
 """The largest number of messages in a step of the coordinator: its own log is replicated, and a leader asked and
@@ -24,8 +24,6 @@ class Transactions(Part):
         yield from ()
 
     def deadlines(self) -> Iterator[Clock]:
-        if self._pipeline.transactions is None:
-            return
         at_hand = coordinator_is_at_hand(self._pipeline)
         takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer.connects)
         for replica in self._pipeline.replicas:
@@ -34,7 +32,7 @@ class Transactions(Part):
             yield Clock("marking", leader, marks, f"a marker was to be written by {replica.name}", takes)
             completes = z3.And(self._guard("complete_transaction", **leader), at_hand)
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
-        late = self._pipeline.transactions.late_end
+        late = of(self._pipeline)[0].late_end
         if late is not None and recovery_in(self._pipeline).ends_in_time:
             # The client gives up on the request after request.timeout.ms; librdkafka can wait longer (4.1).
             waits = Duration.of(self._times.request_timeout, CLIENT_LOOKS) + Duration.of(self._times.late_request)

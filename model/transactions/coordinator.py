@@ -233,9 +233,7 @@ def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the coordinator's own actions."""
-    transactions = pipeline.transactions
-    if transactions is None:
-        return
+    transactions, _ = of(pipeline)
     for leader in pipeline.replicas:
         for transaction in transactions.each:
             for commits in (True, False):

@@ -418,9 +418,7 @@ def execute_late_end(pipeline: Pipeline) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the ends of transactions, and the steps in which a client learns of an end."""
-    transactions = pipeline.transactions
-    if transactions is None:
-        return
+    transactions, _ = of(pipeline)
     late = transactions.late_end is not None
     yield begin_later(pipeline, transactions.each[-1])
     if late and not of(pipeline)[1].epoch_each:

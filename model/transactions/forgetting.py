@@ -347,10 +347,9 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the losses of the coordinator's log and their effects, where the deployment names that fault."""
-    transactions = pipeline.transactions
-    if transactions is None or transactions.own_log is None:
+    transactions, rules = of(pipeline)
+    if transactions.own_log is None:
         return
-    rules = of(pipeline)[1]
     yield put_at_risk(pipeline)
     yield lose_end(pipeline)
     yield lose_all(pipeline)

@@ -65,10 +65,9 @@ def complete_elsewhere(pipeline: Pipeline) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield the actions of a transaction whose first part the coordinator has ended."""
-    transactions = pipeline.transactions
-    if transactions is None or transactions.elsewhere is None:
+    if of(pipeline)[0].elsewhere is None:
         return
-    for transaction in transactions.each:
+    for transaction in of(pipeline)[0].each:
         if batches_of(pipeline, transaction):
             yield add_elsewhere(pipeline, transaction)
     yield complete_elsewhere(pipeline)

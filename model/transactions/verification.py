@@ -11,12 +11,13 @@ from model.sequencing.idempotence import numbers_sent
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.transactions import Keeping, Status
 from model.state.wording import record_name
+from model.transactions.epochs import of
 
 
-def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
+def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> z3.BoolRef:
     """Tell whether the log has an open transaction of this producer epoch, or the coordinator has one (KIP-890)."""
-    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
-    if transactions is None or rules is None or not rules.verified:
+    transactions, rules = of(pipeline)
+    if not rules.verified:
         return z3.BoolVal(True)
     last = leader.log.at(leader.log.end.term - 1, "producer_epoch")
     open_here = z3.And(is_left_open(pipeline, leader), last == epoch)
@@ -25,8 +26,8 @@ def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.B
 
 def can_be_added_again(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the leader adds the partition, which the coordinator forgot to be in the transaction (TV2, 11.5)."""
-    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
-    if transactions is None or transactions.own_log is None or rules is None or not rules.epoch_each:
+    transactions, rules = of(pipeline)
+    if transactions.own_log is None or not rules.epoch_each:
         return z3.BoolVal(False)
     forgotten = z3.And(transactions.own_log.is_(Keeping.LOST), transactions.is_at_rest)
     open_here = is_left_open(pipeline, leader)
@@ -39,7 +40,7 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     assert check is not None
     arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
     verified = is_verified(pipeline, leader, epoch)
-    if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
+    if of(pipeline)[0].own_log is not None:
         verified = z3.Or(verified, can_be_added_again(pipeline, leader, epoch))
     effect = Effect()
     refused = [arrived, z3.Not(verified), *pipeline.recovery.fail_permanently(pipeline, effect, batch, fenced=False)]

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import z3
 
-from model.consuming.consumer import agreed_prefix, crash_while_processing, hand_off, parts_done, poll, reaches
+from model.consuming.consumer import crash_while_processing, hand_off, parts_done, poll, reaches
+from model.consuming.position import agreed_prefix
 from model.deployment.choices import Processing
 from model.language import Action, Variable
 from model.pipeline import Model

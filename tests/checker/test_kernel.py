@@ -29,7 +29,7 @@ from model.deployment.compaction import Compaction, Keys
 from model.deployment.older_transactions import older_transactions_of
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.release import parse_release
-from model.deployment.sender import OF_JAVA
+from model.deployment.sender import OF_JAVA, ClientRecovery
 from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
 from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
@@ -136,11 +136,9 @@ def deployments() -> dict[str, Deployment]:
             producer_id=ProducerId.NEW,
             sender=replace(
                 OF_JAVA,
+                recovery=ClientRecovery.LIBRDKAFKA_FORGETTING_GAPLESS,
                 retries_keep_their_place=True,
                 refusals_count=False,
-                drains=True,
-                gapless=True,
-                forgets_numbers=True,
             ),
             commit=Commit.DELIVERED,
             sink=Sink.BY_OFFSET,
@@ -212,7 +210,7 @@ def deployments() -> dict[str, Deployment]:
             bounds=replace(TWO, sends=2),
             replicas=2,
             producer_id=ProducerId.NEW,
-            sender=replace(OF_JAVA, knows_epochs=False, drains=True, rewinds=True),
+            sender=replace(OF_JAVA, recovery=ClientRecovery.FRANZ_GO, knows_epochs=False),
         ),
         "sarama, idempotent": changed(
             example("idempotent-resend"),
@@ -220,7 +218,12 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             retries=2,
             max_in_flight=1,
-            sender=replace(OF_JAVA, retries_keep_their_place=True, connecting_counts=True, numbers_ahead=True),
+            sender=replace(
+                OF_JAVA,
+                recovery=ClientRecovery.SARAMA,
+                retries_keep_their_place=True,
+                connecting_counts=True,
+            ),
         ),
         "results in a transaction": changed(
             example("exactly-once"),
@@ -265,14 +268,19 @@ def deployments() -> dict[str, Deployment]:
             example("idempotent-resend", IN_TRANSACTIONS),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
-            sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, bump_aborts=True),
+            sender=replace(
+                OF_JAVA,
+                recovery=ClientRecovery.LIBRDKAFKA_BUMP_ABORTS,
+                retries_keep_their_place=True,
+                refusals_count=False,
+            ),
             transactional=Transactional(1, True, False, False, read_committed=True),
         ),
         "transactions that bump": changed(
             example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, log=3, sends=1, producer_epochs=4),
             replicas=2,
-            sender=replace(OF_JAVA, retries_keep_their_place=True, drains=True, bumps_within=True),
+            sender=replace(OF_JAVA, recovery=ClientRecovery.LIBRDKAFKA_BUMP_WITHIN, retries_keep_their_place=True),
             transactional=Transactional(2, False, False, False, read_committed=True),
         ),
         "transactions of 0.11.0.1": changed(

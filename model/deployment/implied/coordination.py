@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.deployment.deployment import Deployment
+from model.deployment.sender import ClientRecovery
 from model.faults import Fault
 
 
@@ -11,7 +12,7 @@ def transactions_split(deployment: Deployment) -> bool:
     11.7)."""
     producer = deployment.producer
     unfenced = not producer.timeouts_fence and Fault.TRANSACTION_TIMEOUT in deployment.faults.possible
-    return producer.sender.bumps_within or unfenced
+    return producer.sender.recovery is ClientRecovery.LIBRDKAFKA_BUMP_WITHIN or unfenced
 
 
 def transaction_state_may_be_lost(deployment: Deployment) -> bool:

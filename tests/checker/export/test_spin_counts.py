@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from checker.export.exported import export_deployment, export_protocol
 from checker.export.writing import Format, write
-from model.deployment.sender import OF_JAVA, Sender
+from model.deployment.sender import OF_JAVA, ClientRecovery, Sender
 from model.faults import Fault
 from model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
@@ -38,11 +38,16 @@ def test_deployments(name: str, tmp_path: Path) -> None:
     assert run.states == engine_states(exported) > 5_000
 
 
-PURGES = replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True)
+PURGES = replace(
+    OF_JAVA,
+    recovery=ClientRecovery.LIBRDKAFKA_TRANSACTIONS,
+    retries_keep_their_place=True,
+    refusals_count=False,
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sender", [OF_JAVA, PURGES, replace(PURGES, bumps_within=True)])
+@pytest.mark.parametrize("sender", [OF_JAVA, PURGES, replace(PURGES, recovery=ClientRecovery.LIBRDKAFKA_BUMP_WITHIN)])
 def test_transactions(sender: Sender, tmp_path: Path) -> None:
     kinds = (Fault.DELAYED_REQUEST, Fault.PRODUCER_CRASH, Fault.TRANSACTION_TIMEOUT)
     exported = export_deployment(changed(example("transactions", kinds), replicas=2, sender=sender), total=1)

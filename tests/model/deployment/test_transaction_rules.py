@@ -7,6 +7,7 @@ import pytest
 from model.deployment.choices import Sink
 from model.deployment.implied.commits import offsets_of_transactions_overlap
 from model.deployment.required_properties import OF_TRANSACTIONS
+from model.deployment.sender import ClientRecovery
 
 
 def pipeline(kafka: str, *more: str, client: str = "") -> str:
@@ -175,28 +176,23 @@ def test_what_is_refused(refusal, text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kafka", "version", "bumps_within", "bump_aborts"),
+    ("kafka", "version", "recovery"),
     [
-        ("2.5", "1.7", True, False),
-        ("2.5", "1.8.0", True, False),
-        ("2.5", "1.8.2", False, True),
-        ("2.5", "1.9", False, True),
-        ("2.5", "2.0", False, False),
-        ("4.1", "2.15", False, False),
+        ("2.5", "1.7", ClientRecovery.LIBRDKAFKA_BUMP_WITHIN),
+        ("2.5", "1.8.0", ClientRecovery.LIBRDKAFKA_BUMP_WITHIN),
+        ("2.5", "1.8.2", ClientRecovery.LIBRDKAFKA_BUMP_ABORTS),
+        ("2.5", "1.9", ClientRecovery.LIBRDKAFKA_BUMP_ABORTS),
+        ("2.5", "2.0", ClientRecovery.LIBRDKAFKA_TRANSACTIONS),
+        ("4.1", "2.15", ClientRecovery.LIBRDKAFKA_TRANSACTIONS),
     ],
 )
-def test_what_librdkafka_does_with_an_epoch(
-    read_yaml, kafka: str, version: str, bumps_within: bool, bump_aborts: bool
-) -> None:
+def test_what_librdkafka_does_with_an_epoch(read_yaml, kafka: str, version: str, recovery: ClientRecovery) -> None:
     """KIP-360 came with 1.7, its first correction with 1.8.2 (issue 3575), the second with 2.0. It has no version 2."""
     text = (
         f'kafka: "{kafka}"\nproducer: {{client: librdkafka, version: "{version}", settings: {{transactional.id: t}}}}'
     )
     deployment = read_yaml(text)
-    assert (deployment.producer.sender.bumps_within, deployment.producer.sender.bump_aborts) == (
-        bumps_within,
-        bump_aborts,
-    )
+    assert deployment.producer.sender.recovery is recovery
     rules = deployment.producer.transactional
     assert (rules.epoch_each, rules.first_is_zero, rules.verified) == (False, False, kafka >= "3.6")
 

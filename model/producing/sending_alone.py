@@ -1,0 +1,67 @@
+"""Records that are sent each for itself, by a producer without transactions (semantics 3.1, 3.4)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import z3
+
+from model.deployment.choices import OnSendError, Sends
+from model.language import Effect
+from model.producing.application import due_after_start, failed_now, halts
+from model.state.pipeline import Batch, Fate, Pipeline
+from model.state.sending import Sending
+
+
+class SendingAlone(Sending):
+    """The sends of an application whose producer has no ``transactional.id``."""
+
+    def may_send(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        deployment, producer = pipeline.deployment, pipeline.producer
+        conditions = [batch.is_(Fate.UNSENT)]
+        in_order = z3.Not(z3.Or(*(_still_to_come(pipeline, record) for record in range(batch.record))))
+        if batch.attempt == 0:
+            conditions.append(in_order)
+        else:
+            previous = producer.of_record(batch.record)[batch.attempt - 1]
+            conditions.append(self.resend_due(pipeline, previous))
+            conditions.append(z3.Or(failed_now(pipeline, previous), in_order))
+        if deployment.application.sends is Sends.SYNC:
+            conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
+        if deployment.application.on_send_error is OnSendError.HALT:
+            conditions.append(z3.Not(z3.Or(*(halts(pipeline, other) for other in producer.batches))))
+        return z3.And(*conditions)
+
+    def resend_due(self, pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
+        application, due = pipeline.deployment.application, []
+        if application.on_send_error.sends_again:
+            failed = failed_now(pipeline, previous)
+            due.append(failed if previous.doubtful is None else z3.And(failed, z3.Not(previous.doubtful.is_set)))
+        if application.on_restart.sends_again:
+            due.append(due_after_start(pipeline, previous))
+        return z3.Or(*due)
+
+    def is_going_on(self, pipeline: Pipeline) -> z3.BoolRef:
+        """Tell whether a send is incomplete."""
+        return z3.Or(*(batch.incomplete for batch in pipeline.producer.batches))
+
+    def start_process(self, pipeline: Pipeline, effect: Effect) -> None:
+        """Start another process, with another producer id."""
+        producer = pipeline.producer
+        effect[producer.session] = producer.session.term + 1
+        effect[producer.epoch] = 0
+
+    def epoch_left(self, pipeline: Pipeline) -> z3.BoolRef:
+        return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1
+
+
+def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Tell whether the application, which reads its source in order, has this record still to send."""
+    batches = pipeline.producer.of_record(record)
+    first = batches[0].is_(Fate.UNSENT)
+    again = [
+        z3.And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
+        for previous, batch in pairwise(batches)
+        if pipeline.deployment.application.on_restart.sends_again
+    ]
+    return z3.Or(first, *again)

@@ -1,0 +1,77 @@
+"""Records that are sent in transactions, and what the coordinator has to know of them (semantics 11.1, 11.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model.language import Action, Effect, State
+from model.state.pipeline import Batch, Pipeline, Replica
+from model.state.sending import Sending
+from model.transactions import ending, recurrence, sending, verification
+from model.transactions.coordinator import coordinator_is_at_hand, marker_due
+from model.transactions.epochs import of
+from model.transactions.sending import transaction_of
+
+
+class SendingInTransactions(Sending):
+    """The sends of an application whose producer has a ``transactional.id``."""
+
+    def may_send(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        return sending.may_send(pipeline, batch)
+
+    def begin(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        sending.begin(pipeline, effect, batch)
+
+    def resend_due(self, pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
+        return sending.sent_again(pipeline, transaction_of(pipeline, previous))
+
+    def is_going_on(self, pipeline: Pipeline) -> z3.BoolRef:
+        """Tell whether a transaction is going on."""
+        return z3.Or(*(transaction.is_going_on for transaction in of(pipeline)[0].each))
+
+    def start_process(self, pipeline: Pipeline, effect: Effect) -> None:
+        ending.crash_with_transactions(pipeline, effect)
+
+    def may_transmit(self, pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
+        yield sending.may_transmit(pipeline, batch)
+
+    def add_partition(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        sending.add_partition(pipeline, effect, transaction_of(pipeline, batch))
+
+    def adds_partition_in_words(self, pipeline: Pipeline, before: State) -> str:
+        is_added = before[of(pipeline)[0].added.name]
+        return "" if is_added else ", having the partition added to its transaction"
+
+    def waits_for_coordinator(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+        """Yield the condition that the coordinator can have been on a broker that had a fault."""
+        yield z3.Not(coordinator_is_at_hand(pipeline))
+
+    def stop_in_words(self, pipeline: Pipeline, before: State, after: State) -> str:
+        """Return the words for a client before 2.5 that stops permanently in a transaction."""
+        initialised = of(pipeline)[0].initialised.name
+        stops = "; it may be stored, so the producer stops permanently: the application starts a new one"
+        return stops if before[initialised] > after[initialised] else ""
+
+    def epoch_left(self, pipeline: Pipeline) -> z3.BoolRef:
+        epoch = of(pipeline)[0].epoch
+        return epoch.term < epoch.high
+
+    def verifies(self, pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> Iterator[z3.BoolRef]:
+        yield verification.is_verified(pipeline, leader, epoch)
+
+    def is_itself(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[z3.BoolRef]:
+        yield recurrence.is_itself(pipeline, batch, leader)
+
+    def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
+        yield verification.reject_unverified(pipeline, batch, leader)
+        yield recurrence.take_for_another(pipeline, batch, leader)
+
+    def markers_due(self, pipeline: Pipeline) -> Iterator[tuple[Replica, z3.BoolRef]]:
+        for transaction, leader, commits in product(of(pipeline)[0].each, pipeline.replicas, (True, False)):
+            yield leader, marker_due(pipeline, leader, transaction, commits=commits)
+
+    def note_disturbance(self, pipeline: Pipeline, effect: Effect) -> None:
+        effect[of(pipeline)[0].disturbed] = True

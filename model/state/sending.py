@@ -1,0 +1,93 @@
+"""The questions that the model asks of the way in which records are sent: each for itself, or in transactions.
+
+:class:`Sending` names all of them. Its defaults are what a producer without a ``transactional.id`` adds: nothing.
+:mod:`model.producing.sending_alone` and :mod:`model.producing.sending_in_transactions` answer the questions, and a
+pipeline has the answers of its producer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import z3
+
+from model.language import Action, Effect, State
+
+if TYPE_CHECKING:
+    from model.state.pipeline import Batch, Pipeline, Replica
+
+
+class Sending(ABC):
+    """The way in which the application's records are sent (semantics 3.1, 11.1)."""
+
+    # the application
+
+    @abstractmethod
+    def may_send(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        """Tell whether the application calls send() for this record next (semantics 3.1, P1 P13)."""
+
+    def begin(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Begin the transaction of a record that is sent."""
+        return
+
+    @abstractmethod
+    def resend_due(self, pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
+        """Tell whether the application will send the record of ``previous`` again (semantics 3.1, P12 P13)."""
+
+    @abstractmethod
+    def is_going_on(self, pipeline: Pipeline) -> z3.BoolRef:
+        """Tell whether the application has begun something that a crash would cut short."""
+
+    @abstractmethod
+    def start_process(self, pipeline: Pipeline, effect: Effect) -> None:
+        """Start the application's next process, with its producer id and epoch (semantics 3.1 P12, 11.1 T1)."""
+
+    # the client
+
+    def may_transmit(self, pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
+        """Yield what else has to be so before the client sends a record to its leader."""
+        yield from ()
+
+    def add_partition(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Note at the coordinator that the record's partition is in the transaction, before the record goes."""
+        return
+
+    def adds_partition_in_words(self, pipeline: Pipeline, before: State) -> str:
+        """Return the words for a partition that is added before a record goes; empty if none is."""
+        return ""
+
+    def waits_for_coordinator(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+        """Yield the condition that a request in flight can have waited for a coordinator."""
+        yield from ()
+
+    def stop_in_words(self, pipeline: Pipeline, before: State, after: State) -> str:
+        """Return the words for a producer that stops permanently as it gives a record up; empty if it does not."""
+        return ""
+
+    @abstractmethod
+    def epoch_left(self, pipeline: Pipeline) -> z3.BoolRef:
+        """Tell whether the bound on producer epochs leaves room for another."""
+
+    # the brokers
+
+    def verifies(self, pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> Iterator[z3.BoolRef]:
+        """Yield what the leader verifies before it appends a record of this producer epoch (semantics 11.5)."""
+        yield from ()
+
+    def is_itself(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[z3.BoolRef]:
+        """Yield the condition that the leader has the record where it has its number, if another can have had that."""
+        yield from ()
+
+    def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
+        """Yield the leader's answers to records that only transactions have."""
+        yield from ()
+
+    def markers_due(self, pipeline: Pipeline) -> Iterator[tuple[Replica, z3.BoolRef]]:
+        """Yield each leader with a condition under which it would append a marker if its log had room."""
+        yield from ()
+
+    def note_disturbance(self, pipeline: Pipeline, effect: Effect) -> None:
+        """Remember that some broker was away, slow or replaced, where the coordinator can have been on that broker."""
+        return
