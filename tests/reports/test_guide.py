@@ -63,6 +63,13 @@ def test_there_is_something_to_say_of_every_word() -> None:
             assert all(text.strip() for _, text in entry.paragraphs), word
 
 
+@pytest.mark.parametrize("name", [*KNOWN_PROPERTIES, *(fault.value for fault in Fault)])
+def test_the_semantics_describe_every_property_and_fault(name: str) -> None:
+    """Each name stands in a section of docs/semantics.md."""
+    described = {line.partition(",")[0] for line in text_of("sections").splitlines()}
+    assert name in described
+
+
 def test_a_setting_that_is_read_says_what_it_means_and_another_why_it_is_not() -> None:
     for key, of in owners().items():
         paragraphs = said(key, "setting")
