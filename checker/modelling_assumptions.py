@@ -19,7 +19,7 @@ from model.deployment.implied.forgetting import brokers_forget_deleted, sending_
 from model.deployment.implied.outages import may_return_unfenced, modelled_brokers, outages_of_consumer
 from model.deployment.known_properties import properties_about
 from model.durations import Duration
-from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, Fault
 from model.recovery.choosing import recovery_of
 from model.state.pipeline import UNLIMITED_ATTEMPTS
 
@@ -107,7 +107,7 @@ def _stores_offsets_itself(deployment: Deployment) -> bool:
     return by_itself and outages_of_consumer(deployment) > 0 and _logs_are_cut_short(deployment)
 
 
-BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
+BROKER_FAULTS = OF_BROKERS - FALLS_SILENT
 """Faults that can replace a leader or delay a follower, and that lose nothing by themselves."""
 
 TAKE_MARKERS_FOR_RECORDS = ((3, 1, 0), (3, 1, 1), (3, 2, 0))

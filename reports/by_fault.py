@@ -2,23 +2,23 @@
 
 The module produces data for every report. Properties that the same faults break are grouped, and a consequence that
 another one implies is left out. :mod:`model.deployment.known_properties` has the meaning of a broken property and
-``tables/faults.csv`` the likelihood of a fault. :mod:`reports.inherent` has the failures that the best deployment of
+:mod:`model.faults` the likelihood of a fault. :mod:`reports.inherent` has the failures that the best deployment of
 the same client and release has as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
 from model.deployment.deployment import Deployment
 from model.deployment.known_properties import known_properties
+from model.faults import FAULT_ROWS
 from properties.verdict import CutSet, Result, Status, Verdict
 from reports import wording
 from reports.explained import preventions_of
-from reports.inherent import NO_FAULT, Known, known, table
+from reports.inherent import NO_FAULT, Known, known
 
 MOST_LIKELY = 6
 """Likelihood of ordinary operation, higher than the likelihood of every fault."""
@@ -181,7 +181,7 @@ _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 def _counted(kind: str, count: int) -> str:
-    row = _table("faults", "fault").get(kind)
+    row = FAULT_ROWS.get(kind)
     one, several = (row["one"], row["several"]) if row else (kind.replace("-", " "), wording.plural(kind))
     if count == 1:
         return one.replace("a ", "one ", 1) if one.startswith("a ") else one.replace("an ", "one ", 1)
@@ -229,7 +229,7 @@ def _severity(name: str) -> int:
 
 
 def _likelihood(kind: str) -> int:
-    row = _table("faults", "fault").get(kind)
+    row = FAULT_ROWS.get(kind)
     return int(row["likelihood"]) if row else 1
 
 
@@ -239,8 +239,3 @@ def _consequence(name: str) -> str:
 
 def _says_also_of(name: str) -> frozenset[str]:
     return known_properties()[name].says_also if name in known_properties() else frozenset()
-
-
-@cache
-def _table(name: str, key: str) -> Mapping[str, Mapping[str, str]]:
-    return {row[key]: row for row in table(name)}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from dataclasses import replace
-from importlib.resources import files
 
 import pytest
 
@@ -14,7 +12,7 @@ from model.deployment.choices import Acks
 from model.deployment.known_keys import GOES_ON
 from model.deployment.known_properties import known_properties
 from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.faults import Fault
+from model.faults import FAULT_ROWS, Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
 from reports.brief import Answer, first_notes, most_telling, reasons
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
@@ -29,11 +27,6 @@ from tests.reports import samples
 CRASH: CutSet = (("producer-crash", 1),)
 
 
-def table(name: str) -> list[dict[str, str]]:
-    with (files("reports") / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def violated(name: str, *sets: CutSet, required: bool = False, steps: int = 3) -> Verdict:
     traces = tuple(Trace(one, (samples.SEND,) * steps, "it failed") for one in sets)
     made = samples.verdict(name, Status.VIOLATED, cut_sets=sets, traces=traces)
@@ -45,10 +38,9 @@ def found(*verdicts: Verdict) -> tuple[Happening, ...]:
 
 
 def test_every_kind_and_property_has_words_a_rank_and_a_reason() -> None:
-    faults = table("faults")
-    assert {row["fault"] for row in faults} == set(Fault)
-    for row in faults:
-        assert row["why"] and 1 <= int(row["likelihood"]) <= 5
+    assert FAULT_ROWS.keys() == set(Fault)
+    for row in FAULT_ROWS.values():
+        assert row["likely_because"] and 1 <= int(row["likelihood"]) <= 5
         assert row["one"].startswith(("a ", "an "))
     for row in rows_of("model.deployment", "tables/properties.csv"):
         one = known_properties()[row["property"]]
