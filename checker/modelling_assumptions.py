@@ -17,16 +17,16 @@ from model.deployment.implied.coordination import transaction_state_may_be_lost
 from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
 from model.deployment.implied.outages import may_return_unfenced, modelled_brokers, outages_of_consumer
+from model.deployment.known_properties import properties_about
 from model.durations import Duration
-from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, Fault
 from model.recovery.choosing import recovery_of
 from model.state.pipeline import UNLIMITED_ATTEMPTS
 
-READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
+READING = properties_about("reading")
 """The properties of the records that a consumer reads and processes."""
 
-ORDER = frozenset({"log-order", "processing-order"})
-DUPLICATES = frozenset({"no-log-duplicate", "no-reprocessing", "exactly-once-effect"})
+ORDER, DUPLICATES = properties_about("order"), properties_about("duplicates")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _stores_offsets_itself(deployment: Deployment) -> bool:
     return by_itself and outages_of_consumer(deployment) > 0 and _logs_are_cut_short(deployment)
 
 
-BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
+BROKER_FAULTS = OF_BROKERS - FALLS_SILENT
 """Faults that can replace a leader or delay a follower, and that lose nothing by themselves."""
 
 TAKE_MARKERS_FOR_RECORDS = ((3, 1, 0), (3, 1, 1), (3, 2, 0))
@@ -182,7 +182,7 @@ FORWARDED_IN_ORDER = Granted(
         deployment.application.on_processing_error is OnProcessingError.FORWARD
         and Fault.FAILED_PROCESSING in deployment.faults.possible
     ),
-    frozenset({"processing-order"}),
+    READING & ORDER,
 )
 
 RETRIES_LAST = Granted(
@@ -260,7 +260,7 @@ PARTITIONS_APART = Granted(
         and deployment.producer.transactional is None
         and Fault.FAILURE_ELSEWHERE not in deployment.faults.possible
     ),
-    DUPLICATES | ORDER | {"no-dropped-record", "no-gap"},
+    DUPLICATES | ORDER | properties_about("abandoned-sends"),
 )
 
 REMEMBERED = Granted(
@@ -308,7 +308,7 @@ INPUT_LASTS = Granted(
     lambda deployment: (
         deployment.application.on_restart.has_position and bool(ENDS_PRODUCER & deployment.faults.possible)
     ),
-    frozenset({"no-silent-loss", "no-loss", "no-dropped-record"}) | DUPLICATES | ORDER,
+    properties_about("delivery") | DUPLICATES | ORDER,
 )
 
 COORDINATOR_LASTS = Granted(

@@ -1,19 +1,22 @@
 """The settings that a violation of a property may depend on, the likeliest first, from a table.
 
 ``tables/likely_settings.csv`` has a row for each setting. ``property``: the names of the properties. ``faults``: only
-violations with one of these kinds of fault (``none``: without any fault; empty: with any faults). ``safe``: a regular
-expression for the values on which such a violation cannot depend: ``acks=all`` is not the cause of a lost record. The
-table is knowledge about Kafka, not the outcome of a check, so reports say "may" about its rows.
+violations with one of these kinds of fault, or of a group of :data:`model.faults.GROUPS` (``none``: without any fault;
+empty: with any faults). ``safe``: a regular expression for the values on which such a violation cannot depend:
+``acks=all`` is not the cause of a lost record. The table is knowledge about Kafka, not the outcome of a check, so
+reports say "may" about its rows.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from model.faults import GROUPS
 from properties.verdict import CutSet
 
 NO_FAULT = "none"
@@ -45,6 +48,12 @@ class LikelySetting:
         return re.fullmatch(self.safe, value) is not None
 
 
+def _kinds(words: str) -> Iterator[str]:
+    """Yield the kinds of fault that words stand for: kinds and groups."""
+    for word in filter(None, words.split("|")):
+        yield from (kind.value for kind in GROUPS[word]) if word in GROUPS else (word,)
+
+
 @cache
 def likely_settings() -> tuple[LikelySetting, ...]:
     """Read the table."""
@@ -52,7 +61,7 @@ def likely_settings() -> tuple[LikelySetting, ...]:
     return tuple(
         LikelySetting(
             frozenset(row["property"].split("|")),
-            frozenset(filter(None, row["faults"].split("|"))),
+            frozenset(_kinds(row["faults"])),
             row["scope"],
             row["key"],
             row["safe"],

@@ -1,23 +1,24 @@
 """The answer by fault: failures, the smallest fault sets that cause them, and the part that could prevent them.
 
 The module produces data for every report. Properties that the same faults break are grouped, and a consequence that
-another one implies is left out. ``tables/consequences.csv`` has the meaning of a broken property and
-``tables/faults.csv`` the likelihood of a fault. :mod:`reports.inherent` has the failures that the best deployment of
+another one implies is left out. :mod:`model.deployment.known_properties` has the meaning of a broken property and
+:mod:`model.faults` the likelihood of a fault. :mod:`reports.inherent` has the failures that the best deployment of
 the same client and release has as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
 from model.deployment.deployment import Deployment
+from model.deployment.known_properties import known_properties
+from model.faults import FAULT_ROWS
 from properties.verdict import CutSet, Result, Status, Verdict
 from reports import wording
 from reports.explained import preventions_of
-from reports.inherent import NO_FAULT, Known, known, table
+from reports.inherent import NO_FAULT, Known, known
 
 MOST_LIKELY = 6
 """Likelihood of ordinary operation, higher than the likelihood of every fault."""
@@ -180,7 +181,7 @@ _NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 def _counted(kind: str, count: int) -> str:
-    row = _table("faults", "fault").get(kind)
+    row = FAULT_ROWS.get(kind)
     one, several = (row["one"], row["several"]) if row else (kind.replace("-", " "), wording.plural(kind))
     if count == 1:
         return one.replace("a ", "one ", 1) if one.startswith("a ") else one.replace("an ", "one ", 1)
@@ -197,14 +198,14 @@ def _happening(cut_set: CutSet, behind: Behind, broken: Sequence[Broken], told: 
     consequences: list[str] = []
     for one in worst_first:
         if one.property not in said:
-            consequences.append(_consequence(one.property)["consequence"])
+            consequences.append(_consequence(one.property))
         said |= _says_also([one])
     return Happening(cut_set, behind, tuple(consequences), tuple(worst_first))
 
 
 def _says_also(broken: Iterable[Broken]) -> frozenset[str]:
     """Return the properties whose failure these broken properties imply."""
-    return frozenset(name for one in broken for name in _consequence(one.property)["says_also"].split())
+    return frozenset(name for one in broken for name in _says_also_of(one.property))
 
 
 def _rank(one: Happening) -> tuple[bool, int, int, int, CutSet]:
@@ -224,20 +225,17 @@ def _prevented(result: Result, verdict: Verdict, cut_set: CutSet) -> tuple[str, 
 
 
 def _severity(name: str) -> int:
-    return int(_consequence(name)["severity"])
+    return known_properties()[name].severity if name in known_properties() else 1
 
 
 def _likelihood(kind: str) -> int:
-    row = _table("faults", "fault").get(kind)
+    row = FAULT_ROWS.get(kind)
     return int(row["likelihood"]) if row else 1
 
 
-def _consequence(name: str) -> Mapping[str, str]:
-    return _table("consequences", "property").get(
-        name, {"severity": "1", "consequence": f"{name} is violated", "says_also": ""}
-    )
+def _consequence(name: str) -> str:
+    return known_properties()[name].consequence if name in known_properties() else f"{name} is violated"
 
 
-@cache
-def _table(name: str, key: str) -> Mapping[str, Mapping[str, str]]:
-    return {row[key]: row for row in table(name)}
+def _says_also_of(name: str) -> frozenset[str]:
+    return known_properties()[name].says_also if name in known_properties() else frozenset()

@@ -1,20 +1,19 @@
 """The next steps if no known change repairs a violated property.
 
 :mod:`reports.inherent` has the failures of the best deployment of the same client and release, and the first newer
-release without them. ``tables/fault_remedies.csv`` has remedies that prevent a fault itself, outside of the model.
+release without them. The table of :mod:`model.faults` has remedies that prevent a fault itself, outside of the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from model.deployment.changing import Unchangeable, upgrades_of
 from model.deployment.deployment import Deployment
-from model.faults import ENDS_PRODUCER, Fault
+from model.faults import ENDS_PRODUCER, FAULT_ROWS, Fault
 from properties.verdict import CutSet, Verdict
 from reports import wording
-from reports.inherent import NO_FAULT, Known, known, release_with_settings, table
+from reports.inherent import NO_FAULT, Known, known, release_with_settings
 
 
 def next_steps(deployment: Deployment, violated: Iterable[Verdict]) -> Iterator[str]:
@@ -37,7 +36,7 @@ def _by_step(deployment: Deployment, verdict: Verdict) -> dict[str, list[CutSet]
 
 def _step(deployment: Deployment, name: str, cut_set: CutSet) -> str:
     """Return the next step for one fault set."""
-    remedies = [_remedies()[kind] for kind, _ in cut_set if kind in _remedies()]
+    remedies = [FAULT_ROWS[kind]["remedy"] for kind, _ in cut_set if FAULT_ROWS[kind]["remedy"]]
     if remedies:
         return f"prevent the fault itself and remove the fault from assume.faults: {'; '.join(remedies)}"
     if (size := sum(count for _, count in cut_set)) > 1:
@@ -65,11 +64,6 @@ def _of_application(fault: str) -> str:
     if fault in ENDS_PRODUCER:
         return "producer.on_restart"
     return "consumer.commit and consumer.sink" if fault == Fault.CONSUMER_CRASH else "producer.on_send_error"
-
-
-@cache
-def _remedies() -> dict[str, str]:
-    return {row["fault"]: row["remedy"] for row in table("fault_remedies")}
 
 
 def tried_releases(deployment: Deployment) -> Iterator[str]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from model.faults import ONLY_BY_NAME, Fault
+
 ROOT = Path(__file__).parent.parent
 WRITTEN = (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"))
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in WRITTEN)
@@ -91,6 +93,13 @@ def test_the_tour_names_functions_that_exist() -> None:
         code = text_of(one["file"])
         for part in one["name"].split("."):
             assert re.search(rf"^\s*(?:def|class) {part}\b|^{part}\b", code, re.MULTILINE), one.group()
+
+
+def test_the_deployment_format_lists_every_fault() -> None:
+    """The section of faults names each kind, and its table names those that happen only where they are named."""
+    section = text_of("docs/deployment-format.md").partition("\n## assume: faults\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `([\w-]+)`", section, re.MULTILINE)) == {kind.value for kind in ONLY_BY_NAME}
+    assert not [kind.value for kind in Fault if f"`{kind.value}`" not in section]
 
 
 def test_the_readme_fits_two_screens_before_its_links() -> None:

@@ -1,7 +1,7 @@
 """The required properties where the user names none: a profile, and the promises of the pipeline's own settings.
 
-A profile is a named set of properties (``tables/profiles.csv``). The default is at least once, the purpose of every
-pipeline. Some settings promise more (``tables/intentions.csv``).
+A profile is a named set of properties (``tables/properties.csv``). The default is at least once, the purpose of every
+pipeline. Some settings promise more (the same table, and ``tables/intention_keys.csv``).
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from functools import cache
 from model.deployment.defaults import TABLES
 from model.deployment.given import Given, complaint
 from model.deployment.known_keys import unknown
+from model.deployment.known_properties import Asked, known_properties
 from model.deployment.setting import Setting
 
 AT_LEAST_ONCE = "at-least-once"
 """The default profile."""
 
-PROFILES = (AT_LEAST_ONCE, "exactly-once", "ordered", "all")
+ALL = "all"
+"""The profile of every property that depends on no duration of a fault."""
+
+PROFILES = (AT_LEAST_ONCE, "exactly-once", "ordered", ALL)
 """Every profile, in the order of the documents."""
 
 NAMED = "require"
@@ -42,13 +46,16 @@ def properties_of_profile(name: Given) -> frozenset[str]:
 
 def in_profile(name: str) -> frozenset[str]:
     """Return the properties of a profile that is one of :data:`PROFILES`."""
-    return frozenset(row["property"] for row in _rows("profiles") if row["profile"] == name)
+    if name == ALL:
+        timeless = (Asked.ALWAYS, Asked.WITH_TRANSACTIONS)
+        return frozenset(name for name, one in known_properties().items() if one.asked in timeless)
+    return frozenset(one for one, row in known_properties().items() if name in row.profiles)
 
 
 def promised(intentions: Iterable[str]) -> frozenset[str]:
     """Return the properties that the promises of the producer's settings require."""
     wanted = set(intentions)
-    return frozenset(row["property"] for row in _rows("intentions") if row["intention"] in wanted)
+    return frozenset(name for name, row in known_properties().items() if wanted & row.promised_by)
 
 
 def intentions_of(
@@ -57,7 +64,7 @@ def intentions_of(
     """Return the promises of the settings that the user wrote, as far as the settings are in force."""
     written = {one.key for one in settings if one.scope == "producer" and one.origin.kind in SAID}
     keys: dict[str, set[str]] = {}
-    for row in _rows("intention_keys"):
+    for row in _keys():
         keys.setdefault(row["intention"], set()).add(row["key"])
     in_force = {IDEMPOTENCE: idempotence, ONE_IN_FLIGHT: max_in_flight == 1}
     found = [name for name, holds in in_force.items() if holds and written & keys[name]]
@@ -65,6 +72,6 @@ def intentions_of(
 
 
 @cache
-def _rows(table: str) -> tuple[dict[str, str], ...]:
-    with (TABLES / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
+def _keys() -> tuple[dict[str, str], ...]:
+    with (TABLES / "intention_keys.csv").open(encoding="utf-8", newline="") as lines:
         return tuple(csv.DictReader(lines))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from model.deployment.deployment import Deployment
 from model.deployment.given import Given, complaint, not_modelled
 from model.deployment.known_keys import unknown
+from model.deployment.known_properties import Asked, known_properties
 from model.deployment.profiles import (
     AT_LEAST_ONCE,
     NAMED,
@@ -17,47 +18,21 @@ from model.deployment.profiles import (
     properties_of_profile,
 )
 
-KNOWN_PROPERTIES: tuple[str, ...] = (
-    "no-acked-loss",
-    "no-silent-loss",
-    "no-skip",
-    "no-loss",
-    "no-dropped-record",
-    "no-failed-send",
-    "no-stored-failure",
-    "enough-copies",
-    "no-log-duplicate",
-    "no-reprocessing",
-    "exactly-once-effect",
-    "atomicity",
-    "no-aborted-read",
-    "no-hanging-transaction",
-    "log-order",
-    "processing-order",
-    "no-gap",
-    "read-stability",
-    "replica-agreement",
-    "recoverability",
-)
+KNOWN_PROPERTIES: tuple[str, ...] = tuple(known_properties())
 """Every property that can be required, in the order of reports."""
 
-OF_ANSWERS = ("no-failed-send", "no-stored-failure", "enough-copies")
-"""Properties of what an acknowledgement or an error tells, which are checked only if they are required."""
+ASKED_BY_DEFAULT: tuple[str, ...] = tuple(name for name, one in known_properties().items() if one.asked is Asked.ALWAYS)
+"""The properties that are checked for every pipeline, required or not. All others must be required.
 
-TO_BE_NAMED = ("no-dropped-record", *OF_ANSWERS, "no-gap")
-"""Properties that are checked only by name, because they depend on the length of faults, which no configuration tells.
-
-They concern abandoned sends, the records after them, and what the application is told. The user must name them, with
-durations of the environment.
+The others concern transactions, or abandoned sends, the records after them, and what the application is told. The
+length of faults decides whether a send is abandoned, and no configuration tells it: the user names these properties,
+with durations of the environment.
 """
 
-OF_TRANSACTIONS = ("atomicity", "no-aborted-read", "no-hanging-transaction")
-"""Properties of transactions, which are checked only if they are required."""
-
-ASKED_BY_DEFAULT: tuple[str, ...] = tuple(
-    name for name in KNOWN_PROPERTIES if name not in (*TO_BE_NAMED, *OF_TRANSACTIONS)
+OF_TRANSACTIONS: tuple[str, ...] = tuple(
+    name for name, one in known_properties().items() if one.asked is Asked.WITH_TRANSACTIONS
 )
-"""The properties that are checked for every pipeline, required or not. All others must be required."""
+"""Properties of transactions, which are checked only if they are required."""
 
 
 def check_property(name: Given) -> None:
@@ -123,12 +98,13 @@ def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
     for name in given:
         text = name.value.strip()
         what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
-        if text in OF_TRANSACTIONS and not transactional:
+        asked = known_properties()[text].asked if text in KNOWN_PROPERTIES else None
+        if asked is Asked.WITH_TRANSACTIONS and not transactional:
             raise complaint(
                 name,
                 f"{what}needs transactions, but the producer has no transactional.id; set it, or remove this property",
             )
-        if text in ("no-dropped-record", *OF_ANSWERS) and transactional:
+        if asked is Asked.WITHOUT_TRANSACTIONS and transactional:
             where = name if name.origin.kind == "option" else replace(name, key=f"{name.key}: {text}")
             raise not_modelled(where, "N37", "the time that a transaction coordinator takes")
         check_property(name)

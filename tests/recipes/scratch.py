@@ -65,9 +65,9 @@ class Scratch:
         places = [[file for file in self.touched if is_at(file, place)] for place in listed]
         return all(len(found) == 1 for found in places) and len(self.touched) == len(listed)
 
-    def passes(self, test: str) -> bool:
-        """Run a test file of the copy in a process of its own."""
-        program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", test]
+    def passes(self, *tests: str) -> bool:
+        """Run test files of the copy, or single tests, in a process of their own."""
+        program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
         run = subprocess.run(program, cwd=self.folder, capture_output=True, text=True, check=False)
         self.output = run.stdout + run.stderr
         return run.returncode == 0
@@ -86,17 +86,19 @@ def copy_to(folder: Path, without: str = "") -> Scratch:
     return Scratch(folder, without)
 
 
-def check_sufficient(folder: Path, add: Callable[[Scratch], None], listed: tuple[str, ...], *, test: str) -> None:
-    """Assert that a test passes in a copy to which ``add`` added something, and that the listed files were changed."""
+def check_sufficient(
+    folder: Path, add: Callable[[Scratch], None], listed: tuple[str, ...], *, tests: tuple[str, ...]
+) -> None:
+    """Assert that tests pass in a copy to which ``add`` added something, and that the listed files were changed."""
     scratch = copy_to(folder / "copy")
     add(scratch)
     assert scratch.follows(listed), (listed, scratch.touched)
     assert len(listed) <= MOST_FILES
-    assert scratch.passes(test), scratch.output
+    assert scratch.passes(*tests), scratch.output
 
 
-def check_needed(folder: Path, add: Callable[[Scratch], None], place: str, *, test: str) -> None:
+def check_needed(folder: Path, add: Callable[[Scratch], None], place: str, *, tests: tuple[str, ...]) -> None:
     """Assert that a test fails in a copy whose file at ``place`` stays as it is."""
     scratch = copy_to(folder / "copy", without=place)
     add(scratch)
-    assert not scratch.passes(test)
+    assert not scratch.passes(*tests)

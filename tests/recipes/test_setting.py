@@ -59,10 +59,10 @@ def add(scratch: Scratch) -> None:
 
 
 def test_the_listed_files_suffice(tmp_path: Path) -> None:
-    check_sufficient(tmp_path, add, LISTED, test=TEST)
+    check_sufficient(tmp_path, add, LISTED, tests=(TEST,))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", LISTED)
 def test_every_listed_file_is_needed(place: str, tmp_path: Path) -> None:
-    check_needed(tmp_path, add, place, test=TEST)
+    check_needed(tmp_path, add, place, tests=(TEST,))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from dataclasses import replace
-from importlib.resources import files
 
 import pytest
 
 from model.deployment.broker_rules import REFUSES_WRITES
 from model.deployment.choices import Acks
 from model.deployment.known_keys import GOES_ON
+from model.deployment.known_properties import known_properties
 from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.faults import Fault
+from model.faults import FAULT_ROWS, Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
 from reports.brief import Answer, first_notes, most_telling, reasons
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
+from reports.guide.entry import rows_of
 from reports.lines import first_of, wrapped
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
@@ -25,11 +25,6 @@ from tests.deployments import changed
 from tests.reports import samples
 
 CRASH: CutSet = (("producer-crash", 1),)
-
-
-def table(name: str) -> list[dict[str, str]]:
-    with (files("reports") / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def violated(name: str, *sets: CutSet, required: bool = False, steps: int = 3) -> Verdict:
@@ -43,15 +38,14 @@ def found(*verdicts: Verdict) -> tuple[Happening, ...]:
 
 
 def test_every_kind_and_property_has_words_a_rank_and_a_reason() -> None:
-    faults, consequences = table("faults"), table("consequences")
-    assert {row["fault"] for row in faults} == set(Fault)
-    assert {row["property"] for row in consequences} == set(KNOWN_PROPERTIES)
-    for row in faults:
-        assert row["why"] and 1 <= int(row["likelihood"]) <= 5
+    assert FAULT_ROWS.keys() == set(Fault)
+    for row in FAULT_ROWS.values():
+        assert row["likely_because"] and 1 <= int(row["likelihood"]) <= 5
         assert row["one"].startswith(("a ", "an "))
-    for row in consequences:
-        assert row["why"] and 1 <= int(row["severity"]) <= 9
-        assert set(row["says_also"].split()) <= set(KNOWN_PROPERTIES) - {row["property"]}
+    for row in rows_of("model.deployment", "tables/properties.csv"):
+        one = known_properties()[row["property"]]
+        assert row["severe_because"] and one.consequence and 1 <= one.severity <= 9
+        assert one.says_also <= set(known_properties()) - {row["property"]}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 
 import pytest
@@ -61,6 +62,13 @@ def test_there_is_something_to_say_of_every_word() -> None:
         for entry in entries:
             assert entry.paragraphs, word
             assert all(text.strip() for _, text in entry.paragraphs), word
+
+
+def test_the_semantics_describe_every_property_and_fault() -> None:
+    """Each name stands in a section of docs/semantics.md, and each fault in the table of 1.1."""
+    sections = {row["word"]: row["sections"] for row in csv.DictReader(text_of("sections").splitlines())}
+    assert set(KNOWN_PROPERTIES) <= sections.keys()
+    assert not [fault.value for fault in Fault if "1.1 Faults" not in sections.get(fault.value, "").split("; ")]
 
 
 def test_a_setting_that_is_read_says_what_it_means_and_another_why_it_is_not() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.required_properties import KNOWN_PROPERTIES, OF_ANSWERS
+from model.deployment.known_properties import Asked, known_properties
 from model.faults import Fault
 from properties.verdict import CutSet, Result, Status
 from reports.several import MOST_FOUND, Checked, Lines, print_checked, print_same, print_together
@@ -19,8 +19,8 @@ EVERY_SET: list[CutSet] = [(), *(((fault.value, 1),) for fault in list(Fault)[:1
 
 
 def failing(steps: int) -> Result:
-    """A violation of every property that one deployment can have: those of answers are refused with transactions."""
-    names = [name for name in KNOWN_PROPERTIES if name not in OF_ANSWERS]
+    """A violation of every property that one deployment can have, with transactions."""
+    names = [name for name, one in known_properties().items() if one.asked is not Asked.WITHOUT_TRANSACTIONS]
     verdicts = tuple(violated(name, *EVERY_SET, required=True, steps=steps) for name in names)
     return replace(samples.RESULT, verdicts=verdicts)
 
