@@ -14,6 +14,7 @@ from rich.text import Text
 from model.deployment.record_reader import path_of
 from model.input.whole_file import write_whole
 from properties.claims.claim import About, Answer, Decision, History, Outcome, SettingClaim
+from properties.claims.objections import excluded
 from properties.verdict import Status
 from reports import wording
 from reports.markdown import code, escaped
@@ -194,6 +195,9 @@ def _case(number: int, answer: Answer) -> Iterator[str]:
         yield f"Witness, {reached}: {escaped(verdict.witness)}. Id: {code(verdict.id)}."
         for lemma in verdict.lemmas[:1]:
             yield f"The verdict depends on durations: {escaped(lemma.inequality)} (ms)."
+    if verdict.status is Status.HOLDS:
+        for reason, kinds in excluded(case).items():
+            yield f"Not asked with {', '.join(kinds)}: {escaped(reason)}."
     for note in verdict.notes:
         yield f"Note: {escaped(note)}."
     for telling in tellings([verdict], all_traces=False):

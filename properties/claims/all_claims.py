@@ -29,6 +29,7 @@ from typing import Any
 
 from model.input.input_error import InputError
 from properties.claims.claim import About, Case, Claim, SettingClaim
+from properties.claims.conditions import FAULTS, RELEASE
 from properties.claims.objections import EVERYTHING, RELEASES
 
 TABLES = Path(__file__).with_name("tables")
@@ -39,8 +40,6 @@ USUAL = "three"
 """The pipeline of a case without a pipeline."""
 MOST_NEAR = 3
 """Largest number of ids that a message about an unknown id names."""
-RELEASE = "kafka"
-"""The key of the release of brokers and clients."""
 
 
 class UnknownClaimError(InputError):
@@ -126,7 +125,7 @@ def _cases(entries: Sequence[Mapping[str, Any]], excluded: Mapping[str, str]) ->
         asked = {**_pipelines()[entry.get("pipeline", USUAL)], **given}
         faults = asked.pop("faults", {})
         assert isinstance(faults, dict)
-        asked["assume.faults"] = {"total": sum(faults.values()), **faults}
+        asked[FAULTS] = {"total": sum(faults.values()), **faults}
         condition, excludes = entry.get("if", ""), {**excluded, **_excluded(entry)}
         if RELEASE in given:
             excludes = {RELEASES: "the case names its release", **excludes}

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from properties.claims.claim import Answer, Case, Claim
+from properties.claims.conditions import FAULTS, RELEASE, is_checked_both_ways
 from properties.verdict import Status
 
 EVERYTHING = "everything"
@@ -40,20 +41,31 @@ def objections_to(claim: Claim, answers: Sequence[Answer]) -> tuple[str, ...]:
 
 def unasked(case: Case) -> tuple[str, ...]:
     """Return the kinds of fault that bear on the property, and that the case neither asks nor excludes."""
-    asked = asked_kinds(case)
-    groups = groups_of_kinds()
-    return tuple(
-        kind
-        for kind, group in groups.items()
-        if group in bearing()[case.property]
-        and kind not in asked
-        and not {kind, group, EVERYTHING} & case.excludes.keys()
-    )
+    return tuple(kind for kind in _left_out(case) if _reason(case, kind) is None)
+
+
+def excluded(case: Case) -> Mapping[str, tuple[str, ...]]:
+    """Return the kinds of fault that bear on the property and that the case excludes, by the reason."""
+    found: dict[str, tuple[str, ...]] = {}
+    for kind in _left_out(case):
+        if reason := _reason(case, kind):
+            found[reason] = (*found.get(reason, ()), kind)
+    return found
+
+
+def _left_out(case: Case) -> Iterator[str]:
+    asked, bears = asked_kinds(case), bearing()[case.property]
+    return (kind for kind, group in groups_of_kinds().items() if group in bears and kind not in asked)
+
+
+def _reason(case: Case, kind: str) -> str | None:
+    named = (kind, groups_of_kinds()[kind], EVERYTHING)
+    return next((case.excludes[name] for name in named if name in case.excludes), None)
 
 
 def asked_kinds(case: Case) -> frozenset[str]:
     """Return the kinds of fault that the case asks."""
-    budget = case.asked["assume.faults"]
+    budget = case.asked[FAULTS]
     assert isinstance(budget, Mapping)
     return frozenset(kind for kind, count in budget.items() if kind != "total" and count)
 
@@ -70,13 +82,8 @@ def _objections(answers: Sequence[Answer]) -> Iterator[str]:
     if len(right) == len(answers):
         return
     for number, answer in enumerate(answers, start=1):
-        if answer in right and answer.case.holds and not _is_checked_both_ways(answer, answers):
-            yield f"case {number} holds under a condition, and no case shows that the property fails without it"
-
-
-def _is_checked_both_ways(right: Answer, answers: Sequence[Answer]) -> bool:
-    """Tell whether another case of the same property is violated, so that the condition of ``right`` matters."""
-    return any(one.case.property == right.case.property and one.verdict.status is Status.VIOLATED for one in answers)
+        if answer in right and answer.case.holds and not is_checked_both_ways(answer, answers):
+            yield f"case {number} holds under a condition, and no violated case differs from it in the condition alone"
 
 
 def _depends_on_release(case: Case) -> bool:
@@ -88,10 +95,10 @@ def _has_earlier(case: Case, cases: Sequence[Case]) -> bool:
     """Tell whether the case, or the same case of another release, is about a release of :data:`EARLIER`."""
 
     def without_release(one: Case) -> tuple[object, ...]:
-        return one.property, one.holds, {key: value for key, value in one.asked.items() if key != "kafka"}
+        return one.property, one.holds, {key: value for key, value in one.asked.items() if key != RELEASE}
 
     same = [one for one in cases if without_release(one) == without_release(case)]
-    return any(one.asked["kafka"] in EARLIER for one in same)
+    return any(one.asked[RELEASE] in EARLIER for one in same)
 
 
 @cache

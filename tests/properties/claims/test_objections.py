@@ -9,7 +9,15 @@ from model.deployment import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.claims.all_claims import claims, find_claims
 from properties.claims.claim import Case, Claim, Outcome
-from properties.claims.objections import EVERYTHING, RELEASES, bearing, groups_of_kinds, objections_to, unasked
+from properties.claims.objections import (
+    EVERYTHING,
+    RELEASES,
+    bearing,
+    excluded,
+    groups_of_kinds,
+    objections_to,
+    unasked,
+)
 
 ASKED = {"kafka": "4.0", "assume.faults": {"total": 1, "kill": 1}}
 
@@ -38,6 +46,16 @@ def test_a_kind_is_asked_or_excluded() -> None:
     assert "consumer-crash" not in unasked(case)
     assert "power-loss" not in unasked(replace(case, excludes={"machines": "so"}))
     assert unasked(replace(case, excludes={EVERYTHING: "so"})) == ()
+
+
+def test_what_is_excluded_is_told_with_the_reason_of_the_kind_before_the_group_before_everything() -> None:
+    reasons = {"disk-loss": "one", "disks": "two", EVERYTHING: "three"}
+    told = excluded(Case("no-acked-loss", True, "", ASKED, reasons))
+    assert told["one"] == ("disk-loss",)
+    assert told["two"] == ("log-dir-failure",)
+    assert "power-loss" in told["three"]
+    assert "kill" not in told["three"]
+    assert excluded(Case("no-acked-loss", True, "", ASKED)) == {}
 
 
 def test_a_pass_that_leaves_out_a_fault_confirms_nothing() -> None:
