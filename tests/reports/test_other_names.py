@@ -1,4 +1,4 @@
-"""Names that others use: every property and every anomaly of Jepsen has its row, and the page agrees with the tables."""
+"""Names that others use: each property and each anomaly of Jepsen has a row, and the page agrees with the tables."""
 
 from __future__ import annotations
 
@@ -11,10 +11,23 @@ from scripts import write_properties
 
 SCOPES = {"answers", "log", "consumer", "transactions"}
 
-REPORTED = """
-duplicate int-poll-skip int-nonmonotonic-poll int-nonmonotonic-send int-send-skip inconsistent-offsets
-precommitted-read G1a lost-write nonmonotonic-poll nonmonotonic-send poll-skip unseen G0 G1c
-""".split()
+REPORTED = (
+    "duplicate",
+    "int-poll-skip",
+    "int-nonmonotonic-poll",
+    "int-nonmonotonic-send",
+    "int-send-skip",
+    "inconsistent-offsets",
+    "precommitted-read",
+    "G1a",
+    "lost-write",
+    "nonmonotonic-poll",
+    "nonmonotonic-send",
+    "poll-skip",
+    "unseen",
+    "G0",
+    "G1c",
+)
 """The errors that the checker of Jepsen's workload can report, without the variants of G0 and G1c."""
 
 
