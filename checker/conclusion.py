@@ -18,6 +18,7 @@ from checker.timing.timely import Timely
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from properties.known_defects.beside import known_defects
+from properties.modelling_assumption import ModellingAssumption, by_kind
 from properties.property import Property
 from properties.verdict import Coverage, CutSet, Status, Trace, Verdict
 
@@ -61,7 +62,7 @@ class Conclusion:
         closed = None if self.exploration.cut_sets(prop.name) else self.closures.get(prop.name)
         found = self._explored(prop) if closed is None else self._closed(closed)
         lemmas = self.in_time[prop.name].rests_on if found.status in PASSES else ()
-        assumed = self._assumptions_behind(prop, in_time=bool(lemmas)) if found.status in PASSES else ()
+        assumed = tuple(self._assumptions_behind(prop, in_time=bool(lemmas))) if found.status in PASSES else ()
         return Verdict(
             prop.name,
             prop.statement,
@@ -75,9 +76,10 @@ class Conclusion:
             found.states,
             found.coverage,
             question_id,
-            (*found.notes, *assumed),
+            (*found.notes, *(one.text for one in assumed)),
             lemmas,
             known_defects(self.deployment, prop.name) if found.status is Status.HOLDS else (),
+            by_kind(assumed),
         )
 
     def cut_sets(self, prop: Property) -> tuple[CutSet, ...] | None:
@@ -87,7 +89,7 @@ class Conclusion:
         timely = tuple(run.faults for run in self.in_time[prop.name].timely)
         return timely if timely or self._left_open(prop) is None else None
 
-    def _assumptions_behind(self, prop: Property, *, in_time: bool) -> Iterator[str]:
+    def _assumptions_behind(self, prop: Property, *, in_time: bool) -> Iterator[ModellingAssumption]:
         seen = {variable.name for variable in self.reduced.group.cones[prop.name].variables}
         position = self.prepared.model.pipeline.consumer.position.name
         return assumptions_behind(self.deployment, prop.name, reads=position in seen, in_time=in_time)

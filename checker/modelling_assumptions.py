@@ -22,6 +22,7 @@ from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, Fault
 from model.recovery.choosing import recovery_of
 from model.state.pipeline import UNLIMITED_ATTEMPTS
+from properties.modelling_assumption import AssumptionKind, ModellingAssumption
 
 READING = properties_about("reading")
 """The properties of the records that a consumer reads and processes."""
@@ -33,12 +34,13 @@ ORDER, DUPLICATES = properties_about("order"), properties_about("duplicates")
 class Granted:
     """A modelling assumption of passes, for deployments ``where`` the assumption could be wrong.
 
-    ``properties``: the properties concerned; None means all. ``only_in_time``: passes that hold without timing do not
-    need the assumption.
+    ``kind``: whether the deployment or the model decides that the assumption is right. ``properties``: the properties
+    concerned; None means all. ``only_in_time``: passes that hold without timing do not need the assumption.
     """
 
     text: str
     where: Callable[[Deployment], bool]
+    kind: AssumptionKind
     properties: frozenset[str] | None = None
     only_in_time: bool = False
 
@@ -120,12 +122,14 @@ READ_IN_TIME = Granted(
     "assumes that records are read and processed before retention.ms deletes them, however long brokers are away "
     "and workers take",
     lambda deployment: reading_in_time_is_assumed(deployment),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 READ_IN_SIZE = Granted(
     "assumes that records are read and processed before retention.bytes deletes them: no file tells how soon the "
     "log reaches this size",
     lambda deployment: deployment.cluster.deletes_for_size,
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 OF_READING = (READ_IN_TIME, READ_IN_SIZE)
@@ -135,45 +139,52 @@ HEARD_IN_TIME = Granted(
     "assumes that the session of a running broker does not expire, although the session is no longer than the "
     "pause between two heartbeats plus the time of one message",
     _heartbeats_come_late,
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 FETCHED_IN_TIME = Granted(
     "assumes that followers that fetch stay in the ISR, although replica.lag.time.max.ms is no longer than the "
     "possible time between two fetches",
     _fetches_come_late,
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 SENT_IN_TIME = Granted(
     "assumes that undisturbed sends succeed, although delivery.timeout.ms or request.timeout.ms is no longer than"
     " connecting, sending and replicating can take",
     _sends_take_long,
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 DELETES_READ_IN_TIME = Granted(
     "assumes that tombstones are read before delete.retention.ms ends, however often and long clients are away",
     lambda deployment: deletes_in_time_are_assumed(deployment),
-    READING,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=READING,
 )
 
 POLLS_WAIT = Granted(
     "assumes that poll() waits until the consumer has joined its group and fetched: with a shorter timeout each "
     "of these steps takes a poll, with poll_interval between two polls",
     lambda deployment: reading_is_timed(deployment) and outages_of_consumer(deployment) > 0,
-    READING,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=READING,
     only_in_time=True,
 )
 
 OFFSETS_HAVE_EPOCHS = Granted(
     "assumes that offsets stored by the application carry leader epochs, so that the consumer detects a truncated log",
     _stores_offsets_itself,
-    READING,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=READING,
 )
 
 GOES_BACK_TO_THE_END = Granted(
     "assumes that a consumer beyond the end of a log that was truncated within one leader epoch goes back to that"
     " end, although Kafka resets the consumer by auto.offset.reset",
     lambda deployment: may_return_unfenced(deployment) and bool(FALLS_SILENT & deployment.faults.possible),
-    READING,
+    kind=AssumptionKind.OF_MODEL,
+    properties=READING,
 )
 
 FORWARDED_IN_ORDER = Granted(
@@ -182,13 +193,15 @@ FORWARDED_IN_ORDER = Granted(
         deployment.application.on_processing_error is OnProcessingError.FORWARD
         and Fault.FAILED_PROCESSING in deployment.faults.possible
     ),
-    READING & ORDER,
+    kind=AssumptionKind.OF_MODEL,
+    properties=READING & ORDER,
 )
 
 RETRIES_LAST = Granted(
     "assumes that retries do not run out before delivery.timeout.ms ends, although they are so few, or follow "
     "each other so closely, that they could",
     _retries_may_run_out,
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 CAUGHT_UP_SOON = Granted(
@@ -198,6 +211,7 @@ CAUGHT_UP_SOON = Granted(
         Fault.REASSIGNMENT in deployment.faults.possible
         or (Fault.DISK_LOSS in deployment.faults.possible and deployment.cluster.replicas > 1)
     ),
+    kind=AssumptionKind.OF_MODEL,
     only_in_time=True,
 )
 
@@ -205,6 +219,7 @@ EPOCHS_SURVIVE = Granted(
     "assumes that brokers of 3.7 know their leader epochs after a power loss, although they do not force the file"
     " of leader epochs to disk when they truncate (KAFKA-16541)",
     lambda deployment: deployment.cluster.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.faults.possible,
+    kind=AssumptionKind.OF_MODEL,
 )
 
 FETCHES_NAME_INCARNATIONS = Granted(
@@ -215,6 +230,7 @@ FETCHES_NAME_INCARNATIONS = Granted(
         and modelled_brokers(deployment) > 1
         and bool(FALLS_SILENT & deployment.faults.possible)
     ),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 SHUTDOWNS_ARE_REGISTERED = Granted(
@@ -226,6 +242,7 @@ SHUTDOWNS_ARE_REGISTERED = Granted(
         and modelled_brokers(deployment) > 1
         and Fault.SHUTDOWN in deployment.faults.possible
     ),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 DELETES_WHAT_IS_COMMITTED = Granted(
@@ -236,12 +253,14 @@ DELETES_WHAT_IS_COMMITTED = Granted(
         and records_expire_unread(deployment)
         and deployment.cluster.replicas > 1
     ),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 REPLACED = Granted(
     "assumes that another member of the group replaces a consumer that does not poll for max.poll.interval.ms",
     lambda deployment: reading_is_timed(deployment) and _polls_too_late(deployment),
-    READING,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=READING,
     only_in_time=True,
 )
 
@@ -249,7 +268,8 @@ ERRORS_BEFORE_THE_END = Granted(
     "assumes that no error reaches an idempotent producer at the moment when delivery.timeout.ms ends: the "
     "producer would bump its epoch, and records that wait to be retried could be stored twice",
     _errors_may_come_at_the_end,
-    DUPLICATES | ORDER,
+    kind=AssumptionKind.OF_MODEL,
+    properties=DUPLICATES | ORDER,
 )
 
 PARTITIONS_APART = Granted(
@@ -260,7 +280,8 @@ PARTITIONS_APART = Granted(
         and deployment.producer.transactional is None
         and Fault.FAILURE_ELSEWHERE not in deployment.faults.possible
     ),
-    DUPLICATES | ORDER | properties_about("abandoned-sends"),
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=DUPLICATES | ORDER | properties_about("abandoned-sends"),
 )
 
 REMEMBERED = Granted(
@@ -272,7 +293,8 @@ REMEMBERED = Granted(
         and deployment.durations.producer_ids_kept.most is not None
         and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.faults.possible)
     ),
-    DUPLICATES | ORDER,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=DUPLICATES | ORDER,
 )
 
 
@@ -280,6 +302,7 @@ SENDS_OFTEN = Granted(
     "assumes that the producer sends, and retries, more often than retention.ms deletes records: brokers before "
     "2.5 forget a producer when they delete its last record, and the producer then numbers from 0 again",
     lambda deployment: sending_in_time_is_assumed(deployment),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 KNOWN_AFTER_DELETION = Granted(
@@ -293,13 +316,15 @@ KNOWN_AFTER_DELETION = Granted(
         and not brokers_forget_deleted(deployment)
         and bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & deployment.faults.possible)
     ),
-    DUPLICATES | ORDER,
+    kind=AssumptionKind.OF_MODEL,
+    properties=DUPLICATES | ORDER,
 )
 
 ONE_CONNECTION = Granted(
     "assumes that requests of a producer with acks=0 are executed in order, also over a new connection",
     lambda deployment: deployment.producer.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.faults.possible),
-    ORDER,
+    kind=AssumptionKind.OF_MODEL,
+    properties=ORDER,
 )
 
 INPUT_LASTS = Granted(
@@ -308,19 +333,22 @@ INPUT_LASTS = Granted(
     lambda deployment: (
         deployment.application.on_restart.has_position and bool(ENDS_PRODUCER & deployment.faults.possible)
     ),
-    properties_about("delivery") | DUPLICATES | ORDER,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=properties_about("delivery") | DUPLICATES | ORDER,
 )
 
 COORDINATOR_LASTS = Granted(
     "assumes that the transaction coordinator keeps its decisions: name the fault lost-transaction-state to "
     "include their loss from __transaction_state",
     lambda deployment: deployment.producer.transactional is not None and not transaction_state_may_be_lost(deployment),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 MARKERS_IN_TIME = Granted(
     "assumes that the transaction coordinator is answered in the end, and that none of its requests for a marker "
     "is late",
     lambda deployment: deployment.producer.transactional is not None,
+    kind=AssumptionKind.OF_MODEL,
 )
 
 MARKERS_SEEN = Granted(
@@ -332,26 +360,30 @@ MARKERS_SEEN = Granted(
         and not drops_markers(deployment)
         and bool(deployment.faults.any_number)
     ),
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 KEYS_OF_THEIR_OWN = Granted(
     "assumes that no record has a key of four bytes that are the number 0 or 1: brokers before 3.1.2 and 3.2.1 "
     "mistake a marker for an older record with that key, and can remove the marker too early (KAFKA-14055)",
     lambda deployment: _compacts_transactions(deployment) and deployment.cluster.kafka in TAKE_MARKERS_FOR_RECORDS,
+    kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
 COMMITS_LAST = Granted(
     "assumes that the brokers keep the committed offsets of the group: name the fault lost-offsets to include "
     "their loss from the topic of offsets",
     lambda deployment: brokers_keep_offsets(deployment) and Fault.LOST_OFFSETS not in deployment.faults.possible,
-    READING,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=READING,
 )
 
 RESULTS_LAST = Granted(
     "assumes that the topic of the results keeps committed transactions, that readers of results use "
     "isolation.level=read_committed, and that no request of the producer of results is late",
     lambda deployment: deployment.application.sink is Sink.KAFKA,
-    READING,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+    properties=READING,
 )
 
 EVERYTHING = (
@@ -387,13 +419,15 @@ EVERYTHING = (
 """All modelling assumptions except :data:`OF_READING`."""
 
 
-def assumptions_behind(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
-    """Yield the texts of the modelling assumptions behind a pass of the property ``name``.
+def assumptions_behind(
+    deployment: Deployment, name: str, *, reads: bool, in_time: bool
+) -> Iterator[ModellingAssumption]:
+    """Yield the modelling assumptions behind a pass of the property ``name``, in the order of notes.
 
     ``reads``: the property's part of the system has the consumer's position. ``in_time``: the pass rests on timing.
     """
-    yield from (one.text for one in OF_READING if reads and one.where(deployment))
+    granted = [one for one in OF_READING if reads]
     for one in EVERYTHING:
         asked = (one.properties is None or name in one.properties) and (in_time or not one.only_in_time)
-        if asked and one.where(deployment):
-            yield one.text
+        granted += [one] if asked else []
+    yield from (ModellingAssumption(one.text, one.kind) for one in granted if one.where(deployment))

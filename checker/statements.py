@@ -16,6 +16,7 @@ from checker.tampered import TamperedDocument, compare
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import TransitionSystem
+from properties.modelling_assumption import ModellingAssumption, by_kind
 from properties.property import Property
 
 Document = Mapping[str, Any]
@@ -144,14 +145,23 @@ def contradiction(deployment: Deployment, said: Document) -> str | None:
 
 
 def _grants(deployment: Deployment, prepared: Prepared, one: Group, prop: Property, said: Document) -> None:
-    """Raise TamperedDocument if the notes of a pass do not end with its modelling assumptions."""
+    """Raise TamperedDocument if the notes of a pass do not end with its modelling assumptions.
+
+    Results of earlier versions have the assumptions in the notes only.
+    """
     assumed = assumptions_of_pass(deployment, prepared, one, prop.name, said)
-    if assumed and said["notes"][-len(assumed) :] != assumed:
+    texts = [granted.text for granted in assumed]
+    if texts and said["notes"][-len(texts) :] != texts:
         raise TamperedDocument(f"{prop.name}: its notes do not list the modelling assumptions for this deployment")
+    sorted_by_kind = [{"kind": str(granted.kind), "text": granted.text} for granted in by_kind(assumed)]
+    if said.get("assumptions", sorted_by_kind) != sorted_by_kind:
+        raise TamperedDocument(f"{prop.name}: its modelling assumptions are not those for this deployment")
 
 
-def assumptions_of_pass(deployment: Deployment, prepared: Prepared, one: Group, name: str, said: Document) -> list[str]:
-    """Return the modelling assumptions behind a verdict, as notes; an empty list if the verdict is no pass."""
+def assumptions_of_pass(
+    deployment: Deployment, prepared: Prepared, one: Group, name: str, said: Document
+) -> list[ModellingAssumption]:
+    """Return the modelling assumptions behind a verdict, in the order of notes; an empty list if it is no pass."""
     if said["status"] not in PASSES:
         return []
     seen = {variable.name for variable in one.cones[name].variables}

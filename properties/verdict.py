@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from properties.modelling_assumption import ModellingAssumption
+
 if TYPE_CHECKING:
     from properties.stability import AtSize
 
@@ -155,7 +157,8 @@ class Verdict:
     were explored for the property. ``id``: stable identity of the question (model version, system, property, bounds,
     assumptions). ``lemmas``: the timing lemmas that exclude the violations by runs without clocks; empty if the
     property holds for all durations. ``known_defects``: known defects of these releases that could violate the
-    property; empty unless the property holds.
+    property; empty unless the property holds. ``assumptions``: the modelling assumptions behind a pass, by kind; the
+    notes end with the same texts. Empty in results of earlier versions.
     """
 
     property: str
@@ -173,6 +176,7 @@ class Verdict:
     notes: tuple[str, ...] = field(default=())
     lemmas: tuple[TimingLemma, ...] = field(default=())
     known_defects: tuple[KnownDefect, ...] = field(default=())
+    assumptions: tuple[ModellingAssumption, ...] = field(default=())
 
 
 def differ_in_size(one: Verdict, other: Verdict) -> bool:

@@ -1,13 +1,17 @@
-"""Lines beside the verdicts: assumptions and their effect, notes, timing lemmas, thresholds, ignored settings."""
+"""Lines beside the verdicts: assumptions and their effect, notes, timing lemmas, thresholds, ignored settings.
+
+Assumptions are listed by kind: first what can be false in this deployment, then what the model leaves out in general.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Setting
 from properties.known_defects.beside import beyond_the_register
-from properties.verdict import Result, Sensitivity, Status, TimingLemma
+from properties.modelling_assumption import AssumptionKind
+from properties.verdict import Result, Sensitivity, Status, TimingLemma, Verdict
 from reports import wording
 from reports.known_defects import defect_lines
 
@@ -30,6 +34,12 @@ def assumption_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     yield from _differences(left)
 
 
+def modelling_lines(result: Result, kind: AssumptionKind) -> Iterator[str]:
+    """Yield the modelling assumptions of a kind, each behind the properties whose passes rest on it."""
+    texts = ((verdict, one.text) for verdict in result.verdicts for one in verdict.assumptions if one.kind is kind)
+    yield from _with_properties(texts)
+
+
 def _differences(items: Sequence[Sensitivity]) -> Iterator[str]:
     """Yield a line for each changed verdict, and one line for each value with undecided properties."""
     undecided: dict[tuple[str, str], list[str]] = {}
@@ -50,8 +60,7 @@ def is_about(item: Sensitivity, setting: Setting) -> bool:
 def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     """Yield silent changes by client or broker, notes of verdicts, and the number of ignored settings."""
     yield from deployment.notes
-    for properties, note in _verdict_notes(result):
-        yield f"{wording.listed(properties)}: {note}"
+    yield from _with_properties((verdict, note) for verdict in result.verdicts for note in own_notes(verdict))
     yield from defect_lines(result)
     if any(verdict.status is Status.HOLDS for verdict in result.verdicts):
         yield from beyond_the_register(deployment)
@@ -77,9 +86,15 @@ def timing_lines(result: Result) -> Iterator[str]:
         )
 
 
-def _verdict_notes(result: Result) -> list[tuple[list[str], str]]:
-    notes: dict[str, list[str]] = {}
-    for verdict in result.verdicts:
-        for note in verdict.notes:
-            notes.setdefault(note, []).append(verdict.property)
-    return [(properties, note) for note, properties in notes.items()]
+def own_notes(verdict: Verdict) -> tuple[str, ...]:
+    """Return the notes of a verdict without its modelling assumptions, which reports list by kind."""
+    assumed = {one.text for one in verdict.assumptions}
+    return tuple(note for note in verdict.notes if note not in assumed)
+
+
+def _with_properties(texts: Iterable[tuple[Verdict, str]]) -> Iterator[str]:
+    """Yield each text once, behind the properties of its verdicts."""
+    properties: dict[str, list[str]] = {}
+    for verdict, text in texts:
+        properties.setdefault(text, []).append(verdict.property)
+    yield from (f"{wording.listed(names)}: {text}" for text, names in properties.items())

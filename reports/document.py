@@ -12,6 +12,7 @@ from typing import Any
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document as deployment_to_document
 from model.deployment.setting import Setting
+from properties.modelling_assumption import AssumptionKind, ModellingAssumption
 from properties.sealing import SEAL, seal
 from properties.stability import AtSize
 from properties.verdict import (
@@ -132,6 +133,7 @@ def _verdict(verdict: Verdict) -> Document:
         "notes": list(verdict.notes),
         "lemmas": [_lemma(lemma) for lemma in verdict.lemmas],
         "known_defects": [asdict(defect) for defect in verdict.known_defects],
+        "assumptions": [{"kind": str(one.kind), "text": one.text} for one in verdict.assumptions],
     }
 
 
@@ -221,6 +223,9 @@ def _read_verdict(document: Mapping[str, Any]) -> Verdict:
             TimingLemma(tuple(one["needed"]), tuple(one["allowed"]), one["inequality"]) for one in document["lemmas"]
         ),
         known_defects=tuple(KnownDefect(**one) for one in document.get("known_defects", ())),
+        assumptions=tuple(
+            ModellingAssumption(one["text"], AssumptionKind(one["kind"])) for one in document.get("assumptions", ())
+        ),
     )
 
 

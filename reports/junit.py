@@ -16,6 +16,7 @@ from xml.etree import ElementTree as xml
 
 from properties.verdict import Status, Trace, Verdict
 from reports import known_defects, wording
+from reports.assumptions import own_notes
 from reports.blame import blame
 from reports.formats import Answer
 
@@ -122,7 +123,8 @@ def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
         yield ""
         yield from _story(verdict.traces[0])
     yield from map(known_defects.line, verdict.known_defects)
-    yield from verdict.notes
+    yield from own_notes(verdict)
+    yield from (f"assumption {one.kind}: {one.text}" for one in verdict.assumptions)
 
 
 def _story(trace: Trace) -> Iterator[str]:

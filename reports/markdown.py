@@ -7,6 +7,7 @@ import re
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from model.deployment.deployment import Deployment
+from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result
 from reports import assumptions, citation, known_defects, stability, summary, wording
 from reports.bounds import bound_lines, layers
@@ -43,7 +44,11 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         most_fault_sets=MOST_FAULT_SETS,
         tellings=tellings(result.verdicts, all_traces=True),
         bounds=[*bound_lines(result), engine_line(result), layers(result.engine)],
-        assumptions=list(assumptions.assumption_lines(deployment, result)),
+        assumptions=[
+            *assumptions.assumption_lines(deployment, result),
+            *assumptions.modelling_lines(result, AssumptionKind.OF_DEPLOYMENT),
+        ],
+        of_the_model=list(assumptions.modelling_lines(result, AssumptionKind.OF_MODEL)),
         notes=list(assumptions.note_lines(deployment, result)),
         stability=stability.section(result.stability),
         explained=[] if result.preventions is None else list(explained(result)),

@@ -1,4 +1,4 @@
-"""Assumptions behind passes: with another value of the assumption the property may fail.
+"""Assumptions of this deployment behind passes: with another value of the assumption the property may fail.
 
 ``tables/resting.csv`` has the worse value of each such assumption and the properties. Reports print the results of a
 search with other values (:mod:`checker.sensitivity`) separately, because this search takes longer than an answer.
@@ -14,6 +14,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.setting import Setting
 from model.faults import Fault
+from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result, Status
 from reports import wording
 from reports.inherent import table
@@ -33,6 +34,20 @@ def resting(deployment: Deployment, result: Result) -> Iterator[str]:
             f"{wording.listed(properties)} {holds} under assumptions that no file states (--assume): "
             f"{wording.listed(list(assumptions))}"
         )
+
+
+def modelling_assumptions_here(result: Result) -> Iterator[str]:
+    """Yield the number of modelling assumptions behind required passes that can be false in this deployment, if any."""
+    resting_on = {
+        verdict.property: {one.text for one in verdict.assumptions if one.kind is AssumptionKind.OF_DEPLOYMENT}
+        for verdict in result.verdicts
+        if verdict.required and verdict.status is Status.HOLDS
+    }
+    properties = [name for name, texts in resting_on.items() if texts]
+    if properties:
+        count = wording.counted(len(set().union(*resting_on.values())), "modelling assumption")
+        rests = "rests" if len(properties) == 1 else "rest"
+        yield f"{wording.listed(properties)} {rests} on {count} that can be false in this deployment (--details)"
 
 
 def _assumed(deployment: Deployment, name: str) -> Iterator[str]:

@@ -9,12 +9,13 @@ from rich.console import Console
 from rich.text import Text
 
 from model.deployment.deployment import Deployment
+from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result, Status, Verdict
 from reports import assumptions, brief, lines, summary, wording
 from reports.by_fault import by_fault, faults_in_words
 from reports.console import console as console
 from reports.explained import explained
-from reports.resting import resting
+from reports.resting import modelling_assumptions_here, resting
 from reports.stability import stability_lines, warnings
 from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
@@ -92,6 +93,8 @@ def print_brief_verdicts(
     said = wording.plain(wording.brief_answer(result.verdicts))
     _print_wrapped(out, said, style=answer_style(result.verdicts))
     _print_reasons(out, deployment, result)
+    for assumed in modelling_assumptions_here(result):
+        _print_wrapped(out, assumed, style="yellow")
     out.print(brief.Answer(deployment, result, repair, above, search_follows=search_follows))
     out.print()
     out.print(brief.BriefTable(result.verdicts))
@@ -199,9 +202,14 @@ def print_background(
     """
     _print_section(
         out,
-        "Assumptions, which no file states (--assume KEY=VALUE changes one)",
-        assumptions.assumption_summary(deployment, result),
+        "Assumptions of this deployment, which no file states (--assume KEY=VALUE changes a value)",
+        (
+            *assumptions.assumption_summary(deployment, result),
+            *assumptions.modelling_lines(result, AssumptionKind.OF_DEPLOYMENT),
+        ),
     )
+    of_model = assumptions.modelling_lines(result, AssumptionKind.OF_MODEL)
+    _print_section(out, "Assumptions of the model", of_model)
     _print_section(out, "Notes", assumptions.note_lines(deployment, result))
     out.print()
     if searched is not None:

@@ -20,13 +20,13 @@ def help_on(
         typer.Argument(
             metavar="[WORD]",
             help="A property, setting, fault, assumption, client rule (P08), code of a refusal (N12), verdict, exit "
-            "status or command.",
+            "status, anomaly of Jepsen's tests (G1a) or command.",
             autocompletion=complete_word,
         ),
     ] = None,
 ) -> None:
     """Explain a property, a client or broker setting, a fault, an assumption, a client rule, a code of a refusal, a
-    claim, a verdict or an exit status.
+    claim, a verdict, an exit status, or an anomaly of Jepsen's tests.
 
     Exit status: 0 the word was explained, 2 the word is unknown.
     """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 
-from reports.guide import settings, words
+from reports.guide import other_names, settings, words
 from reports.guide.entry import Entry
 
 MOST_NEAR = 5
@@ -56,6 +56,7 @@ def named() -> tuple[Mapping[str, Entry], ...]:
         words.verdicts(),
         words.statuses(),
         words.claims(),
+        other_names.anomalies(),
     )
 
 

@@ -13,6 +13,7 @@ from model.deployment.options import OPTION_KEYS
 from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
 from model.faults import COVERED_BY, DESCRIPTION, OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
 from reports.guide.entry import Entries, Entry, row_of, some, table
+from reports.guide.other_names import names_of_property
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
@@ -43,11 +44,12 @@ def _property(name: str) -> Iterator[tuple[str, str]]:
     yield "guarantee", row["guarantee"]
     yield "witness", f"{row['witness']} (a pass that does not reach this is vacuous)"
     yield "family", row["family"]
-    yield "required", _required(name)
+    yield "required", required(name)
+    yield from names_of_property(name)
     yield from related(name, ())
 
 
-def _required(name: str) -> str:
+def required(name: str) -> str:
     """Return the conditions under which a property is required: default, settings, profiles."""
     profiles = [profile for profile in PROFILES if name in in_profile(profile)]
     if not profiles:

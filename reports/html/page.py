@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from model.deployment.deployment import Deployment
+from properties.modelling_assumption import AssumptionKind
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
 from reports import assumptions, citation, known_defects, stability, summary, wording
 from reports.bounds import bound_lines, layers
@@ -80,7 +81,12 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         trace_number=lambda verdict, at: _number_of(told, verdict, at),
         tellings=drawn,
         further=[one for one in drawn if not one.on_paper],
-        assumptions=list(assumptions.assumption_lines(deployment, result)),
+        assumptions=[
+            *assumptions.assumption_lines(deployment, result),
+            *assumptions.modelling_lines(result, AssumptionKind.OF_DEPLOYMENT),
+        ],
+        of_the_model=list(assumptions.modelling_lines(result, AssumptionKind.OF_MODEL)),
+        own_notes=assumptions.own_notes,
         notes=list(assumptions.note_lines(deployment, result)),
         stability=stability.section(result.stability),
         engine=engine_line(result),

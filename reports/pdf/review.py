@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape
 
+from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result, Status, Verdict
 from reports import assumptions, citation, known_defects, summary, wording
 from reports.bounds import bound_lines
@@ -45,6 +46,12 @@ MOST_FAULT_SETS = 8
 
 BEYOND = "A pass holds within these bounds and says nothing beyond them."
 ASSUMED = "No file states these; another value can change a verdict."
+
+MODELLING = {
+    "Modelling assumptions, which can be false in this deployment": AssumptionKind.OF_DEPLOYMENT,
+    "Modelling assumptions of the model": AssumptionKind.OF_MODEL,
+}
+"""The sections of modelling assumptions."""
 
 _COLOURS = {
     Status.VIOLATED: "#b3261e",
@@ -125,6 +132,8 @@ class _Pages:
         yield from self._section("Not required", others)
         yield self._says("heading", "Configuration")
         yield from settings_table(deployment, self.width)
+        for title, kind in MODELLING.items():
+            yield from self._section(title, list(assumptions.modelling_lines(result, kind)))
         yield from self._section("Notes", list(assumptions.note_lines(deployment, result)))
         cited = citation.paragraph(deployment, result, command=self.answer.command)
         yield from self._section("Cite", [cited])

@@ -22,6 +22,7 @@ from checker.statements import contradiction
 from checker.tampered import TamperedDocument
 from checker.verify import verify
 from model.deployment import from_document
+from properties.modelling_assumption import AssumptionKind
 from reports.document import to_document
 from tests.checker.asking import deployment_of
 from tests.checker.test_bundle import forged, resealed
@@ -50,6 +51,11 @@ def passing(document: Document) -> Document:
     """A pass that takes something for granted, and came to a bound."""
     passes = [one for one in document["verdicts"] if one["status"] == "holds" and one["notes"]]
     return next(one for one in passes if one["bounds"]["sizes_reached"])
+
+
+def other_kind(document: Document) -> str:
+    (other,) = {*AssumptionKind} - {passing(document)["assumptions"][0]["kind"]}
+    return str(other)
 
 
 def setting(document: Document, key: str) -> Document:
@@ -113,6 +119,10 @@ def bound(name: str, value: Any) -> Change:
         (lambda d: d["verdicts"][-1]["bounds"].update(combinations_of_next=7), "which was explored with it"),
         (lambda d: passing(d).update(notes=[]), "its notes do not list the modelling assumptions"),
         (lambda d: passing(d)["notes"].append("and all else is well"), "its notes do not list the modelling"),
+        (lambda d: passing(d)["assumptions"][0].update(kind=other_kind(d)), "its modelling assumptions are not those"),
+        (lambda d: passing(d).update(assumptions=[]), "its modelling assumptions are not those"),
+        (lambda d: lost(d).update(assumptions=passing(d)["assumptions"]), "its modelling assumptions are not those"),
+        (lambda d: passing(d).pop("assumptions"), None),
         (lambda d: passing(d).update(witness_reached=False), "but its witness was not reached"),
         (
             lambda d: lost(d).update(lemmas=[{"needed": [], "allowed": [], "inequality": "1 > 2"}]),
@@ -123,7 +133,7 @@ def bound(name: str, value: Any) -> Change:
 def test_without_exploring(document: Document, change: Change, named: str | None) -> None:
     changed = resealed(document, change)
     if named is None:
-        verify(changed)  # a pass that was complete may say that it was stopped
+        verify(changed)  # a complete pass may say that it was stopped, or be of an earlier version
         return
     with pytest.raises(TamperedDocument, match=named):
         verify(changed)

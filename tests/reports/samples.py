@@ -8,6 +8,7 @@ from model.deployment import read_properties
 from model.deployment.choices import Acks, OffsetReset, OnSendError
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.setting import Ignored, Origin, Setting
+from properties.modelling_assumption import AssumptionKind, ModellingAssumption
 from properties.verdict import (
     Change,
     Coverage,
@@ -172,7 +173,16 @@ FAULTLESS = verdict(
     coverage=COMPLETE,
     states=1_234_567,
 )
-HOLDS = verdict("no-skip", Status.HOLDS, required=True, coverage=COMPLETE, notes=("Holds for any processing time.",))
+OF_MODEL = ModellingAssumption("assumes that no error comes at the end", AssumptionKind.OF_MODEL)
+OF_DEPLOYMENT = ModellingAssumption("assumes that records are read in time", AssumptionKind.OF_DEPLOYMENT)
+HOLDS = verdict(
+    "no-skip",
+    Status.HOLDS,
+    required=True,
+    coverage=COMPLETE,
+    notes=("Holds for any processing time.", OF_MODEL.text, OF_DEPLOYMENT.text),
+    assumptions=(OF_DEPLOYMENT, OF_MODEL),
+)
 VACUOUS = verdict(
     "read-stability",
     Status.VACUOUS,
