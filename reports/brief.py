@@ -244,6 +244,9 @@ def _sets(verdict: Verdict, room: int) -> str:
     """Return the smallest fault sets that fit into ``room`` characters, and the number of the others."""
     if verdict.status is Status.VACUOUS:
         return "witness not reached"
+    if verdict.status is Status.UNKNOWN:
+        why = wording.why_unknown(verdict)
+        return why if len(why) <= room else f"{why[: room - 1]}…"
     for count in range(min(MOST_SETS, len(verdict.cut_sets)), -1, -1):
         more = len(verdict.cut_sets) - count
         sets = [wording.fault_set(one) for one in verdict.cut_sets[:count]]

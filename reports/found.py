@@ -16,6 +16,9 @@ from reports import lines, wording
 
 STYLES = {Fate.USED: "", Fate.IGNORED: "dim", Fate.REJECTED: "bold"}
 
+MOST_MENTIONING = 3
+"""Largest number of named files that mention Kafka in no known form; the others are counted."""
+
 
 class FoundReport:
     """The files in one or two lines each, the files that could not be read, and the pipelines by number.
@@ -32,6 +35,7 @@ class FoundReport:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         yield from self.heading(width)
+        yield from self.not_read(width)
         for account in self.accounts:
             yield from self._file(account, width)
         for told in (*self._own(), *self._unread()):
@@ -59,6 +63,15 @@ class FoundReport:
         counts += [wording.counted(len(read), "configuration")] if read or not own else []
         others = f", {wording.counted(self.findings.others, 'other file')} passed over" if self.findings.others else ""
         yield from lines.wrapped(f"{self.findings.place}: {', '.join(counts)}{others}", width, style="bold")
+
+    def not_read(self, width: int) -> Iterator[Text]:
+        """Yield a line that names the files which mention Kafka in no known form, if any."""
+        if names := [self._short(file) for file in self.findings.mentioning]:
+            more = len(names) - MOST_MENTIONING
+            shown = [*names[:MOST_MENTIONING], *([f"{more} more"] if more > 0 else [])]
+            verb = "mentions" if len(names) == 1 else "mention"
+            told = f"not read: {wording.listed(shown)} ({verb} Kafka; no known form)"
+            yield from lines.wrapped(told, width, rest="    ")
 
     def files(self) -> tuple[tuple[str, bool], ...]:
         """Return each file as a line, with True if a value in the file was rejected; such files come first."""
@@ -135,7 +148,8 @@ class FirstFound:
         width = options.max_width
         first = lines.first_of([list(self.report.heading(width))], 1, width)
         files = self.report.files()
-        shown = files[: self.most - 2]
+        first += (mentioning := lines.first_of([list(self.report.not_read(width))], 1, width))
+        shown = files[: self.most - 2 - len(mentioning)]
         first += [
             line
             for told, _ in shown

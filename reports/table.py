@@ -87,7 +87,9 @@ class VerdictTable:
                 return [*sets, f"+{wording.number(more)} more"] if more else sets
             case Status.VACUOUS:
                 return ["witness not reached"]
-            case _:
+            case Status.UNKNOWN:
+                return [wording.why_unknown(verdict)]
+            case Status.HOLDS:
                 return []
 
 
@@ -95,6 +97,7 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     """Yield the remarks below the table. ``footnotes``: the cells of the table abbreviate their bounds."""
     if any(v.required for v in verdicts):
         yield "* required"
+    yield from _said(verdicts, _open_for_another_reason)
     if said := known_defects.remark(verdicts):
         yield said
     if any(v.lemmas for v in verdicts):
@@ -113,6 +116,12 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
         if verdict.status is Status.VACUOUS:
             symbol = wording.SYMBOL[verdict.status]
             yield f"{symbol} {verdict.property} is vacuous: witness not reached: {verdict.witness}"
+
+
+def _open_for_another_reason(verdict: Verdict) -> str:
+    """Return why a property is undecided where no limit was reached, or ``""``."""
+    is_open = verdict.status is Status.UNKNOWN and not verdict.coverage.stopped
+    return f"{wording.SYMBOL[Status.UNKNOWN]} unknown: {wording.why_unknown(verdict)}" if is_open else ""
 
 
 def engine_line(result: Result) -> str:

@@ -26,6 +26,20 @@ STOPPED: dict[str, str] = {
     "answered": "larger fault sets were not searched",
 }
 
+STOPPED_BRIEFLY: dict[str, str] = {
+    "time": "time limit",
+    "states": "state limit",
+    "memory": "memory limit",
+    "interrupted": "interrupted",
+    "timed re-exploration": "limit of timed re-exploration",
+    "lemmas": "too many timing lemmas",
+    "answered": "not searched",
+}
+"""The words of a row for each reason of an early end."""
+
+NOT_EXPLORED = "not explored"
+"""The words of a row of an undecided property without another reason."""
+
 
 Words = Callable[[Verdict], str]
 """A function that describes one verdict in words."""
@@ -169,6 +183,16 @@ def would_explore_more(coverage: Coverage) -> str:
 def stopped(coverage: Coverage) -> str:
     """Say why the exploration ended before its bounds, as a clause, or return ``""``."""
     return STOPPED.get(coverage.stopped, coverage.stopped) if coverage.stopped else ""
+
+
+def why_unknown(verdict: Verdict) -> str:
+    """Return why a property is undecided: a limit in a few words (``time limit``), otherwise the first note."""
+    coverage = verdict.coverage
+    if coverage.stopped:
+        return STOPPED_BRIEFLY.get(coverage.stopped, coverage.stopped)
+    if verdict.notes:
+        return verdict.notes[0]
+    return f"bound reached: {listed(coverage.bounds_reached)}" if coverage.bounds_reached else NOT_EXPLORED
 
 
 def stopped_at(verdict: Verdict) -> str:

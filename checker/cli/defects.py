@@ -69,7 +69,9 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
         return asked, _of_deployment(Path(asked))
     try:
         parse_release(asked)
-    except ReleaseError:
+    except ReleaseError as error:
+        if asked[:1].isdigit():
+            fail(f"{plain(str(error))}; proofka defects says what there is")
         close = get_close_matches(asked, [*(one.id for one in register()), *products()], n=3)
         near = f"; did you mean {', '.join(close)}?" if close else "; proofka defects says what there is"
         fail(f"{plain(asked)[:100]}: no release, client, defect or file has that name{near}")

@@ -14,13 +14,14 @@ from model.deployment.era import notes_of as notes_of_era
 from model.deployment.era import settings_of as settings_of_era
 from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR
-from model.deployment.given import GivenClient, GivenDeployment, complaint
+from model.deployment.given import GivenClient, GivenDeployment, complaint, library_of
 from model.deployment.known_keys import MISPLACED, is_misspelt
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.times import Durations
+from model.deployment.vendor_releases import vendor_note
 from model.faults import Fault
 
 
@@ -72,6 +73,7 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
     broker, consumer = read.broker.section, read.consumer.section
     application, idempotence = effective.assumed.application, effective.sending.idempotence
     return (
+        *_vendors(read.given),
         *notes_of_era(effective.era, read.components.kafka),
         *effective.broker.notes,
         *effective.sending.notes,
@@ -84,6 +86,12 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *_misplaced(read.consumer.ignored, "producer"),
         *_misspelt(*read.accepted),
     )
+
+
+def _vendors(given: GivenDeployment) -> Iterator[str]:
+    """Yield a note for each release that is a vendor's spelling."""
+    named = (given.kafka, *(one.version for one in (given.producer, given.consumer) if library_of(one.client) == JAVA))
+    yield from dict.fromkeys(note for one in named if one is not None and (note := vendor_note(one.value)))
 
 
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from model.deployment.patch_levels import never_released, patch_levels_of
+from model.deployment.vendor_releases import vendor_release
+
 _LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
 _PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)
 
@@ -65,17 +68,23 @@ def lines() -> tuple[tuple[int, int], ...]:
 
 
 def parse_release(text: str) -> Release:
-    """Read ``"4.0"`` or ``"3.9.1"``. Raises ReleaseError for any other text or an unknown release."""
+    """Read ``"4.0"``, ``"3.9.1"`` or a vendor's spelling such as ``"2.4.1.1"``. Raises ReleaseError for any other text
+    or a release that does not exist."""
     known = f"known releases are {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}, for example 4.0 or 3.9.1"
-    match = _PATTERN.fullmatch(text.strip())
+    vendors = vendor_release(text)
+    named = text.strip() if vendors is None else vendors.apache
+    match = _PATTERN.fullmatch(named)
     if match is None:
         raise ReleaseError(f"{text.strip()[:40]!r} is not a release of Apache Kafka; {known}")
-    numbers = [int(number) for number in match.groups() if number is not None]
+    numbers = tuple(int(number) for number in match.groups() if number is not None)
+    if near := never_released(numbers):
+        raise ReleaseError(f"Kafka {named} was never released; the releases of its line are {near}")
     if numbers[0] == 0:
         # Before 1.0 a line has two numbers, of which the zero never changed: 0.10.2.1 is fix 1 of patch 2 of 0.10.
-        if numbers[1] not in (10, 11):
-            raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
+        exists = len(numbers) == 2 or patch_levels_of((*numbers[:3], 0)) is not None
+        if numbers[1] not in (10, 11) or not exists:
+            raise ReleaseError(f"no defaults are known for Kafka {named}; {known}")
         return Release(0, *numbers[1:])
     if len(numbers) > 3 or numbers[0] not in _LINES or numbers[1] not in _LINES[numbers[0]]:
-        raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
+        raise ReleaseError(f"no defaults are known for Kafka {named}; {known}")
     return Release(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else None)

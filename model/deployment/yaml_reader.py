@@ -23,6 +23,7 @@ from model.deployment.given import Given, GivenClient, GivenDeployment, complain
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
 from model.deployment.libraries import LIBRARIES
+from model.deployment.mode import with_mode_of_vendor
 from model.deployment.options import outrank, read_options
 from model.deployment.problems import Problems
 from model.deployment.setting import Origin
@@ -103,11 +104,12 @@ class _Reader:
             for key in words:
                 if key in ASSUMPTIONS:
                     self._put(application, words[key])
+        release = self._scalar(kafka, "kafka")
         return GivenDeployment(
             name=self._scalar(entries["name"], "name").value if "name" in entries else stem,
-            kafka=self._scalar(kafka, "kafka"),
+            kafka=release,
             topic=topic.settings,
-            broker=broker.settings,
+            broker=with_mode_of_vendor(release, broker.settings),
             producer=self._client(producer, "producer" in entries),
             consumer=self._client(consumer, "consumer" in entries),
             elr=broker.words.get("elr") or assumed.get("elr"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from model.deployment.deployment import Deployment
+from model.deployment.patch_levels import newest_of_line
 from model.deployment.release import JAVA
 from properties.known_defects.affected import Release, release_from
 from properties.known_defects.conditions import is_met, values_of
@@ -67,7 +68,11 @@ def beyond_the_register(deployment: Deployment) -> Iterator[str]:
     """Say of each product that is newer than what the register covers up to which release and day defects are known."""
     for product, release in releases_of(deployment):
         known = products().get(product)
-        if known is not None and release > known.newest:
-            newest = release_in_words(known.newest)
-            name = "Kafka" if product in (BROKER, JAVA) else known.name
-            yield f"known defects of {name} are listed up to release {newest}, as known on {known.day}"
+        if known is None:
+            continue
+        of_kafka = product in (BROKER, JAVA)
+        newest = newest_of_line(release) if of_kafka and release <= known.newest else known.newest
+        if newest is not None and release > newest:
+            name = "Kafka" if of_kafka else known.name
+            listed = f"listed up to release {release_in_words(newest)}, as known on {known.day}"
+            yield f"known defects of {name} are {listed}"

@@ -65,6 +65,7 @@ def test_all_as_json() -> None:
         ("KAFKA-1899", "did you mean KAFKA-"),
         ("librdkafak", "did you mean librdkafka"),
         ("9.9", "proofka defects says what there is"),
+        ("3.9.9", "Kafka 3.9.9 was never released"),
         ("sarama=new", "new is no release"),
     ],
 )

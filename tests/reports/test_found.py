@@ -58,3 +58,11 @@ def test_a_line_that_is_too_long_says_so(tmp_path: Path) -> None:
     told = found(tmp_path, set(), 9, 40)
     assert max(map(len, told[:-1])) <= 40
     assert told[1].endswith(" ...")
+
+
+def test_files_in_no_known_form_are_named_in_one_line(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / f"queue{number}.rb").write_text('bootstrap_servers: "b:9092"', encoding="utf-8")
+    told = found(tmp_path, set(), 9, 100)
+    assert told[1] == "not read: queue0.rb, queue1.rb, queue2.rb and 2 more (mention Kafka; no known form)"
+    assert told[2].startswith("service0/")

@@ -16,7 +16,7 @@ from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.reading_along import without_those_read_along
 from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.telling import broken, tells
+from model.deployment.dialects.telling import broken, mentions, tells
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 
@@ -42,7 +42,8 @@ class Unread:
 class Findings:
     """The content of a folder or of one file: configurations, unreadable files, and the number of other files.
 
-    ``deployments``: files in Proofka's own format. ``links``: links to folders, which are not followed.
+    ``deployments``: files in Proofka's own format. ``links``: links to folders, which are not followed. ``mentioning``:
+    those of the other files that give brokers of Kafka in a form that no dialect knows.
     """
 
     place: str
@@ -51,6 +52,7 @@ class Findings:
     others: int
     deployments: tuple[Path, ...] = ()
     links: tuple[str, ...] = ()
+    mentioning: tuple[str, ...] = ()
 
 
 def find(place: Path, fillings: Fillings) -> Findings:
@@ -62,6 +64,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     unread: list[Unread] = []
     own: list[Path] = []
     others = 0
+    mentioning: list[str] = []
     manifests: list[Manifest] = []
     paths, links = _files_and_links(place)
     for path in paths:
@@ -82,6 +85,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 raise problem
             if document is None or dialect is None:
                 others += 1
+                mentioning += [str(path)] if document is not None and mentions(document) else []
             else:
                 found.append(dialect.read(nearby.with_others(document, path, dialect), fillings))
         except DeploymentError as error:
@@ -90,11 +94,13 @@ def find(place: Path, fillings: Fillings) -> Findings:
             )
     if not (found or own or unread):
         files = {0: "it has no files", 1: "1 file"}.get(others, f"{others} files")
-        what = f"has no known configuration of Kafka ({files}); docs/dialects.md lists the known ones"
+        named = f"; {mentioning[0]} mentions Kafka in no known form" if mentioning else ""
+        what = f"has no known configuration of Kafka ({files}){named}; docs/dialects.md lists the known ones"
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
     layered = over_their_workers(without_those_read_along(released))
-    return Findings(str(place), tuple(_each_once(layered)), tuple(unread), others, tuple(own), links)
+    once = tuple(_each_once(layered))
+    return Findings(str(place), once, tuple(unread), others, tuple(own), links, tuple(mentioning))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:

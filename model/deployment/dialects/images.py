@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from model.deployment.vendor_releases import confluent_line
+
 _TABLES = Path(__file__).with_name("tables")
 _NUMBERS = re.compile(r"v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2})(?![\d.])", re.ASCII)
 _SCALA_FIRST = re.compile(r"2\.\d\d-(.*)", re.ASCII)
@@ -94,7 +96,7 @@ def release_in(name: str) -> str:
     if numbers is None or not known.release:
         return ""
     if known.release == "confluent":
-        return _confluent().get(".".join(numbers[1].split(".")[:2]), "")
+        return confluent_line(".".join(numbers[1].split(".")[:2]))
     return numbers[1]
 
 
@@ -127,9 +129,3 @@ def _images() -> dict[str, Image]:
     with (_TABLES / "images.csv").open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     return {row["image"]: Image(row["runs"], row["prefix"], row["names"], row["release"]) for row in rows}
-
-
-@cache
-def _confluent() -> dict[str, str]:
-    with (_TABLES / "confluent_releases.csv").open(encoding="utf-8", newline="") as table:
-        return {row["platform"]: row["kafka"] for row in csv.DictReader(table)}

@@ -14,12 +14,30 @@ _TELLING = re.compile(r"producer|consumer|kafka|server|broker|connect|streams|co
 _SPEAKS_OF_KAFKA = re.compile(r"bootstrap[._-]?servers?\b|\bkafka\b", re.IGNORECASE)
 """Text that a configuration contains, whatever its name."""
 
+_NAMES_BROKERS = re.compile(r"bootstrap[._-]?servers?\b|\bkafka://|\bmetadata\.broker\.list\b", re.IGNORECASE)
+"""Text that only a client of Kafka, or its configuration, contains."""
+
+_LISTS_BROKERS = re.compile(r"""\b(?:seed_?)?brokers?\b["']?\s*[:=]""", re.IGNORECASE)
+"""Text that a client of Kafka contains where the file speaks of Kafka."""
+
+_TO_BE_READ_BY_PEOPLE = frozenset({".md", ".mdx", ".rst", ".adoc", ".txt", ".html", ".log", ".svg"})
+
 _FORMATS = YAML | {".properties", ".config", ".conf", ".json", ".toml", ".env", ".tf"}
 
 
 def tells(path: Path) -> bool:
     """Tell whether the name of a file means a configuration of Kafka."""
     return path.suffix.lower() in _FORMATS and _TELLING.search(path.name.lower()) is not None
+
+
+def mentions(document: Document) -> bool:
+    """Tell whether a file of no dialect gives the brokers of a client of Kafka; texts for people do not count."""
+    if document.suffix in _TO_BE_READ_BY_PEOPLE:
+        return False
+    text = document.text
+    if _NAMES_BROKERS.search(text) is not None:
+        return True
+    return _LISTS_BROKERS.search(text) is not None and re.search("kafka", text, re.IGNORECASE) is not None
 
 
 def broken(document: Document) -> DeploymentError | None:

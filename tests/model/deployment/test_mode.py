@@ -46,3 +46,11 @@ def test_where_unclean_election_counts_the_mode_that_honours_it_is_taken(
         (tmp_path / "broker.properties").write_text(broker, encoding="utf-8")
     deployment = read(tmp_path, kafka)
     assert (deployment.cluster.zookeeper, deployment.cluster.unclean_leader_election) == (zookeeper, honoured)
+
+
+@pytest.mark.parametrize(("kafka", "zookeeper"), [("3.7.x", True), ("3.7.x.kraft", False), ("3.7", False)])
+def test_a_release_of_a_vendor_can_tell_the_mode(tmp_path: Path, kafka: str, *, zookeeper: bool) -> None:
+    (tmp_path / "topic.properties").write_text("replication.factor=3\n", encoding="utf-8")
+    (tmp_path / "producer.properties").write_text("acks=all\n", encoding="utf-8")
+    assert by_options(tmp_path, kafka).cluster.zookeeper is zookeeper
+    assert as_folder(tmp_path, kafka).cluster.zookeeper is zookeeper

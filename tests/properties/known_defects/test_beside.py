@@ -132,6 +132,8 @@ def test_releases_newer_than_the_register(monkeypatch: pytest.MonkeyPatch) -> No
     assert not list(beyond_the_register(deployment("4.3.1")))
     later = list(beyond_the_register(deployment("4.3.2")))
     assert later and all("listed up to release 4.3.1" in note for note in later)
+    of_an_older_line = list(beyond_the_register(deployment("4.1.3")))
+    assert of_an_older_line and all("listed up to release 4.1.2" in note for note in of_an_older_line)
     monkeypatch.setattr(beside, "releases_of", lambda _: [("broker", (9, 0)), ("sarama", (9, 9, 9))])
     kafka, sarama = beyond_the_register(deployment())
     assert kafka.startswith("known defects of Kafka are listed up to release 4.")

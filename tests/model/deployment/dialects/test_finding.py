@@ -133,3 +133,29 @@ def test_a_file_with_a_telling_name_that_nobody_can_read_is_named(
     (tmp_path / name).write_text(text, encoding="utf-8")
     (unread,) = find(tmp_path, {}).unread
     assert (Path(unread.file).name, why in unread.reason) == (name, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "named"),
+    [
+        ("queue.rb", 'Kafka.new(["b:9092"], bootstrap_servers: "b:9092")', True),
+        ("config.exs", "config :brod, kafka: [brokers: ['b:9092']]", True),
+        ("channel.ini", "url = kafka://b:9092/orders", True),
+        ("README.md", "bootstrap.servers=b:9092", False),
+        ("car.ini", "brokers: an estate agent", False),
+        ("kafka.ini", "kafka = off", False),
+    ],
+)
+def test_files_that_give_brokers_in_no_known_form_are_named(
+    tmp_path: Path, name: str, text: str, *, named: bool
+) -> None:
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    found = find(tmp_path, {})
+    assert (found.mentioning, found.others) == ((str(tmp_path / name),) if named else (), 1)
+
+
+def test_a_folder_without_a_known_form_names_a_file(tmp_path: Path) -> None:
+    (tmp_path / "queue.rb").write_text('bootstrap_servers: "b:9092"', encoding="utf-8")
+    with pytest.raises(DeploymentError, match=r"queue\.rb mentions Kafka in no known form"):
+        find(tmp_path, {})

@@ -1,0 +1,57 @@
+"""Patch levels: the releases of each line that exist, as known on the day of the register of defects.
+
+``tables/releases.csv``: the last patch of each line (before 1.0, the last fourth number of three), and whether more
+patches of the line may come.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+Numbers = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PatchLevels:
+    """The patch levels of a line, from 0 to ``last``. ``more_may_come``: the line had releases lately."""
+
+    line: Numbers
+    last: int
+    more_may_come: bool
+
+    @property
+    def newest(self) -> Numbers:
+        """The newest known release of the line."""
+        return (*self.line, self.last)
+
+
+def patch_levels_of(release: Numbers) -> PatchLevels | None:
+    """Return the patch levels of the line of a release with a patch level; None for a line without one, and for lines
+    outside of the table."""
+    return _lines().get(release[:-1])
+
+
+def newest_of_line(release: Numbers) -> Numbers | None:
+    """Return the newest known release of a release's line; None unless the given release is newer."""
+    levels = patch_levels_of(release)
+    return levels.newest if levels is not None and release[-1] > levels.last else None
+
+
+def never_released(release: Numbers) -> str:
+    """Return the near releases that exist, for a release that does not; empty for a release that exists or may come."""
+    levels = patch_levels_of(release)
+    if levels is None or release[-1] <= levels.last or levels.more_may_come:
+        return ""
+    line = ".".join(map(str, levels.line))
+    return f"{line}.0 to {line}.{levels.last}"
+
+
+@cache
+def _lines() -> dict[Numbers, PatchLevels]:
+    with Path(__file__).with_name("tables").joinpath("releases.csv").open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    lines = [(tuple(map(int, row["line"].split("."))), row) for row in rows]
+    return {line: PatchLevels(line, int(row["last"]), row["more_may_come"] == "yes") for line, row in lines}
