@@ -8,8 +8,10 @@ from itertools import product
 import z3
 
 from model.language import Action, Effect, State
+from model.sequencing.check_in_transactions import check_in_transactions
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.sending import Sending
+from model.state.sequence_check import SequenceCheck
 from model.transactions import ending, recurrence, sending, verification
 from model.transactions.coordinator import coordinator_is_at_hand, marker_due
 from model.transactions.epochs import of
@@ -58,6 +60,11 @@ class SendingInTransactions(Sending):
     def epoch_left(self, pipeline: Pipeline) -> z3.BoolRef:
         epoch = of(pipeline)[0].epoch
         return epoch.term < epoch.high
+
+    def check_sequence(
+        self, pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
+    ) -> SequenceCheck:
+        return check_in_transactions(pipeline, leader, of(pipeline), epoch, sequence)
 
     def verifies(self, pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> Iterator[z3.BoolRef]:
         yield verification.is_verified(pipeline, leader, epoch)

@@ -17,6 +17,7 @@ from model.language import Action, Effect, State
 
 if TYPE_CHECKING:
     from model.state.pipeline import Batch, Pipeline, Replica
+    from model.state.sequence_check import SequenceCheck
 
 
 class Sending(ABC):
@@ -71,6 +72,12 @@ class Sending(ABC):
         """Tell whether the bound on producer epochs leaves room for another."""
 
     # the brokers
+
+    @abstractmethod
+    def check_sequence(
+        self, pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
+    ) -> SequenceCheck:
+        """Check a batch's producer epoch and sequence number against what the leader's log says (semantics 3.5)."""
 
     def verifies(self, pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> Iterator[z3.BoolRef]:
         """Yield what the leader verifies before it appends a record of this producer epoch (semantics 11.5)."""
