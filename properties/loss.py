@@ -12,7 +12,6 @@ from model.consuming.position import valid_committed, valid_position
 from model.consuming.reading import is_no_loss, was_passed_rightly
 from model.faults import Fault
 from model.language import State, Variable
-from model.log.holes import of_value
 from model.log.markers import is_aborted
 from model.log.visibility import keeps_record
 from model.producing.resuming import may_be_committed
@@ -164,7 +163,7 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
     batches, taken_for_it = pipeline.producer.batches, False
     if leader is not None and pipeline.transactions is not None:
         # Neither markers nor aborted records can replace a record.
-        of_values = [z3.And(*of_value(pipeline, leader, offset)) for offset in range(len(entries))]
+        of_values = [z3.And(*pipeline.sending.is_value(pipeline, leader, offset)) for offset in range(len(entries))]
         aborted = [value(is_aborted(pipeline, leader, offset), pipeline, state) for offset in range(len(entries))]
         taken_for_it = any(one and not entry[REMOVED] for one, entry in zip(aborted, entries, strict=True))
         entries = [one for one, kept in zip(entries, of_values, strict=True) if value(kept, pipeline, state)]

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import z3
 
 from model.deployment.compaction import Keys
-from model.log.markers import is_aborted, is_marker
 from model.state.compaction import DROPPED, REMOVED
 from model.state.pipeline import Pipeline, Replica
 
@@ -27,16 +26,9 @@ def stands(replica: Replica, offset: int) -> z3.BoolRef:
     return z3.And(replica.log.has(offset), z3.Not(is_removed(replica, offset)))
 
 
-def of_value(pipeline: Pipeline, replica: Replica, offset: int) -> tuple[z3.BoolRef, ...]:
-    """Return the conditions that an entry is, or was, of a value of its key: markers and aborted records are not."""
-    if pipeline.transactions is None:
-        return ()
-    return (z3.Not(is_marker(pipeline, replica, offset)), z3.Not(is_aborted(pipeline, replica, offset)))
-
-
 def _values(pipeline: Pipeline, replica: Replica) -> list[tuple[z3.BoolRef, ...]]:
-    """Return the same conditions for every offset."""
-    return [of_value(pipeline, replica, offset) for offset in range(replica.log.capacity)]
+    """Return, for each offset, the conditions that its entry is, or was, of a value of its key."""
+    return [tuple(pipeline.sending.is_value(pipeline, replica, offset)) for offset in range(replica.log.capacity)]
 
 
 def is_tombstone(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
@@ -109,7 +101,7 @@ def kept_as(pipeline: Pipeline, replica: Replica, batches: Sequence[int], *, rem
             z3.Or(*(slot["batch"].term == number for number in batches)),
             *((is_removed(replica, offset),) if removed else ()),
             kept[offset],
-            *of_value(pipeline, replica, offset),
+            *pipeline.sending.is_value(pipeline, replica, offset),
         )
     )
 

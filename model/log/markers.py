@@ -13,13 +13,23 @@ from model.deployment.implied.cleaning import drops_markers
 from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
+from model.state.transactions import Transactions
 
 
 def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the entry at an offset is a marker, which ends a transaction, and no record."""
-    if pipeline.transactions is None:
-        return z3.BoolVal(False)
-    return pipeline.transactions.is_marker(leader.log.slots[offset]["batch"].term)
+    return _transactions(pipeline).is_marker(leader.log.slots[offset]["batch"].term)
+
+
+def may_have_other_ids(pipeline: Pipeline) -> bool:
+    """Tell whether a marker can be of another producer id than a record before it: the first id was forgotten."""
+    return _transactions(pipeline).own_log is not None
+
+
+def _transactions(pipeline: Pipeline) -> Transactions:
+    """Return the transactions of a producer that has some: no other writes markers."""
+    assert pipeline.transactions is not None
+    return pipeline.transactions
 
 
 def has_seen(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
@@ -36,7 +46,7 @@ def is_listed(leader: Replica, offset: int) -> z3.BoolRef:
 
 def ends_it(pipeline: Pipeline, leader: Replica, later: int, offset: int) -> z3.BoolRef:
     """Tell whether a marker at ``later`` would be of the producer id of the entry at ``offset`` (semantics 11.4)."""
-    own_log = None if pipeline.transactions is None else pipeline.transactions.own_log
+    own_log = _transactions(pipeline).own_log
     if own_log is None:
         return z3.BoolVal(True)
     is_new = [leader.log.slots[one]["producer_epoch"].term >= own_log.new_id.term for one in (later, offset)]
@@ -48,15 +58,15 @@ def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_
 
     A removed record was ended by its own transaction's marker, whatever the broker has seen of that marker.
     """
-    assert pipeline.transactions is not None
+    transactions = _transactions(pipeline)
     cleaned = drops_markers(pipeline.deployment)
     aborts = z3.BoolVal(False)
     for later in range(leader.log.capacity - 1, offset, -1):
         entry = leader.log.slots[later]["batch"].term
-        is_one = z3.And(leader.log.has(later), pipeline.transactions.is_marker(entry))
-        if pipeline.transactions.own_log is not None:
+        is_one = z3.And(leader.log.has(later), transactions.is_marker(entry))
+        if may_have_other_ids(pipeline):
             is_one = z3.And(is_one, ends_it(pipeline, leader, later, offset))
-        is_abort = pipeline.transactions.is_abort(entry)
+        is_abort = transactions.is_abort(entry)
         if cleaned:
             removed = leader.log.slots[offset][REMOVED].term > 0
             is_one = z3.And(is_one, z3.Or(removed, has_seen(pipeline, leader, later)))
@@ -79,7 +89,5 @@ def is_taken_for_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3
 
 
 def _is_aborted(pipeline: Pipeline, leader: Replica, offset: int, *, by_index: bool) -> z3.BoolRef:
-    if pipeline.transactions is None:
-        return z3.BoolVal(False)
     aborts = _next_marker_aborts(pipeline, leader, offset, by_index=by_index)
     return z3.And(z3.Not(is_marker(pipeline, leader, offset)), aborts)

@@ -9,6 +9,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect
 from model.state.kept_numbers import FORGOTTEN
+from model.state.log_fields import AS_APPENDED
 from model.state.outages import note_disturbance
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_takes_part
@@ -16,7 +17,7 @@ from model.state.taking_part import while_it_takes_part
 
 def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[str, z3.ArithRef | int]) -> None:
     """Append to the replica's page cache, and force the log to disk when ``flush.messages`` says so (5, L1)."""
-    replica.log.append(effect, entry)
+    replica.log.append(effect, {**AS_APPENDED, **entry})
     flush_if_due(pipeline, effect, replica)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import z3
 
 from model.language import Effect
-from model.log.visibility import is_left_open
 from model.state.pipeline import Pipeline
 from model.state.shared_terms import shared
 
@@ -21,9 +20,9 @@ def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
     if pipeline.deployment.cluster.high_watermark_needs_min_isr:
         for leader in pipeline.replicas:
             reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
-    if pipeline.transactions is not None:
-        for leader in pipeline.replicas:
-            reasons.append(z3.And(leader.presumes_leadership, is_left_open(pipeline, leader)))
+    for leader in pipeline.replicas:
+        for waits_for_end in pipeline.sending.is_left_open(pipeline, leader):
+            reasons.append(z3.And(leader.presumes_leadership, waits_for_end))
     waits = z3.Or(*reasons)
     marked = None if pipeline.compacted is None else pipeline.compacted.marked
     return waits if marked is None else z3.And(marked.is_set, waits)

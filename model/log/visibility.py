@@ -10,7 +10,7 @@ import z3
 
 from model.deployment.implied.cleaning import drops_markers
 from model.log import holes
-from model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted
+from model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted, may_have_other_ids
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
 
@@ -19,12 +19,12 @@ def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef)
     """Tell whether the record at the offset is in a transaction that no marker below ``end`` ends."""
     after = range(offset + 1, leader.log.capacity)
     ended = [z3.And(end > later, is_marker(pipeline, leader, later)) for later in after]
-    if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
+    if may_have_other_ids(pipeline):
         ended = [z3.And(one, ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)]
     if drops_markers(pipeline.deployment):
         ended = [z3.And(one, has_seen(pipeline, leader, later)) for one, later in zip(ended, after, strict=True)]
     is_open = z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
-    if pipeline.transactions is not None and pipeline.compacted is not None:
+    if pipeline.compacted is not None:
         return z3.And(is_open, z3.Not(holes.is_removed(leader, offset)))
     return is_open
 
@@ -38,9 +38,12 @@ def is_left_open(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 @shared
 def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """Return the offset of the first record of an open transaction, or the high watermark (semantics 11.2)."""
+    return pipeline.sending.first_open(pipeline, leader)
+
+
+def first_open(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """Return the same offset for a log that can have transactions."""
     end = stable = leader.high_watermark.term
-    if pipeline.transactions is None:
-        return end
     for offset in reversed(range(leader.log.capacity)):
         stable = z3.If(_is_open(pipeline, leader, offset, end), z3.IntVal(offset), stable)
     return stable
@@ -49,23 +52,21 @@ def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 @shared
 def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """Return the end of reading: the last stable offset with read_committed, else the high watermark."""
-    transactional = pipeline.deployment.producer.transactional
-    if transactional is not None and transactional.read_committed:
-        return last_stable_offset(pipeline, leader)
-    return leader.high_watermark.term
+    return pipeline.sending.end_of_reading(pipeline, leader)
 
 
 @shared
 def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the consumer can be given the record at the offset."""
-    below = end_of_reading(pipeline, leader) > offset
-    if pipeline.transactions is None:
-        return below
-    return z3.And(below, z3.Not(_is_passed_over(pipeline, leader, offset)))
+    readable = end_of_reading(pipeline, leader) > offset
+    for passed in pipeline.sending.is_passed_over(pipeline, leader, offset):
+        readable = z3.And(readable, z3.Not(passed))
+    return readable
 
 
 @shared
-def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+def is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """Tell whether the entry at the offset is a marker, or with read_committed an aborted record."""
     transactional = pipeline.deployment.producer.transactional
     assert transactional is not None
     aborted = z3.And(is_taken_for_aborted(pipeline, leader, offset), z3.BoolVal(transactional.read_committed))
@@ -75,10 +76,10 @@ def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.Bool
 def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the entry at the position is readable, but the consumer is not given it."""
     here = [
-        z3.And(position == offset, _is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)
+        z3.And(position == offset, is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)
     ]
     passed = z3.And(position < end_of_reading(pipeline, leader), z3.Or(*here))
-    if pipeline.transactions is not None and pipeline.compacted is not None:
+    if pipeline.compacted is not None:
         return z3.And(passed, z3.Not(holes.some_removed(leader, position, 1)))
     return passed
 
@@ -88,21 +89,23 @@ def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, 
     below = position + count <= end_of_reading(pipeline, leader)
     if pipeline.compacted is not None:
         below = z3.And(below, z3.Not(holes.some_removed(leader, position, count)))
-    if pipeline.transactions is None:
-        return below
     passed = [
-        z3.And(position <= offset, position + count > offset, _is_passed_over(pipeline, leader, offset))
+        z3.And(position <= offset, position + count > offset, here)
         for offset in range(leader.log.capacity)
+        for here in pipeline.sending.is_passed_over(pipeline, leader, offset)
     ]
-    return z3.And(below, z3.Not(z3.Or(*passed)))
+    return z3.And(below, z3.Not(z3.Or(*passed))) if passed else below
 
 
 def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
     """Tell whether the replica's log has the record and does not abort it, or the cleaner has rightly removed it."""
     if pipeline.compacted is not None:
         return holes.keeps_record(pipeline, replica, record)
-    if pipeline.transactions is None:
-        return pipeline.holds_record(replica, record)
+    return pipeline.sending.keeps_record(pipeline, replica, record)
+
+
+def keeps_unaborted(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
+    """Tell whether the replica's log has the record in a transaction that the log does not abort."""
     batches = [batch.number for batch in pipeline.producer.of_record(record)]
     return replica.log.some(
         lambda offset, slot: z3.And(

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.deployment.choices import Acks
-from model.deployment.implied.cleaning import drops_markers
-from model.deployment.implied.forgetting import brokers_forget_producers
 from model.language import Action, Effect, State
 from model.log.replica import advance_high_watermark, append
 from model.log.unserved import note_unserved
@@ -17,8 +15,6 @@ from model.recovery.refusing import refuse_for_good
 from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
 from model.sequencing.idempotence import check_sequence, numbers_sent
 from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection, lose_late_answers
-from model.state.compaction import MARKER, REMOVED, Marker
-from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
 
@@ -31,16 +27,8 @@ def has_room(leader: Replica) -> z3.BoolRef:
 def _entry(
     pipeline: Pipeline, batch: Batch, leader: Replica, epoch: z3.ArithRef | int, sequence: z3.ArithRef | int
 ) -> Mapping[str, z3.ArithRef | int]:
-    entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
-    if batch.sequence is not None:
-        entry |= {"producer_epoch": epoch, "sequence": sequence}
-    if brokers_forget_producers(pipeline.deployment):
-        entry[FORGOTTEN] = 0
-    if pipeline.compacted is not None:
-        entry[REMOVED] = 0
-    if drops_markers(pipeline.deployment):
-        entry[MARKER] = int(Marker.STANDS)
-    return entry
+    own = {"batch": batch.number, "epoch": leader.epoch.term}
+    return {**own, "producer_epoch": epoch, "sequence": sequence}
 
 
 def _numbers(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:

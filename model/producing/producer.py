@@ -10,7 +10,7 @@ from model.deployment.choices import Acks
 from model.deployment.implied.outages import leader_may_return_unnoticed
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.sequencing.arrival import held_up, queues_at
+from model.sequencing.arrival import accepts, held_up, queues_at
 from model.sequencing.idempotence import can_be_numbered
 from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
@@ -257,13 +257,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     do without a leader (semantics 4.6).
     """
     deployment, leaders = pipeline.deployment, pipeline.replicas
-    takers = [
-        z3.And(
-            pipeline.serves(leader),
-            pipeline.enough_in_sync(leader) if deployment.producer.acks is Acks.ALL else z3.BoolVal(True),
-        )
-        for leader in leaders
-    ]
+    takers = [z3.And(pipeline.serves(leader), accepts(pipeline, leader)) for leader in leaders]
     goes = z3.Or(*(can_take(pipeline, batch, leader) for leader in leaders))
     behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
     retried = batch.retries.term > 0

@@ -9,8 +9,11 @@ import z3
 from model.deployment.choices import OnSendError, Sends
 from model.language import Effect
 from model.producing.application import due_after_start, failed_now, halts
-from model.state.pipeline import Batch, Fate, Pipeline
+from model.sequencing.check_alone import check_alone
+from model.sequencing.check_before_2_5 import check_before_2_5
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.sending import Sending
+from model.state.sequence_check import SequenceCheck
 
 
 class SendingAlone(Sending):
@@ -53,6 +56,14 @@ class SendingAlone(Sending):
 
     def epoch_left(self, pipeline: Pipeline) -> z3.BoolRef:
         return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1
+
+    def check_sequence(
+        self, pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
+    ) -> SequenceCheck:
+        sequencing = pipeline.deployment.producer.sequencing
+        if sequencing is None:
+            return check_alone(pipeline, leader, batch, epoch, sequence)
+        return check_before_2_5(pipeline, sequencing, leader, batch, epoch, sequence)
 
 
 def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:

@@ -8,8 +8,11 @@ from itertools import product
 import z3
 
 from model.language import Action, Effect, State
+from model.log import markers, visibility
+from model.sequencing.check_in_transactions import check_in_transactions
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.sending import Sending
+from model.state.sequence_check import SequenceCheck
 from model.transactions import ending, recurrence, sending, verification
 from model.transactions.coordinator import coordinator_is_at_hand, marker_due
 from model.transactions.epochs import of
@@ -59,6 +62,11 @@ class SendingInTransactions(Sending):
         epoch = of(pipeline)[0].epoch
         return epoch.term < epoch.high
 
+    def check_sequence(
+        self, pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
+    ) -> SequenceCheck:
+        return check_in_transactions(pipeline, leader, of(pipeline), epoch, sequence)
+
     def verifies(self, pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> Iterator[z3.BoolRef]:
         yield verification.is_verified(pipeline, leader, epoch)
 
@@ -72,6 +80,28 @@ class SendingInTransactions(Sending):
     def markers_due(self, pipeline: Pipeline) -> Iterator[tuple[Replica, z3.BoolRef]]:
         for transaction, leader, commits in product(of(pipeline)[0].each, pipeline.replicas, (True, False)):
             yield leader, marker_due(pipeline, leader, transaction, commits=commits)
+
+    def first_open(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+        return visibility.first_open(pipeline, leader)
+
+    def end_of_reading(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+        """Return the last stable offset with read_committed, else the high watermark (semantics 11.2)."""
+        if not of(pipeline)[1].read_committed:
+            return leader.high_watermark.term
+        return visibility.last_stable_offset(pipeline, leader)
+
+    def is_passed_over(self, pipeline: Pipeline, leader: Replica, offset: int) -> Iterator[z3.BoolRef]:
+        yield visibility.is_passed_over(pipeline, leader, offset)
+
+    def is_left_open(self, pipeline: Pipeline, leader: Replica) -> Iterator[z3.BoolRef]:
+        yield visibility.is_left_open(pipeline, leader)
+
+    def is_value(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
+        yield z3.Not(markers.is_marker(pipeline, replica, offset))
+        yield z3.Not(markers.is_aborted(pipeline, replica, offset))
+
+    def keeps_record(self, pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
+        return visibility.keeps_unaborted(pipeline, replica, record)
 
     def note_disturbance(self, pipeline: Pipeline, effect: Effect) -> None:
         effect[of(pipeline)[0].disturbed] = True

@@ -23,7 +23,7 @@ _HOW = {
 }
 
 
-def _is_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+def is_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client is not done with the batch; with acks=0 it is once the request is written (3.2)."""
     return batch.is_(Fate.BUFFERED) if pipeline.deployment.producer.acks is Acks.NONE else batch.incomplete
 
@@ -33,7 +33,7 @@ def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
     for batch in pipeline.producer.batches:
         if pipeline.deployment.producer.acks is not Acks.NONE:
             abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
-        end_send(pipeline, effect, batch, fate, _is_left(pipeline, batch))
+        end_send(pipeline, effect, batch, fate, is_left(pipeline, batch))
 
 
 def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> None:
@@ -116,7 +116,7 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     guards.append(_goes_on(pipeline, position, newest=how is OnStop.CLOSE))
     effect = Effect()
     if waits:
-        guards.append(z3.Not(z3.Or(*(_is_left(pipeline, batch) for batch in producer.batches))))
+        guards.append(z3.Not(z3.Or(*(is_left(pipeline, batch) for batch in producer.batches))))
     else:
         knows = how is OnStop.FORCE and pipeline.deployment.application.on_restart is not OnRestart.RESEND
         _end_sends(pipeline, effect, Fate.FAILED if knows else Fate.FORGOTTEN)

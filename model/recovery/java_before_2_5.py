@@ -17,7 +17,6 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State, Variable, flag
-from model.log.sequence_check import SequenceCheck
 from model.recovery.elsewhere import fail_elsewhere
 from model.recovery.java import no_number_is_missing, refused_as_unknown, some_do_not_know
 from model.recovery.late_errors import (
@@ -34,6 +33,7 @@ from model.sequencing.idempotence import epoch_left
 from model.sequencing.network import attempts_left, complete, fail_attempt
 from model.state.kept_numbers import KeptByProducer, KeptOfBatch, Numbering
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.sequence_check import SequenceCheck
 from model.state.wording import record_name
 
 

@@ -17,12 +17,12 @@ import z3
 from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import modelled_brokers
 from model.language import Action, Effect, State, Variable
-from model.log.sequence_check import SequenceCheck
 from model.recovery.accumulator import Accumulator
 from model.sequencing.arrival import accepts, held_up, is_at, offset_of, queues_at, replicated, waits_at
 from model.sequencing.idempotence import check_sequence, epoch_left
 from model.sequencing.network import abandon, attempts_left, complete, drop_delayed
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.sequence_check import SequenceCheck
 from model.state.wording import record_name
 
 

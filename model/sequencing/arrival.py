@@ -8,9 +8,9 @@ import z3
 
 from model.deployment.choices import Acks
 from model.language import Variable
-from model.log.sequence_check import SequenceCheck
 from model.sequencing.idempotence import check_sequence, numbers_sent
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.sequence_check import SequenceCheck
 from model.state.shared_terms import shared
 
 

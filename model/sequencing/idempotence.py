@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_fenced, producer_ids_expire
-from model.deployment.sequencing import Unknown
 from model.language import Effect
-from model.log.early_expiry import is_forgotten
-from model.log.markers import has_seen
-from model.log.restoring import is_remembered
-from model.log.sequence_check import SequenceCheck, check_by_release
-from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
+from model.state.sequence_check import SequenceCheck
 
 
 def check_sequence(
@@ -21,91 +15,8 @@ def check_sequence(
     """Check a batch's producer epoch and sequence number against what the leader's log says of its producer id.
 
     Every session has its own producer id, except that a producer with transactions keeps its id and gets a new epoch.
-    An epoch never has more batches in a log than the five that a broker remembers. A broker accepts any sequence number
-    of a producer id that it does not know, unless its release requires 0 (semantics 11.5).
     """
-    transactions, rules = pipeline.transactions, pipeline.deployment.producer.transactional
-    if pipeline.deployment.producer.sequencing is not None:
-        return check_by_release(pipeline, pipeline.deployment.producer.sequencing, leader, batch, epoch, sequence)
-
-    def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
-        if transactions is not None:
-            return z3.BoolVal(True)
-        return pipeline.producer.shares_id(slot_batch, batch)
-
-    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
-    if leader.knows_producer is not None:
-        known = leader.knows_producer.is_set
-        if transactions is None:
-            known = z3.And(known, batch.session.term == 0)
-        elif brokers_forget_fenced(pipeline.deployment):
-            known = z3.And(known, z3.Not(is_forgotten(pipeline, leader, 0)))
-        last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
-    numbered_here, same_here = [], []
-    for offset, slot in enumerate(leader.log.slots):
-        ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
-        if brokers_forget_fenced(pipeline.deployment):
-            ours = z3.And(ours, z3.Not(is_forgotten(pipeline, leader, offset)))
-        if producer_ids_expire(pipeline.deployment) or brokers_forget_deleted(pipeline.deployment):
-            ours = z3.And(ours, slot[FORGOTTEN].term == 0)
-        numbered = ours
-        if transactions is not None:
-            # A marker has no number: in the epoch of the entries before it the numbers go on, in a newer one from 0.
-            same_epoch = slot["producer_epoch"].term == last_epoch
-            numbered = z3.And(ours, z3.Not(z3.And(transactions.is_marker(slot["batch"].term), same_epoch)))
-        if pipeline.compacted is not None:
-            # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            left = slot["sequence"].term >= 0
-            if transactions is None:
-                ours = numbered = z3.And(ours, left)
-            else:
-                seen = z3.And(transactions.is_marker(slot["batch"].term), has_seen(pipeline, leader, offset))
-                ours, numbered = (z3.And(one, z3.Or(left, seen)) for one in (ours, numbered))
-        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
-        last_sequence = z3.If(numbered, slot["sequence"].term, last_sequence)
-        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-        if transactions is not None:
-            same = z3.And(same, z3.Not(transactions.is_marker(slot["batch"].term)))
-        numbered_here.append(numbered)
-        same_here.append(z3.And(ours, same))
-    older = pipeline.deployment.producer.older_transactions
-    seen = is_remembered(leader, same_here, numbered_here, remembers_one=older is not None and older.remembers_one)
-    fenced = epoch < last_epoch
-    duplicate = z3.And(epoch == last_epoch, seen)
-    follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
-    restarts = z3.And(epoch > last_epoch, sequence == 0)
-    unknown = last_epoch == -1
-    if rules is not None and rules.first_is_zero:
-        unknown = z3.And(unknown, sequence == 0)
-    if older is not None and older.unknown is not Unknown.APPENDED:
-        if not older.knows_by_marker:
-            begun = z3.BoolVal(True) if leader.knows_producer is None else epoch > 0
-            unknown = z3.Or(unknown, z3.And(epoch == last_epoch, last_sequence == -1, begun))
-        return _check_unknown(leader, older.unknown, epoch, sequence, (unknown, fenced, duplicate, follows, restarts))
-    in_sequence = z3.And(z3.Not(duplicate), z3.Or(unknown, follows, restarts))
-    out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence))
-    return SequenceCheck(duplicate, in_sequence, out_of_order, fenced)
-
-
-def _check_unknown(
-    leader: Replica,
-    answer: Unknown,
-    epoch: z3.ArithRef,
-    sequence: z3.ArithRef,
-    found: tuple[z3.BoolRef, z3.BoolRef, z3.BoolRef, z3.BoolRef, z3.BoolRef],
-) -> SequenceCheck:
-    """Check as brokers before 2.5 do: of a producer that they do not know they accept the number 0 only (3.5).
-
-    The numbers of a producer that the partition knows continue those from before the run, so they are not the first
-    ones. ``found``: the conditions that the producer is unknown, and that the batch is fenced, a duplicate, the next
-    one, or the first of a new epoch.
-    """
-    unknown, fenced, duplicate, follows, restarts = found
-    is_first = sequence == 0 if leader.knows_producer is None else z3.And(sequence == 0, epoch > 0)
-    in_sequence = z3.And(z3.Not(duplicate), z3.If(unknown, is_first, z3.Or(follows, restarts)))
-    told = z3.And(unknown, z3.Not(is_first)) if answer is Unknown.UNKNOWN_PRODUCER_ID else None
-    others = (fenced, duplicate, in_sequence) if told is None else (fenced, duplicate, in_sequence, told)
-    return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(*others)), fenced, told)
+    return pipeline.sending.check_sequence(pipeline, leader, batch, epoch, sequence)
 
 
 def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:

@@ -17,6 +17,7 @@ from model.language import Action, Effect, State
 
 if TYPE_CHECKING:
     from model.state.pipeline import Batch, Pipeline, Replica
+    from model.state.sequence_check import SequenceCheck
 
 
 class Sending(ABC):
@@ -72,6 +73,12 @@ class Sending(ABC):
 
     # the brokers
 
+    @abstractmethod
+    def check_sequence(
+        self, pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
+    ) -> SequenceCheck:
+        """Check a batch's producer epoch and sequence number against what the leader's log says (semantics 3.5)."""
+
     def verifies(self, pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> Iterator[z3.BoolRef]:
         """Yield what the leader verifies before it appends a record of this producer epoch (semantics 11.5)."""
         yield from ()
@@ -87,6 +94,32 @@ class Sending(ABC):
     def markers_due(self, pipeline: Pipeline) -> Iterator[tuple[Replica, z3.BoolRef]]:
         """Yield each leader with a condition under which it would append a marker if its log had room."""
         yield from ()
+
+    # the logs
+
+    def first_open(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+        """Return the offset of the first record of an open transaction, or the high watermark (semantics 11.2)."""
+        return leader.high_watermark.term
+
+    def end_of_reading(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+        """Return the end of what the leader shows to a consumer."""
+        return leader.high_watermark.term
+
+    def is_passed_over(self, pipeline: Pipeline, leader: Replica, offset: int) -> Iterator[z3.BoolRef]:
+        """Yield the condition that the consumer is not given a readable entry (semantics 11.2)."""
+        yield from ()
+
+    def is_left_open(self, pipeline: Pipeline, leader: Replica) -> Iterator[z3.BoolRef]:
+        """Yield the condition that some record of the log is in a transaction that the log does not end."""
+        yield from ()
+
+    def is_value(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
+        """Yield the conditions that an entry is, or was, of a value of its key: markers and aborted records are not."""
+        yield from ()
+
+    def keeps_record(self, pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
+        """Tell whether the replica's log has the record and does not abort it."""
+        return pipeline.holds_record(replica, record)
 
     def note_disturbance(self, pipeline: Pipeline, effect: Effect) -> None:
         """Remember that some broker was away, slow or replaced, where the coordinator can have been on that broker."""

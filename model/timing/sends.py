@@ -10,13 +10,15 @@ import z3
 from model.deployment.choices import Acks, ProducerId
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.implied.outages import brokers_may_be_away, may_return_unfenced
-from model.durations import CLIENT_LOOKS, JITTER, SCAN
+from model.durations import CLIENT_LOOKS, JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
-from model.language import Clock, Duration, Need, Variable
+from model.language import Action, Clock, Duration, Need, Variable
 from model.producing.producer import counts_attempts, epoch_heard_of
+from model.producing.stopping import is_left
 from model.sequencing.arrival import queues_at
-from model.state.pipeline import Batch, Fate, Replica
+from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
+from model.timing.giving_up import giving_up_of
 from model.timing.part import Part, Requirement, without_news
 
 REQUESTS_TO_FIND = 3
@@ -54,12 +56,13 @@ Pauses of equal length share a clock. Where attempts are not counted the first c
 class Sends(Part):
     """The clocks of the producer."""
 
+    def __init__(self, pipeline: Pipeline, actions: Sequence[Action]) -> None:
+        super().__init__(pipeline, actions)
+        self._giving_up = giving_up_of(pipeline)
+
     def needs(self) -> Iterator[Requirement]:
         deployment = self._pipeline.deployment
-        of_batches = deployment.producer.expires_in_accumulator or deployment.producer.sender.retries_keep_their_place
-        if not of_batches:
-            given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
-            yield ("give_up", "give_up_on_error", "give_up_on_timeout"), {}, given_up
+        yield from self._giving_up.needs()
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
             if Fault.FULL_BUFFER in deployment.faults.possible:
@@ -82,37 +85,13 @@ class Sends(Part):
             resolving.append("bump_when_drained")
         yield self._due("resolving", since, self._network, tuple(resolving))
 
-    def busy(self) -> Clock:
-        """Return the clock of delivery.timeout.ms, from a batch's first send(), which others can join (3.1 P7 P8)."""
-        accepted = z3.Or(*(self._waits(batch) for batch in self._batches))
-        return Clock("busy", {}, accepted, "the application sent a record that is still on its way")
-
     def blocked(self, batch: Batch) -> Clock:
         """Return the clock of max.block.ms, which counts from the call of send() that finds no room (3.1, P1)."""
         since = f"the application could send {record_name(batch)}"
         return Clock("blocked", {"batch": batch.number}, self._guard("send", batch=batch.number), since)
 
-    def accepted(self, batch: Batch) -> Clock:
-        """Return the clock of a record's own timeout, from its send() on, where records do not share a batch (4.1)."""
-        since = f"the application sent {record_name(batch)}"
-        return Clock("accepted", {"batch": batch.number}, self._waits(batch), since)
-
-    def in_accumulator(self, batch: Batch) -> Clock:
-        """Return the clock of request.timeout.ms in the accumulator, for clients without delivery.timeout.ms (3.1)."""
-        since = f"{record_name(batch)} got into the accumulator"
-        return Clock("in_accumulator", {"batch": batch.number}, batch.is_(Fate.BUFFERED), since)
-
-    def _waits(self, batch: Batch) -> z3.BoolRef:
-        """Tell whether the send is not done; with acks=0 it is when the request is written (semantics 3.2)."""
-        return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.producer.acks is Acks.NONE else batch.incomplete
-
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
-        if self._pipeline.deployment.producer.expires_in_accumulator:
-            waited = Need(self.in_accumulator(batch), at_least=Duration.of(self._times.request_timeout))
-            yield ("give_up",), {"batch": batch.number}, waited
-        elif self._pipeline.deployment.producer.sender.retries_keep_their_place:
-            waited = Need(self.accepted(batch), at_least=Duration.of(self._times.delivery_timeout))
-            yield ("give_up",), {"batch": batch.number}, waited
+        yield from self._giving_up.needs_of(batch)
         if self._pipeline.deployment.producer.sender.connecting_counts:
             for pause, failed in self._pauses(batch):
                 need = Need(self.between_attempts(batch, failed.start), at_least=pause)
@@ -192,34 +171,18 @@ class Sends(Part):
                 queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
                 since = f"the request with {record} waits behind one that waits for the ISR"
                 yield Clock("queueing", {"batch": number}, queues, since, self._until_noticed)
-        if self._pipeline.deployment.producer.expires_in_accumulator:
-            return
         since = f"the application sent {record}"
-        looks = self._checks_its_time(batch)
-        if not z3.is_false(z3.simplify(looks)):
-            yield Clock("pending", {"batch": number}, looks, since, self._until_given_up)
+        for within in self._giving_up.within():
+            looks = self._checks_its_time(batch)
+            if not z3.is_false(z3.simplify(looks)):
+                yield Clock("pending", {"batch": number}, looks, since, within)
 
     def _checks_its_time(self, batch: Batch) -> z3.BoolRef:
         """Tell whether the client looks at the batch's time: not while it waits for a producer id."""
-        waits = self._waits(batch)
+        waits = is_left(self._pipeline, batch)
         if not brokers_may_be_away(self._pipeline.deployment):
             return waits
         return z3.And(waits, z3.Not(self._asks_for_ids))
-
-    @property
-    def _until_given_up(self) -> Duration:
-        """The time until delivery.timeout.ms is enforced: a producer looks at the first batch of a queue only.
-
-        Without sequence numbers retries stand in the queue in the order of their failures. Clients that keep the order
-        of sending look every second at what is in flight, and at the queue (semantics 4.1).
-        """
-        deployment = self._pipeline.deployment
-        if deployment.producer.sender.retries_keep_their_place:
-            return Duration.of(self._times.delivery_timeout) + Duration.of(SCAN, 3)
-        disorder = (
-            not deployment.producer.idempotence and deployment.producer.max_in_flight > 1 and len(self._batches) > 1
-        )
-        return Duration.of(self._times.delivery_timeout, 2 if disorder else 1)
 
     @property
     def _asks_for_ids(self) -> z3.BoolRef:

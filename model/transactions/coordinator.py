@@ -6,16 +6,12 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.implied.cleaning import drops_markers
-from model.deployment.implied.forgetting import brokers_forget_fenced
 from model.faults import Fault
 from model.language import Action, Effect
 from model.log.replica import advance_high_watermark, append
 from model.log.visibility import is_left_open
 from model.sequencing.arrival import accepts
 from model.sequencing.idempotence import epoch_left
-from model.state.compaction import MARKER, REMOVED, Marker
-from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
 from model.state.transactions import Keeping, Status, Transaction
 from model.transactions.epochs import of, raise_epoch, recovery_in, take_epoch
@@ -66,12 +62,6 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
     room = leader.log.end.term < leader.log.capacity
     effect = Effect()
     entry = {"batch": marker, "epoch": leader.epoch.term, "producer_epoch": transactions.epoch.term, "sequence": -1}
-    if brokers_forget_fenced(pipeline.deployment):
-        entry[FORGOTTEN] = 0
-    if pipeline.compacted is not None:
-        entry[REMOVED] = 0
-    if drops_markers(pipeline.deployment):
-        entry[MARKER] = int(Marker.STANDS)
     append(pipeline, effect, leader, entry)
     advance_high_watermark(pipeline, effect, leader)
     return Action(

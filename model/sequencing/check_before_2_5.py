@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import z3
 
 from model.deployment.implied.forgetting import brokers_forget_deleted
@@ -11,23 +9,10 @@ from model.deployment.sequencing import Sequencing, Unknown
 from model.log.restoring import is_remembered
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
+from model.state.sequence_check import SequenceCheck
 
 
-@dataclass(frozen=True)
-class SequenceCheck:
-    """The result of a leader's check of an idempotent batch; one and only one of these holds (semantics 3.5).
-
-    ``unknown``: the leader does not know the producer, and says so; None where no broker says so.
-    """
-
-    duplicate: z3.BoolRef
-    in_sequence: z3.BoolRef
-    out_of_order: z3.BoolRef
-    fenced: z3.BoolRef
-    unknown: z3.BoolRef | None = None
-
-
-def check_by_release(
+def check_before_2_5(
     pipeline: Pipeline,
     sequencing: Sequencing,
     leader: Replica,
