@@ -14,15 +14,15 @@ JAVA = "java"
 OLDEST = (0, 10)
 """The oldest release line whose defaults are known."""
 
+NEWEST = max((major, minor) for major, minors in _LINES.items() for minor in minors)
+"""The newest release line whose defaults are known."""
+
 FIRST_IDEMPOTENT = (0, 11)
 """The first release in which producers number their records and brokers check the numbers (KIP-98)."""
 
 IDEMPOTENT = (2, 5)
 """The first release whose idempotent producers recover from sequence gaps by themselves (KIP-360), and whose brokers
 accept any first sequence number of an unknown producer."""
-
-NEWEST = (4, 3)
-"""The newest release line whose defaults are known."""
 
 
 LAST_PATCH = 9
