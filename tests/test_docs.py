@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from model.deployment.dialects.recognising import DIALECTS
 from model.faults import ONLY_BY_NAME, Fault
 
 ROOT = Path(__file__).parent.parent
@@ -100,6 +101,12 @@ def test_the_deployment_format_lists_every_fault() -> None:
     section = text_of("docs/deployment-format.md").partition("\n## assume: faults\n")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `([\w-]+)`", section, re.MULTILINE)) == {kind.value for kind in ONLY_BY_NAME}
     assert not [kind.value for kind in Fault if f"`{kind.value}`" not in section]
+
+
+def test_the_page_of_dialects_describes_every_dialect() -> None:
+    """``show`` names the dialect of a file, and the page has a row or a paragraph for that name."""
+    page = text_of("docs/dialects.md").lower()
+    assert not [dialect.name for dialect in DIALECTS if dialect.name.lower() not in page]
 
 
 def test_the_readme_fits_two_screens_before_its_links() -> None:

@@ -4,7 +4,7 @@ The table (``tables/strengthenings.csv``) lists changes that are known to preven
 change prevents in a given deployment. ``cost`` ranks the changes. 1: no noticeable cost. 2 and 3: settings that cost
 latency, throughput or availability. 4 and 5: changes of a program. 6: more machines or another store. 7: transactions.
 From 30 on: upgrades, which cost more than any combination of settings, because another release must be tested and
-rolled out.
+rolled out. The value ``newest`` of a release is the newest release of Kafka that is known.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, library_of
 from model.deployment.question import question
+from model.deployment.release import NEWEST, Release
 from model.deployment.setting import Origin
 
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
@@ -83,6 +84,7 @@ VERSION = "version"
 """The key of a producer or consumer for the release of its client."""
 
 _RELEASES = {("kafka", RELEASE), ("producer", VERSION), ("consumer", VERSION)}
+_NEWEST = {(*place, "newest") for place in _RELEASES}
 
 
 def _section(scope: str, key: str) -> str:
@@ -130,7 +132,7 @@ def _values(text: str) -> Iterator[tuple[str, str, str]]:
     for part in text.split(" & "):
         place, _, value = part.partition("=")
         scope, _, key = place.partition(".")
-        yield scope, key, value
+        yield scope, key, str(Release(*NEWEST)) if (scope, key, value) in _NEWEST else value
 
 
 def changes_of(deployment: Deployment) -> list[Change]:

@@ -7,11 +7,15 @@ patches of the line may come.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 Numbers = tuple[int, ...]
+
+FIRST_OF_TWO_NUMBERS = (1, 0)
+"""The first line that has two numbers; before, a line has three, as 0.10.2."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,11 @@ class PatchLevels:
     def newest(self) -> Numbers:
         """The newest known release of the line."""
         return (*self.line, self.last)
+
+
+def lines_of_two_numbers() -> Iterator[tuple[int, int]]:
+    """Yield the lines from 1.0 on, oldest first."""
+    yield from ((major, minor) for major, minor, *_ in _lines() if (major, minor) >= FIRST_OF_TWO_NUMBERS)
 
 
 def patch_levels_of(release: Numbers) -> PatchLevels | None:

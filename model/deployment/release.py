@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from model.deployment.patch_levels import never_released, patch_levels_of
+from model.deployment.patch_levels import lines_of_two_numbers, never_released, patch_levels_of
 from model.deployment.vendor_releases import vendor_release
 
-_LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
+_LINES = tuple(lines_of_two_numbers())
 _PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)
 
 JAVA = "java"
@@ -17,15 +17,15 @@ JAVA = "java"
 OLDEST = (0, 10)
 """The oldest release line whose defaults are known."""
 
+NEWEST = max(_LINES)
+"""The newest release line whose defaults are known."""
+
 FIRST_IDEMPOTENT = (0, 11)
 """The first release in which producers number their records and brokers check the numbers (KIP-98)."""
 
 IDEMPOTENT = (2, 5)
 """The first release whose idempotent producers recover from sequence gaps by themselves (KIP-360), and whose brokers
 accept any first sequence number of an unknown producer."""
-
-NEWEST = (4, 3)
-"""The newest release line whose defaults are known."""
 
 
 LAST_PATCH = 9
@@ -64,7 +64,7 @@ class Release:
 
 def lines() -> tuple[tuple[int, int], ...]:
     """Return every release line whose defaults are known, oldest first."""
-    return (OLDEST, FIRST_IDEMPOTENT, *((major, minor) for major, minors in _LINES.items() for minor in minors))
+    return (OLDEST, FIRST_IDEMPOTENT, *_LINES)
 
 
 def parse_release(text: str) -> Release:
@@ -85,6 +85,6 @@ def parse_release(text: str) -> Release:
         if numbers[1] not in (10, 11) or not exists:
             raise ReleaseError(f"no defaults are known for Kafka {named}; {known}")
         return Release(0, *numbers[1:])
-    if len(numbers) > 3 or numbers[0] not in _LINES or numbers[1] not in _LINES[numbers[0]]:
+    if len(numbers) > 3 or numbers[:2] not in _LINES:
         raise ReleaseError(f"no defaults are known for Kafka {named}; {known}")
     return Release(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else None)

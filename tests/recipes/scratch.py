@@ -31,39 +31,47 @@ def files_of(recipe: str, text: str | None = None) -> tuple[str, ...]:
     return tuple(_ITEM.findall(section.partition(_EVERY)[2].partition("\n\n")[0]))
 
 
-def is_at(file: str, place: str) -> bool:
-    """Tell whether a file is the listed file, or stands in the listed folder itself."""
-    return file == place or f"{file.rpartition('/')[0]}/" == place
+def place_of(file: str, listed: tuple[str, ...]) -> str:
+    """Return the listed file, or else the listed folder that a file stands in; empty if neither is listed."""
+    folder = f"{file.rpartition('/')[0]}/"
+    return file if file in listed else folder if folder in listed else ""
 
 
 @dataclass
 class Scratch:
-    """A copy of the project, and the files that were changed in the copy.
+    """A copy of the project, the places that a recipe lists, and the files that were changed in the copy.
 
     ``without``: a listed place whose file stays as it is, as if the recipe left the file out.
     """
 
     folder: Path
-    without: str = ""
+    listed: tuple[str, ...]
+    without: str | None = None
     touched: set[str] = field(default_factory=set)
 
     def insert(self, file: str, before: str, text: str) -> None:
         """Insert text in front of the only place of ``before``; at the end of the file if ``before`` is empty."""
-        path = self.folder / file
-        old = path.read_text(encoding="utf-8")
-        assert not before or old.count(before) == 1, (file, before)
-        self.write(file, old.replace(before, text + before) if before else old + text)
+        if before:
+            self.replace(file, before, text + before)
+        else:
+            self.write(file, (self.folder / file).read_text(encoding="utf-8") + text)
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        """Replace the only place of ``old``."""
+        text = (self.folder / file).read_text(encoding="utf-8")
+        assert text.count(old) == 1, (file, old)
+        self.write(file, text.replace(old, new))
 
     def write(self, file: str, text: str) -> None:
         """Write a file, new or changed."""
         self.touched.add(file)
-        if not is_at(file, self.without):
+        if place_of(file, self.listed) != self.without:
             (self.folder / file).write_text(text, encoding="utf-8")
 
-    def follows(self, listed: tuple[str, ...]) -> bool:
+    @property
+    def follows(self) -> bool:
         """Tell whether the touched files are those that the recipe lists: one for each item, and no other."""
-        places = [[file for file in self.touched if is_at(file, place)] for place in listed]
-        return all(len(found) == 1 for found in places) and len(self.touched) == len(listed)
+        return sorted(place_of(file, self.listed) for file in self.touched) == sorted(self.listed)
 
     def passes(self, *tests: str) -> bool:
         """Run test files of the copy, or single tests, in a process of their own."""
@@ -73,7 +81,7 @@ class Scratch:
         return run.returncode == 0
 
 
-def copy_to(folder: Path, without: str = "") -> Scratch:
+def copy_to(folder: Path, listed: tuple[str, ...], without: str | None = None) -> Scratch:
     """Copy the project without its generated files of text; machine code of Python is copied too, to save time."""
     for name in _COPIED:
         source = ROOT / name
@@ -83,22 +91,24 @@ def copy_to(folder: Path, without: str = "") -> Scratch:
             )
         else:
             shutil.copy2(source, folder / name)
-    return Scratch(folder, without)
+    return Scratch(folder, listed, without)
 
 
 def check_sufficient(
     folder: Path, add: Callable[[Scratch], None], listed: tuple[str, ...], *, tests: tuple[str, ...]
 ) -> None:
     """Assert that tests pass in a copy to which ``add`` added something, and that the listed files were changed."""
-    scratch = copy_to(folder / "copy")
+    scratch = copy_to(folder / "copy", listed)
     add(scratch)
-    assert scratch.follows(listed), (listed, scratch.touched)
+    assert scratch.follows, (listed, scratch.touched)
     assert len(listed) <= MOST_FILES
     assert scratch.passes(*tests), scratch.output
 
 
-def check_needed(folder: Path, add: Callable[[Scratch], None], place: str, *, tests: tuple[str, ...]) -> None:
+def check_needed(
+    folder: Path, add: Callable[[Scratch], None], listed: tuple[str, ...], *, place: str, tests: tuple[str, ...]
+) -> None:
     """Assert that a test fails in a copy whose file at ``place`` stays as it is."""
-    scratch = copy_to(folder / "copy", without=place)
+    scratch = copy_to(folder / "copy", listed, without=place)
     add(scratch)
     assert not scratch.passes(*tests)

@@ -78,4 +78,4 @@ def test_the_listed_files_suffice(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("place", LISTED)
 def test_every_listed_file_is_needed(place: str, tmp_path: Path) -> None:
-    check_needed(tmp_path, add, place, tests=(TEST,))
+    check_needed(tmp_path, add, LISTED, place=place, tests=(TEST,))
