@@ -25,12 +25,14 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "no-dropped-record",
     "no-failed-send",
     "no-stored-failure",
+    "no-failed-read",
     "enough-copies",
     "no-log-duplicate",
     "no-reprocessing",
     "exactly-once-effect",
     "atomicity",
     "no-aborted-read",
+    "no-uncommitted-read",
     "no-hanging-transaction",
     "log-order",
     "processing-order",
@@ -41,18 +43,22 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
 )
 """Every property that can be required, in the order of reports."""
 
-OF_ANSWERS = ("no-failed-send", "no-stored-failure", "enough-copies")
+OF_ANSWERS = ("no-failed-send", "no-stored-failure", "no-failed-read", "enough-copies")
 """Properties of what an acknowledgement or an error tells, which are checked only if they are required."""
-
-TO_BE_NAMED = ("no-dropped-record", *OF_ANSWERS, "no-gap")
-"""Properties that are checked only by name, because they depend on the length of faults, which no configuration tells.
-
-They concern abandoned sends, the records after them, and what the application is told. The user must name them, with
-durations of the environment.
-"""
 
 OF_TRANSACTIONS = ("atomicity", "no-aborted-read", "no-hanging-transaction")
 """Properties of transactions, which are checked only if they are required."""
+
+NEED_TRANSACTIONS = (*OF_TRANSACTIONS, "no-uncommitted-read")
+"""Properties that need a producer with transactions."""
+
+TO_BE_NAMED = ("no-dropped-record", *OF_ANSWERS, "no-uncommitted-read", "no-gap")
+"""Properties that are checked only by name.
+
+Most depend on the length of faults, which no configuration tells: they concern abandoned sends, the records after
+them, and what the application is told. The user must name them, with durations of the environment. The property
+``no-uncommitted-read`` asks what ``isolation.level`` says by itself.
+"""
 
 ASKED_BY_DEFAULT: tuple[str, ...] = tuple(
     name for name in KNOWN_PROPERTIES if name not in (*TO_BE_NAMED, *OF_TRANSACTIONS)
@@ -123,7 +129,7 @@ def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
     for name in given:
         text = name.value.strip()
         what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
-        if text in OF_TRANSACTIONS and not transactional:
+        if text in NEED_TRANSACTIONS and not transactional:
             raise complaint(
                 name,
                 f"{what}needs transactions, but the producer has no transactional.id; set it, or remove this property",
