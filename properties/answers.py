@@ -6,13 +6,23 @@ from collections.abc import Iterator
 
 import z3
 
+from model.consuming.consumer import unprocessed
 from model.deployment.choices import Acks
 from model.language import State
 from model.log.visibility import keeps_record
 from model.producing.produce import acknowledge
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from properties.property import Property
-from properties.situations import acknowledged, failed, first, on_serving_leader, pending, tries_again, value
+from properties.situations import (
+    acknowledged,
+    can_be_given,
+    failed,
+    first,
+    on_serving_leader,
+    pending,
+    tries_again,
+    value,
+)
 
 
 def failed_for_good(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -25,6 +35,14 @@ def stored_though_failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that a record whose send failed is in the log of the serving leader."""
     stored = on_serving_leader(pipeline, lambda leader: keeps_record(pipeline, leader, record))
     return z3.And(failed_for_good(pipeline, record), stored)
+
+
+def given_though_failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Build the condition that the group has processed, or the consumer can be given, a record whose send failed."""
+    sends = pipeline.producer.of_record(record)
+    to_come = on_serving_leader(pipeline, lambda leader: z3.Or(*(can_be_given(pipeline, leader, b) for b in sends)))
+    given = z3.Or(z3.Not(unprocessed(pipeline, record)), to_come)
+    return z3.And(failed_for_good(pipeline, record), given)
 
 
 def copies(pipeline: Pipeline, record: int) -> z3.ArithRef:
@@ -94,6 +112,23 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         over,
         "a send failed for good",
         explain_stored,
+    )
+
+    def explain_given(state: State) -> str:
+        record = first(records, lambda r: value(given_though_failed(pipeline, r), pipeline, state))
+        was = not value(unprocessed(pipeline, record), pipeline, state)
+        how = "the consumer was given the record" if was else "the consumer can be given the record"
+        return f"the send of record {record + 1} failed, and {how}"
+
+    yield Property(
+        "no-failed-read",
+        "answers",
+        "The consumer is given no record whose send failed.",
+        "an error means that nobody reads the record",
+        z3.Or(*(given_though_failed(pipeline, record) for record in records)),
+        over,
+        "a send failed for good",
+        explain_given,
     )
 
     def explain_copies(state: State) -> str:

@@ -8,7 +8,9 @@ import z3
 
 from model.deployment.choices import OnRestart, OnSendError
 from model.faults import Fault
-from model.language import State
+from model.language import State, Variable
+from model.log.holes import stands
+from model.log.log_starts import start_for_readers
 from model.log.visibility import can_be_read, keeps_record
 from model.producing.application import due_after_start, resend_due
 from model.producing.resuming import may_be_committed
@@ -132,6 +134,20 @@ def both_can_be_read(pipeline: Pipeline, leader: Replica, earlier: int, later: i
     if pipeline.transactions is None:
         return leader.high_watermark.term > later
     return z3.And(can_be_read(pipeline, leader, earlier), can_be_read(pipeline, leader, later))
+
+
+def can_be_given(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
+    """Build the condition that the consumer can be given this batch."""
+
+    def is_given(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
+        given = [slot["batch"].term == batch.number, can_be_read(pipeline, leader, offset)]
+        if pipeline.compacted is not None:
+            given.append(stands(leader, offset))
+        if pipeline.log_start is not None:
+            given.append(start_for_readers(pipeline, leader) <= offset)
+        return z3.And(*given)
+
+    return leader.log.some(is_given)
 
 
 def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import z3
 
-from model.language import State, Variable
-from model.log.holes import kept_as, stands
-from model.log.visibility import can_be_read, is_left_open
+from model.language import State
+from model.log.holes import kept_as
+from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.transactions import Outcome, Status, Transaction
 from model.transactions.coordinator import refuses_markers
+from model.transactions.ending import all_acknowledged
 from model.transactions.sending import batches_of
 from properties.property import Property
-from properties.situations import on_serving_leader, serving_leader, value
-
-
-def _is_read(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
-    """Build the condition that the consumer can be given this batch."""
-
-    def is_given(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
-        given = [slot["batch"].term == batch.number, can_be_read(pipeline, leader, offset)]
-        return z3.And(*given) if pipeline.compacted is None else z3.And(*given, stands(leader, offset))
-
-    return leader.log.some(is_given)
+from properties.situations import can_be_given, on_serving_leader, serving_leader, value
 
 
 def _unless_replaced(pipeline: Pipeline, leader: Replica, batch: Batch) -> tuple[z3.BoolRef, ...]:
@@ -40,7 +31,7 @@ def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     batches = batches_of(pipeline, transaction)
 
     def in_part(leader: Replica) -> z3.BoolRef:
-        read = [_is_read(pipeline, leader, batch) for batch in batches]
+        read = [can_be_given(pipeline, leader, batch) for batch in batches]
         missing = [
             z3.And(z3.Not(batch.is_(Fate.UNSENT)), z3.Not(is_read), *_unless_replaced(pipeline, leader, batch))
             for batch, is_read in zip(batches, read, strict=True)
@@ -53,8 +44,40 @@ def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 def read_though_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Build the condition that the application knows the abort, and the consumer can be given a record of it."""
     batches = batches_of(pipeline, transaction)
-    read = on_serving_leader(pipeline, lambda leader: z3.Or(*(_is_read(pipeline, leader, batch) for batch in batches)))
+    read = on_serving_leader(
+        pipeline, lambda leader: z3.Or(*(can_be_given(pipeline, leader, batch) for batch in batches))
+    )
     return z3.And(transaction.is_(Outcome.ABORTED), read)
+
+
+def is_decided_as_sent(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Build the condition that the coordinator has decided to commit all that the application has sent.
+
+    The application does not know the decision yet: the answer to its request is on the way, or lost.
+    """
+    transactions = pipeline.transactions
+    assert transactions is not None
+    decided = z3.And(transactions.is_committed, transactions.current.term == transaction.number)
+    return z3.And(decided, transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
+
+
+def read_before_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Build the condition that the consumer can be given a record of a transaction that is begun and not committed."""
+    batches = batches_of(pipeline, transaction)
+    read = on_serving_leader(
+        pipeline, lambda leader: z3.Or(*(can_be_given(pipeline, leader, batch) for batch in batches))
+    )
+    return z3.And(transaction.is_going_on, z3.Not(is_decided_as_sent(pipeline, transaction)), read)
+
+
+def _written_while_open(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Build the condition that the application has not ended the transaction, and its leader has a record of it."""
+
+    def stands(leader: Replica) -> z3.BoolRef:
+        numbers = [batch.number for batch in batches_of(pipeline, transaction)]
+        return leader.log.some(lambda _, slot: z3.Or(*(slot["batch"].term == number for number in numbers)))
+
+    return z3.And(transaction.is_going_on, on_serving_leader(pipeline, stands))
 
 
 def hanging(pipeline: Pipeline) -> z3.BoolRef:
@@ -99,7 +122,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         chosen = [
             batch.record + 1
             for batch in batches_of(pipeline, transaction)
-            if (leader is not None and value(_is_read(pipeline, leader, batch), pipeline, state)) is read
+            if (leader is not None and value(can_be_given(pipeline, leader, batch), pipeline, state)) is read
         ]
         return " and ".join(map(str, chosen))
 
@@ -133,6 +156,24 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         aborted_in_log,
         "a transaction that had written to the log was aborted",
         explain_aborted,
+    )
+
+    def explain_open(state: State) -> str:
+        transaction = first_that_is(read_before_commit, state)
+        given = records(transaction, state, read=True)
+        return (
+            f"the application has not committed {transaction.name}, and the consumer can be given record {given} of it"
+        )
+
+    yield Property(
+        "no-uncommitted-read",
+        "transactions",
+        "The consumer is given no record of a transaction before the transaction is committed.",
+        "consumers see no transaction before its commit",
+        z3.Or(*(read_before_commit(pipeline, transaction) for transaction in each)),
+        z3.Or(*(_written_while_open(pipeline, transaction) for transaction in each)),
+        "a record of a transaction that is not over is in the log",
+        explain_open,
     )
 
     def explain_hanging(state: State) -> str:

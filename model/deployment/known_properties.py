@@ -17,12 +17,13 @@ from model.deployment.defaults import TABLES
 
 
 class Asked(StrEnum):
-    """The deployments for which a property is checked."""
+    """The deployments for which a property is checked. No profile has a property that is checked by name."""
 
     ALWAYS = "always"
     IF_REQUIRED = "if-required"
     WITHOUT_TRANSACTIONS = "if-required-without-transactions"
     WITH_TRANSACTIONS = "if-required-with-transactions"
+    BY_NAME_WITH_TRANSACTIONS = "if-named-with-transactions"
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
         text = name.value.strip()
         what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
         asked = known_properties()[text].asked if text in KNOWN_PROPERTIES else None
-        if asked is Asked.WITH_TRANSACTIONS and not transactional:
+        if asked in (Asked.WITH_TRANSACTIONS, Asked.BY_NAME_WITH_TRANSACTIONS) and not transactional:
             raise complaint(
                 name,
                 f"{what}needs transactions, but the producer has no transactional.id; set it, or remove this property",

@@ -8,6 +8,10 @@ from checker.budget import Budget
 from checker.check import verdict_on
 from model.deployment.errors import DeploymentError
 from model.deployment.record_reader import read_record
+from model.pipeline import build
+from model.state.pipeline import Fate
+from properties.catalogue import properties_of
+from properties.situations import value
 from properties.verdict import Status, Verdict
 
 PIPELINE = {
@@ -55,6 +59,43 @@ def test_an_error_does_not_tell_that_nothing_was_stored() -> None:
     assert asked("no-stored-failure", {"lost-request": 1}, **no_retry).status is Status.HOLDS
 
 
+def steps(verdict: Verdict) -> list[str]:
+    return [step.action for step in verdict.traces[0].steps]
+
+
+def test_an_error_does_not_tell_that_nobody_reads() -> None:
+    """The record is read two fetches after it is stored: the second tells the leader that the first arrived."""
+    no_retry = {"producer__retries": 0, "producer__enable__idempotence": False}
+    read = asked("no-failed-read", {"lost-response": 1}, **no_retry)
+    assert read.cut_sets == ((("lost-response", 1),),)
+    assert read.traces[0].failure == "the send of record 1 failed, and the consumer can be given the record"
+    stored = asked("no-stored-failure", {"lost-response": 1}, **no_retry)
+    assert sorted(steps(read)) == sorted([*steps(stored), "fetch", "fetch"])
+    assert asked("no-failed-read", {"lost-request": 1}, **no_retry).status is Status.HOLDS
+
+
+def test_what_was_processed_was_read_whoever_leads() -> None:
+    """The only broker is down, so nobody serves the record that the consumer has processed."""
+    alone = {"topic__replicas": 1, "topic__min__insync__replicas": 1, "producer__acks": 1, "producer__retries": 0}
+    found = asked("no-failed-read", {"kill": 1}, producer__enable__idempotence=False, **alone)
+    assert found.cut_sets == ((("kill", 1),),)
+    assert found.traces[0].failure == "the send of record 1 failed, and the consumer was given the record"
+    assert steps(found)[-2:] == ["poll", "kill"]
+
+
+def test_what_retention_has_deleted_is_read_by_nobody() -> None:
+    pipeline = build(
+        read_record({**PIPELINE, "topic.retention.ms": 1, "require": ["no-failed-read"]}, name="d", file="t", line=1)
+    ).pipeline
+    assert pipeline.log_start is not None
+    (prop,) = [one for one in properties_of(pipeline) if one.name == "no-failed-read"]
+    leader, batch = pipeline.replicas[0], pipeline.producer.batches[0]
+    state = {variable.name: variable.initial for variable in pipeline.variables}
+    state |= {batch.fate.name: Fate.FAILED, leader.log.end.name: 1, leader.high_watermark.name: 1}
+    assert value(prop.violated, pipeline, state)
+    assert not value(prop.violated, pipeline, state | {pipeline.log_start.name: 1})
+
+
 def test_without_a_small_isr_a_pass_is_vacuous() -> None:
     assert asked("enough-copies", {}).status is Status.VACUOUS
 
@@ -62,3 +103,5 @@ def test_without_a_small_isr_a_pass_is_vacuous() -> None:
 def test_transactions_are_refused() -> None:
     with pytest.raises(DeploymentError, match="not modelled yet"):
         asked("no-failed-send", {}, producer__transactional__id="orders")
+    with pytest.raises(DeploymentError, match="not modelled yet"):
+        asked("no-failed-read", {}, producer__transactional__id="orders")

@@ -77,7 +77,8 @@ def test_what_is_left_out(read_yaml) -> None:
 def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
     """No configuration tells how long faults last, so nobody is told by default that a send can be given up."""
     named = [name for name in KNOWN_PROPERTIES if name not in (*ASKED_BY_DEFAULT, *OF_TRANSACTIONS)]
-    assert named == ["no-dropped-record", "no-failed-send", "no-stored-failure", "enough-copies", "no-gap"]
+    of_answers = ["no-failed-send", "no-stored-failure", "no-failed-read", "enough-copies"]
+    assert named == ["no-dropped-record", *of_answers, "no-uncommitted-read", "no-gap"]
     said = read_yaml('kafka: "4.0"\nrequire: [recoverability, no-dropped-record]')
     assert said.require == ("no-dropped-record", "recoverability")
 
