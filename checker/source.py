@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.document import YAML, read_document
-from model.deployment.dialects.own import is_deployment
+from model.deployment.dialects.document import read_document
+from model.deployment.dialects.own import is_deployment, looks_like_deployment
 from model.deployment.dialects.telling import broken
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import HIDDEN, shown_value
@@ -165,7 +165,7 @@ def _is_of_others(file: Path) -> bool:
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     """Read a file as a deployment, because no other dialect fits.
 
-    If the file's name does not suggest a deployment either, the error says that the file is neither.
+    Raise DeploymentError, also if the file is neither.
     """
     if not (is_standard_input(file) or file.exists()):
         raise DeploymentError("no such file", file=str(file))
@@ -177,14 +177,12 @@ def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     problem = broken(read_document(file))
     if problem is not None:
         raise problem
-    if file.suffix.lower() in YAML or (is_standard_input(file) and read_document(file).suffix in YAML):
-        return read_deployment(file, assume)
-    try:
-        return read_deployment(file, assume)
-    except DeploymentError as error:
-        why = f"it {error.message}" if error.key is None else f"{error.key}: {error.message}"
-        what = f"is neither a known configuration of Kafka (docs/dialects.md) nor a deployment: {why}"
-        raise DeploymentError(what, file=str(file), line=error.line) from None
+    if not looks_like_deployment(read_document(file)):
+        what = (
+            "is neither a known configuration of Kafka (docs/dialects.md) nor a deployment (docs/deployment-format.md)"
+        )
+        raise DeploymentError(what, file=str(file))
+    return read_deployment(file, assume)
 
 
 def assumed(options: Iterable[str]) -> dict[str, str]:

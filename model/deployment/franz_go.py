@@ -26,6 +26,9 @@ TRANSACTIONAL, STOPS = "TransactionalID", "StopProducerOnDataLossDetected"
 START, RESET, GROUP, ISOLATION = "ConsumeStartOffset", "ConsumeResetOffset", "ConsumerGroup", "FetchIsolationLevel"
 MANUAL, GREEDY, MARKS = COMMITS = ("DisableAutoCommit", "GreedyAutoCommit", "AutoCommitMarks")
 SESSION, HEARTBEAT, FETCH_WAITS = "SessionTimeout", "HeartbeatInterval", "FetchMaxWait"
+OPTS_IN = "opt_in_kafka_next_gen_balancer_beta"
+"""The key in a client's context (``WithContext``) that selects the consumer group protocol (``should848``)."""
+
 WAITS, OVERHEAD, METADATA = "ProduceRequestTimeout", "RequestTimeoutOverhead", "MetadataMinAge"
 
 PRODUCER_KEYS = (ACKS, PLAIN, IN_FLIGHT, RETRIES, LASTS, CANCELS, TRANSACTIONAL, STOPS, WAITS, OVERHEAD, METADATA)
@@ -41,6 +44,7 @@ CONSUMER_KEYS = (
     OVERHEAD,
     METADATA,
     "FetchMinBytes",
+    OPTS_IN,
 )
 """The settings that these rules read: their values must be known."""
 
@@ -194,6 +198,7 @@ def _not_modelled_version(section: Section) -> DeploymentError:
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     """Return the consumer's effective settings, or raise the library's own error."""
     manual, greedy, marks = (section.flag(key) for key in COMMITS)
+    _check_protocol(section)
     _check_commits(section)
     if section.milliseconds(HEARTBEAT) > section.milliseconds(SESSION):
         key = HEARTBEAT if section.has(HEARTBEAT) else SESSION
@@ -237,6 +242,13 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         notes=notes,
         goes_to_nearest=True,
     )
+
+
+def _check_protocol(section: Section) -> None:
+    """Raise NotModelledError for a consumer whose context selects the consumer group protocol."""
+    if section.flag(OPTS_IN):
+        what = "the consumer group protocol with franz-go; leave this key out of the client's context"
+        raise section.not_modelled(OPTS_IN, "N93", what)
 
 
 def _check_commits(section: Section) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -35,17 +36,31 @@ class Rest:
 def rest_of(given: GivenDeployment) -> Rest:
     """Build a deployment; leave out each rejected value, and continue with the others."""
     problems: dict[str, DeploymentError] = {}
+    left_out: list[str] = []
     while len(problems) < MOST_PROBLEMS:
         try:
             return Rest(tuple(problems.values()), build(given))
         except DeploymentError as error:
             told = [error, *(one for one in error.others if isinstance(one, DeploymentError))]
-            problems.update((str(one), one) for one in told)
+            problems.update((str(one), one) for one in (_with_cause(one, left_out) for one in told))
+            left_out += [one.key for one in told if one.key is not None]
             less = _without(given, told)
             if less is None:
                 break
             given = less
     return Rest(tuple(problems.values()), None)
+
+
+def _with_cause(error: DeploymentError, left_out: Iterable[str]) -> DeploymentError:
+    """Return the error with the rejected setting whose default causes it, if the error names one.
+
+    The default stands in place of the value that was left out, so the setting of the error may be right.
+    """
+    for key in left_out:
+        if key != error.key and re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.])", error.message):
+            message = f"cannot be judged before {key} is right: with the default of {key}, {error.message}"
+            return DeploymentError(message, file=error.file, line=error.line, key=error.key)
+    return error
 
 
 def with_notes(

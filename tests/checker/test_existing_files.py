@@ -13,7 +13,7 @@ from model.deployment.dialects.accounting import accounts_of
 from model.deployment.dialects.finding import find
 from model.deployment.dialects.judging import judge
 from model.deployment.dialects.pairing import pair
-from tests.checker.test_cli import proofka
+from tests.checker.test_cli import fails_in_one_line, proofka
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files
 
 SERVICE = """\
@@ -249,6 +249,35 @@ def test_what_a_placeholder_stands_for_is_repeated_only_if_it_is_no_secret(tmp_p
     told = [run.stdout, run.stderr, result.read_text("utf-8"), *(one.read_text("utf-8") for one in report.iterdir())]
     assert not any("open-sesame" in one for one in told)
     assert "DOOR=(hidden)' --set ACKS=all --set LINGER=5" in result.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("application.yml", "kafka:\n  properties:\n    acks: all\n"),
+        ("application.yml", "server.port: 1\nevents: {topic: a}\n---\nspring.config.activate.on-profile: b\n"),
+        ("docker-compose.yml", "name: cdc\nservices:\n  app: {image: app}\n"),
+        ("queue.yaml", "queue:\n  kafka:\n    bootstrap.servers: b:9092\n"),
+        ("main.kt", "val props = Properties()\nprops[A] = b::c\nx: y: z\n"),
+    ],
+)
+def test_what_is_neither_is_told_so_and_not_taken_for_a_wrong_deployment(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    fails_in_one_line(proofka("show", tmp_path / name), f"{name}: is neither a known configuration of Kafka")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("producer: {}\n", "has no release"),
+        ('kafka: "4.0"\nprodcer: {}\n', "unknown section"),
+        ("base: {}\nvalues: {}\n", "matrix"),
+        ("kafka: [\n", "YAML"),
+    ],
+)
+def test_a_wrong_deployment_is_told_what_is_wrong(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "orders.yaml").write_text(text, encoding="utf-8")
+    fails_in_one_line(proofka("show", tmp_path / "orders.yaml"), said)
 
 
 def test_what_is_neither_is_not_told_about_yaml_alone(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import shown_value
+from model.deployment.reasons import find_reason
 from model.deployment.setting import Origin, Setting
 
 CLIENT = "client"
@@ -114,7 +115,9 @@ def _of_component(component: Component, judged: Judged) -> Iterator[tuple[str | 
     for given in (*component.application.values(), *(one for one in others if one is not None)):
         if given.origin.kind == "file":
             what = f"{component.name or component.role}: {given.key}={given.value}"
-            yield given.origin.file, Entry(_line(given), _name(given), Fate.USED, what)
+            problem = next((one for one in judged.problems if _is_about(one, given)), None)
+            fate, said = (Fate.USED, what) if problem is None else (Fate.REJECTED, problem.message)
+            yield given.origin.file, Entry(_line(given), _name(given), fate, said)
 
 
 def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
@@ -124,8 +127,11 @@ def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
     if problem is not None:
         return Entry(line, name, Fate.REJECTED, problem.message)
     if judged.rest is None:
-        why = judged.problems[0].message if judged.problems else "it cannot be built"
-        return Entry(line, name, Fate.REJECTED, f"{said}, but its pipeline cannot be built: {why}")
+        # The error belongs to no value, or to another: this value is not to blame.
+        reason = find_reason(component.role, given.key) or find_reason(component.role, given.key.replace("_", "."))
+        if reason is not None:
+            return Entry(line, name, Fate.IGNORED, reason)
+        return Entry(line, name, Fate.USED, f"{said} (its pipeline cannot be built)")
     # A line can contain several values, and a setting can have another name than the value that it came from.
     here = sorted(
         (one for one in judged.rest.settings if _is_at(one.origin, given.origin) and one.key != CLIENT),

@@ -16,6 +16,7 @@ from model.deployment.dialects.go_uses import what_happens
 from model.deployment.dialects.keys import FRANZ_GO, has_key
 from model.deployment.dialects.written import Configured, Value, Written, check_number
 from model.deployment.errors import DeploymentError
+from model.deployment.franz_go import OPTS_IN
 from model.deployment.source import MOST_KEYS
 
 if TYPE_CHECKING:
@@ -224,6 +225,8 @@ def _option(node: Node, name: str, program: Program, package: str, known: Node |
     arguments = named(node.child_by_field_name("arguments"))
     only_if = program.conditions(node, known)
     shown = in_one_line(node)
+    if name == "WithContext" and OPTS_IN in text_of(program.root):
+        return Written(OPTS_IN, line_of(node), Value("true", shown), only_if)
     if name in _PLAIN or name == "DefaultProduceTopic":
         return Written(
             name, line_of(node), Value("", shown), only_if, ignored="does not change which deliveries are possible"

@@ -167,6 +167,7 @@ def test_the_protocol_of_each_release_of_sarama(release: Release, version: str) 
             "with brokers before 2.5; name newer brokers, or disable idempotence",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
+        (consumer("franz-go", "opt_in_kafka_next_gen_balancer_beta: true"), "not modelled yet: the consumer group"),
         (
             producer("sarama", "Producer.Return.Errors: false"),
             "the client does not report failed sends",

@@ -297,3 +297,17 @@ def test_what_doubles_is_worked_out_once_and_stays_short() -> None:
     itself = "func f() {\n\tx := x + x\n\tc := sarama.NewConfig()\n\tc.Producer.Retry.Max = x\n}\n"
     found = read_text(f'package a\nimport "github.com/IBM/sarama"\n{itself}', "a.go")
     assert [one.reason for one in found.rejected] == ["its value is not in this file: x"]
+
+
+@pytest.mark.parametrize(("key", "opted"), [("opt_in_kafka_next_gen_balancer_beta", True), ("trace", False)])
+def test_a_context_of_franz_go_can_select_the_new_group_protocol(key: str, *, opted: bool) -> None:
+    text = f'''package main
+import {FRANZ}
+func main() {{
+    ctx := context.WithValue(context.Background(), "{key}", true)
+    kgo.NewClient(kgo.ConsumerGroup("g"), kgo.WithContext(ctx))
+}}
+'''
+    found = read_text(text, "main.go", dialect="Go source")
+    assert (values(found, Role.CONSUMER).get("opt_in_kafka_next_gen_balancer_beta") == "true") is opted
+    assert not found.by_role[Role.PRODUCER]
