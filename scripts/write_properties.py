@@ -12,7 +12,7 @@ if __name__ == "__main__":
 
 from model.deployment.required_properties import KNOWN_PROPERTIES  # noqa: E402
 from reports.guide.entry import row_of, table  # noqa: E402
-from reports.guide.other_names import anomalies_near  # noqa: E402
+from reports.guide.other_names import anomalies_near, names_elsewhere  # noqa: E402
 from reports.guide.words import required  # noqa: E402
 
 PAGE = ROOT / "docs" / "properties.md"
@@ -61,10 +61,10 @@ def _lines() -> Iterator[str]:
     yield HEAD
     for name in KNOWN_PROPERTIES:
         said = row_of("properties", "name", name)["statement"]
-        yield _row(f"`{name}`", said, _listed(row_of("other_names", "property", name)["scope"]), required(name))
+        yield _row(f"`{name}`", said, _listed(names_elsewhere(name)["scope"]), required(name))
     yield ELSEWHERE
     for name in KNOWN_PROPERTIES:
-        row = row_of("other_names", "property", name)
+        row = names_elsewhere(name)
         near = ", ".join(anomalies_near(name)) or "none"
         sections = [row_of("kafka_sections", "section", one) for one in row["sections"].split()]
         where = ", ".join(f"[{one['title']}]({one['link']})" for one in sections)

@@ -8,6 +8,9 @@ from reports.guide.entry import Entries, Entry, row_of, some, table
 
 ANOMALY = "name in Jepsen's tests"
 
+NOT_COMPARED = {"scope": "", "differs": "Not compared yet.", "kafka": "", "sections": ""}
+"""The names elsewhere of a property that ``tables/other_names.csv`` lacks."""
+
 
 def anomalies() -> Mapping[str, Entry]:
     """Return every name of Jepsen's workload for Kafka and of its reports."""
@@ -21,7 +24,12 @@ def _anomaly(name: str) -> Iterator[tuple[str, str]]:
     yield "nearest", ", ".join(properties) or "no property"
     yield from some("remark", row["why"])
     for one in properties:
-        yield one, row_of("other_names", "property", one)["differs"]
+        yield one, names_elsewhere(one)["differs"]
+
+
+def names_elsewhere(name: str) -> Mapping[str, str]:
+    """Return the scope of a property and its names elsewhere."""
+    return next((row for row in table("other_names") if row["property"] == name), NOT_COMPARED)
 
 
 def anomalies_near(name: str) -> Sequence[str]:
@@ -31,8 +39,8 @@ def anomalies_near(name: str) -> Sequence[str]:
 
 def names_of_property(name: str) -> Iterator[tuple[str, str]]:
     """Yield the scope of a property and its names elsewhere, with their differences, as paragraphs."""
-    row = row_of("other_names", "property", name)
-    yield "scope", ", ".join(row["scope"].split())
+    row = names_elsewhere(name)
+    yield from some("scope", ", ".join(row["scope"].split()))
     yield "in Jepsen", f"{', '.join(anomalies_near(name)) or 'no anomaly'}. {row['differs']}"
     where = "; ".join(row_of("kafka_sections", "section", one)["title"] for one in row["sections"].split())
     yield from some("in Kafka", row["kafka"] and f"{row['kafka']} ({where})")
