@@ -75,7 +75,7 @@ def _facts(defect: Defect) -> Iterator[str]:
 
 
 class RegisterSummary:
-    """What the register covers, a line for each product."""
+    """A summary of the register, a line for each product."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text("Known correctness defects, by product", style="bold")

@@ -47,7 +47,7 @@ class Known(StrEnum):
     """No setting prevents the violation; it is unknown whether an application does."""
 
     UNKNOWN = "unknown"
-    """It is unknown whether settings prevent the violation."""
+    """The answer was not computed."""
 
     SETTINGS = "settings"
     """Settings are known with which the fault does not violate the property. The table has no row for this value."""

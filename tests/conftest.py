@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ settings.load_profile("proofka")
 TOGETHER = "tests/checker/spark/"
 """A folder whose tests go to the same worker: a Spark session costs more than the tests of several files."""
 LONG = (TOGETHER, "tests/test_readme.py")
-"""Where tests are that take long one after another: they are begun first, so that no worker is left with them."""
+"""Folders of tests that take long one after another: they begin first, so that no worker is left with them."""
 
 
 class ByFile(LoadScopeScheduling):

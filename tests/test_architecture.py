@@ -38,7 +38,7 @@ LAYERS_OF_MODEL = (
 BANNED_NAMES = ("utils", "util", "common", "manager", "helpers")
 MAX_LINES = 500
 OF_ONE_MACHINE = re.compile(r"\.\./shared|(?<![\w.$/-])/(?:work|home|root|Users)/\w")
-"""What a path that is there on one machine alone looks like."""
+"""A pattern of paths that exist on one machine alone."""
 
 HEAVY = (
     "z3",

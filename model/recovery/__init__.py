@@ -1,1 +1,1 @@
-"""What a producer's client does about sequence numbers: a module for each way to recover (semantics 3.4, 4, 11)."""
+"""Recovery of sequence numbers after a failure of a producer: a module for each way (semantics 3.4, 4, 11)."""

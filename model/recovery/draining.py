@@ -23,7 +23,7 @@ class Drains(Accumulator):
 
     suffers_elsewhere = retries_at_any_time = True
     wants_to_wait: bool
-    """Whether it waits from the beginning of an epoch: until a leader has answered, one request is in flight."""
+    """The client waits from the beginning of an epoch: until a leader has answered, one request is in flight."""
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
         return KeptByProducer(draining=flag("draining", self.wants_to_wait), fatal=flag("fatal"))

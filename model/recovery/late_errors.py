@@ -30,7 +30,7 @@ class HearsLateErrors(Accumulator):
     """A client that can hear answers to a send that has failed (a Java client without transactions)."""
 
     new_epoch = "it bumps its epoch"
-    """What the client does when it takes a late answer for lost data, in the words of a trace."""
+    """The client's reaction to a late answer that it takes for lost data, in the words of a trace."""
 
     def declare_late(self, deployment: Deployment, name: str, *, alone_counts: bool) -> Variable | None:
         """Return the variable for the broker that has still to answer; None where such an answer changes nothing.

@@ -1,4 +1,4 @@
-"""What faults leave to be remembered: the coordinator can have moved, and readers can have had to wait."""
+"""Traces of faults in the state: the coordinator can have moved, and readers can have had to wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which brokers take part in the partition, where a replica can be moved to another broker (semantics 6.8)."""
+"""The brokers that take part in the partition, where a replica can be moved to another broker (semantics 6.8)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ NOTHING = "-"
 
 
 class Treatment(StrEnum):
-    """What Proofka does about a defect."""
+    """The treatment of a defect by Proofka."""
 
     MODELLED = "modelled"
     REFUSED = "refused"

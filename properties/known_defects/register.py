@@ -14,7 +14,7 @@ from properties.known_defects.defect import NOTHING, Defect, Treatment
 
 @dataclass(frozen=True)
 class Known:
-    """What the register covers of a product: releases from ``oldest`` to ``newest``, as known on a ``day``."""
+    """A product's releases in the register, from ``oldest`` to ``newest``, as known on a ``day``."""
 
     product: str
     name: str

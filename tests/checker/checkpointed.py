@@ -84,7 +84,7 @@ def some_maze(seed: int, *, goal: bool = True, total: int = 2) -> Again:
 
 
 def saved_states(folder: Path) -> int:
-    """How many states the last whole snapshot holds."""
+    """Return the number of states in the last whole snapshot."""
     shards = json.loads((folder / MANIFEST).read_text())["content"]["shards"]
     return sum(sum(sum(chunk) for chunk in shard["chunks"]) for shard in shards.values())
 

@@ -1,4 +1,4 @@
-"""What the tests of snapshots share."""
+"""Fixtures of the tests of snapshots."""
 
 from __future__ import annotations
 

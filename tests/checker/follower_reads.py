@@ -19,7 +19,7 @@ from model.state.pipeline import Replica
 
 
 class FollowerReads:
-    """Who the consumer reads from (0: the leader), and the leader epoch in which that was named.
+    """The broker that the consumer reads from (0: the leader), and the leader epoch in which it was named.
 
     ``kept``: a consumer that keeps what was named when the leader epoch changes, as no client of Kafka's does.
     """

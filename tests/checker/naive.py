@@ -14,7 +14,7 @@ from tests.checker.plain_evaluator import holds, successors
 
 Frozen = tuple[tuple[str, int], ...]
 Faults = tuple[int, ...]
-"""How often each kind occurred, in the order of the kinds."""
+"""The number of faults of each kind, in the order of the kinds."""
 
 
 def freeze(state: State) -> Frozen:

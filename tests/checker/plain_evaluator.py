@@ -74,7 +74,7 @@ class PlainEvaluator:
 
 
 def holds(term: z3.BoolRef, state: State) -> bool:
-    """Whether a Boolean term holds in a concrete state."""
+    """Tell whether a Boolean term holds in a concrete state."""
     return bool(PlainEvaluator(state).value(term))
 
 

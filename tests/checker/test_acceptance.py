@@ -1,4 +1,4 @@
-"""What each example's configuration guarantees and what breaks it: the table the project was commissioned with.
+"""The guarantees of each example and the faults that break them: the table the project was commissioned with.
 
 The expectations come from Kafka's documented behaviour, never from a run of the model.
 """

@@ -202,7 +202,7 @@ def test_an_interrupt_between_the_answer_and_larger_sets_is_said(monkeypatch: py
 def test_the_smallest_fault_sets_are_complete_only_below_those_that_are_undecided_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What is violated says no more of its bounds than what is unknown for the same reason."""
+    """A violated property claims no more about its bounds than a property that is unknown for the same reason."""
     deployment = open_ended()
     deployment = replace(deployment, faults=deployment.faults.up_to(2))
     undecided: CutSet

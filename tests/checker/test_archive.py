@@ -28,7 +28,7 @@ def problems(content: bytes) -> tuple[str, ...]:
 
 
 def part_at(place: int) -> str:
-    """What a reader of the file would call the byte there, found by the zip reader of Python's library."""
+    """Return the name of the byte at a place of the file, by the zip reader of Python's library."""
     if place >= END:
         return "comment" if place >= END + 22 else "record at the end"
     with zipfile.ZipFile(io.BytesIO(CONTENT)) as read:

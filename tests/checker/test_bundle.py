@@ -217,7 +217,7 @@ def test_other_counts(document: Document, change: Callable[[Document], None], na
 
 @pytest.mark.slow
 def test_counts_again_of_what_was_stopped(document: Document) -> None:
-    """What was stopped by time is explored again as far as it was complete."""
+    """An exploration that time stopped is repeated as far as it was complete."""
 
     def stop(changed: Document) -> None:
         for verdict in changed["verdicts"]:

@@ -87,7 +87,7 @@ def test_random_systems(chance: random.Random, limits: list[int], alone: bool) -
 
 @ONE_BY_ONE
 def test_snapshots_are_used(tmp_path: Path) -> None:
-    """What is resumed is not explored again: no transition is counted that a snapshot holds."""
+    """A resumed run explores nothing again: it counts no transition that a snapshot holds."""
     again = some_maze(0)
     whole = again(tmp_path)
     from checker.breadth_first import Search
@@ -147,7 +147,7 @@ def test_machine_code_stays_while_it_runs(tmp_path: Path) -> None:
 
 
 def test_recovery_by_a_step_into_a_smaller_combination(tmp_path: Path) -> None:
-    """What such steps marked is not in a snapshot, and the partition that the successor belongs to is empty here."""
+    """Marks of such steps are not in a snapshot, and the partition that the successor belongs to is empty here."""
     down = Variable("down", 0, 1, 0)
     fail = action("fail", down.term == 0, {down: z3.IntVal(1)}, SLOW)
     system = TransitionSystem("up again", (down,), (fail, action("recover", down.term == 1, {down: z3.IntVal(0)})))
@@ -176,7 +176,7 @@ def many_states(count: int) -> Shard:
 
 
 def peak(work: Callable[[], object]) -> int:
-    """How many bytes more than before something takes for a while."""
+    """Return the largest number of bytes that a call takes in addition to those before."""
     tracemalloc.start()
     try:
         work()

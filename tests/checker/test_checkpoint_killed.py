@@ -48,7 +48,7 @@ class Disk:
     moment: int
     passed: int = 0
     left: dict[str, bytes] | None = None
-    """What the folder held when the process was killed."""
+    """The content of the folder when the process was killed."""
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -264,7 +264,7 @@ def interrupted_after(seconds: float) -> tuple[int, str, str]:
 
 
 class Tampered(Exception):
-    """What the replay raises."""
+    """The error that the replay raises."""
 
 
 @pytest.fixture

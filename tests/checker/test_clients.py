@@ -1,4 +1,4 @@
-"""What clients of other libraries do that Java's do not, as verdicts: a row for each difference."""
+"""Differences of other libraries' clients from Java's, as verdicts: a row for each difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compaction promises, by release and in time, and what breaks it (semantics 10, D3 D4).
+"""Promises of compaction, by release and in time, and the faults that break them (semantics 10, D3 D4).
 
 The expectations come from Kafka's sources and issues, never from a run of the model.
 """

@@ -105,7 +105,7 @@ def test_halves_that_are_read_back_keep_their_numbers() -> None:
 
 
 def test_memory_is_counted_once() -> None:
-    """What grew since the last time; what was reserved and not written takes none."""
+    """Growth since the last time counts; reserved memory that nothing wrote to takes none."""
     components = Components((1, 2))
     assert components.bytes == components.grown()
     before = components.bytes

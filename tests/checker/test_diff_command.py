@@ -47,7 +47,7 @@ def test_a_setting_that_prevents_a_violation_is_the_cause(tmp_path: Path) -> Non
 def test_the_difference_is_printed_before_any_cause_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What changed stands there while causes are looked for, each is printed at once, and an interrupt keeps them."""
+    """The changes are printed before the search for causes, each cause at once, and an interrupt keeps them."""
     told: list[str] = []
     found = difference.Search.of
 

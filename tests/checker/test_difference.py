@@ -1,4 +1,4 @@
-"""What made a verdict change is computed: one setting, two together, faults, bounds, or nothing that can be said."""
+"""The cause of a changed verdict is computed: one setting, two together, faults, bounds, or no known cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept on disk: used when it is right, made again when anything about it is not, and never in the way."""
+"""The cache on disk: a right entry is used, any other is made again, and no entry disturbs a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What eligible leader replicas (ELR) change: the rows of the table of known guarantees that speak of them.
+"""Effects of eligible leader replicas (ELR): the rows of the table of known guarantees that speak of them.
 
 min.insync.replicas=2 of 3 withstands one loss of what was not flushed, whoever suffers it, and no more.
 """

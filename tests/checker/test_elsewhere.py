@@ -105,7 +105,7 @@ def test_what_is_in_flight_keeps_its_numbers_and_what_is_new_waits_for_it(releas
 
 @pytest.mark.parametrize(("release", "number"), [(JAVA_2_7_0, 1), (JAVA_2_7_1, 0)])
 def test_an_idle_partition_goes_on_with_the_old_numbers_up_to_2_7_0(release: dict[str, object], number: int) -> None:
-    """What the partition has acknowledged before the run counts: its first number is not one of an epoch's first."""
+    """Acknowledgements before the run count: the first number of the partition is not one of an epoch's first."""
     one = run(**release).do("fail_elsewhere").do("follow_epoch").do("send", batch=0).do("transmit", batch=0, leader=1)
     assert numbers(one, 0) == (1, number)
     assert one.can("append", batch=0, leader=1) is (number == 0)

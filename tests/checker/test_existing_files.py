@@ -181,7 +181,7 @@ def test_quiet_counts_what_it_leaves_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("kafka", "rule"), [("4.0", "B03"), ("3.6", "B04")])
 def test_more_in_sync_than_there_are_replicas_is_in_the_answer(tmp_path: Path, kafka: str, rule: str) -> None:
-    """What the brokers make of it decides what acks=all is worth."""
+    """The brokers' own reading of the value decides the worth of acks=all."""
     file = tmp_path / "one.yaml"
     file.write_text(f"kafka: '{kafka}'\ntopic: {{replicas: 1, min.insync.replicas: 2}}\n", encoding="utf-8")
     assert f"(rule {rule})" in " ".join(proofka("check", file, *QUICK).stdout.split())

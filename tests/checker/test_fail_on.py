@@ -67,7 +67,7 @@ def test_it_decides_how_a_check_ends() -> None:
 
 
 def test_what_is_not_refused_has_a_verdict() -> None:
-    """What is always asked is a property of every pipeline, or a name could pass without a verdict."""
+    """Properties that are always asked belong to every pipeline, or a name could pass without a verdict."""
     from model.pipeline import build
 
     model = build(replace(samples.DEPLOYMENT, require=()))

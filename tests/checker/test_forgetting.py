@@ -1,4 +1,4 @@
-"""What a coordinator of transactions that forgets breaks, by release (semantics 11.4)."""
+"""Properties that a forgetful coordinator of transactions breaks, by release (semantics 11.4)."""
 
 from __future__ import annotations
 

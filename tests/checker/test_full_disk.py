@@ -1,4 +1,4 @@
-"""What a command prints into a full disk ends it with one line, and with no status that is a verdict."""
+"""A full disk ends a command that prints with one line, and with no status that is a verdict."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_every_option_says_what_it_is() -> None:
 
 
 def completed(shell: str, words: str) -> list[str]:
-    """What the program offers when a shell asks it, by typer's protocol."""
+    """Return the completions that the program offers to a shell, by typer's protocol."""
     count = len(words.split(" ")) - 1
     asked = {
         "bash": {"COMP_WORDS": words, "COMP_CWORD": str(count)},
@@ -190,7 +190,7 @@ def test_nothing_heavy_is_loaded_to_complete() -> None:
 
 
 def test_commands_are_listed_without_the_model() -> None:
-    """What a wrong option or a version takes is the start of Python and of typer."""
+    """A wrong option or a version takes only the time of starting Python and typer."""
     program = "import sys, checker.cli; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not [name for name in ran.stdout.split() if name.startswith("model.deployment.")]

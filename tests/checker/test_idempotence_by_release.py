@@ -1,4 +1,4 @@
-"""What idempotence is worth with a client or brokers before 2.5, as verdicts: a row for each difference."""
+"""The worth of idempotence with a client or brokers before 2.5, as verdicts: a row for each difference."""
 
 from __future__ import annotations
 

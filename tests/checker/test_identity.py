@@ -106,7 +106,7 @@ def test_a_name_is_no_part_of_the_question() -> None:
 
 
 def test_settings_outside_a_cone_do_not_change_an_id() -> None:
-    """How the consumer commits is nothing to the log."""
+    """The consumer's way to commit does not matter to the log."""
     assert ids(changed(base(), commit=Commit.BEFORE))["no-acked-loss"] == ids(base())["no-acked-loss"]
 
 

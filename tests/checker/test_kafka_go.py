@@ -1,4 +1,4 @@
-"""What kafka-go does that Java's client does not, as verdicts: its order, its acks, and who commits when."""
+"""Differences of kafka-go from Java's client, as verdicts: its order, its acks, and its commits."""
 
 from __future__ import annotations
 

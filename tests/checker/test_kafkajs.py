@@ -1,4 +1,4 @@
-"""What KafkaJS does that Java's client does not, as verdicts: sends that keep no order, and when they fail."""
+"""Differences of KafkaJS from Java's client, as verdicts: the order of sends and their failures."""
 
 from __future__ import annotations
 

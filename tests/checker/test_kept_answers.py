@@ -66,7 +66,7 @@ def found_in(result: Result) -> dict[str, Any]:
 
 
 def is_slow(command: str) -> bool:
-    """Whether there are many states, or those that are explored for more faults as well, by a command that is quick."""
+    """Tell whether a command explores many states, or is quick but explores more faults as well."""
     place, _, faults = command.partition(" --faults ")
     more = KEPT.get(f"{place} --faults {int(faults) + 1}")
     states = KEPT[command]["states"]

@@ -48,7 +48,7 @@ TWO = replace(SMALL, records=2, log=3, epochs=4)
 IN_TRANSACTIONS = tuple(
     kind for kind in MOST_KINDS if kind not in (Fault.FAILURE_ELSEWHERE, Fault.LOST_TRANSACTION_STATE)
 )
-"""What may happen to transactions, but for what has a deployment of its own or is refused with them."""
+"""Faults of transactions, without those that have a deployment of their own or are refused with them."""
 
 FORGETTING = (Fault.LOST_TRANSACTION_STATE, Fault.PRODUCER_CRASH, Fault.LEADER_MOVE, Fault.TRANSACTION_TIMEOUT)
 
@@ -345,7 +345,7 @@ def deployments() -> dict[str, Deployment]:
 
 NAMES = tuple(deployments())
 NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_announced_end)\([^"]*"(\w+)"'
-"""Where actions get their names: some are made alike, under names of their own."""
+"""The functions that name actions: some actions are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"
 MACHINES = sorted(path for path in MODEL.rglob("*.py") if path.parent.name != "published")
@@ -499,7 +499,7 @@ def test_every_action(name: str) -> None:
 
 @pytest.mark.slow
 def test_deployments_have_every_action() -> None:
-    """What is compared is all there is: an action added to the model and missing here would go untested."""
+    """The deployments have all actions: an action added to the model and missing here would go untested."""
     there_is = {action for name in NAMES for action in readings(name).there_is}
     compared = {action.name for name in NAMES for action in readings(name).system.actions}
     named = re.findall(NAMED, "".join(path.read_text("utf-8") for path in MACHINES))

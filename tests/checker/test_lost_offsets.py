@@ -1,4 +1,4 @@
-"""What a group does whose committed offsets the brokers lose (semantics 11.4, 12 C13)."""
+"""A group whose committed offsets the brokers lose (semantics 11.4, 12 C13)."""
 
 from __future__ import annotations
 

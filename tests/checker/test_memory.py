@@ -68,7 +68,7 @@ class Simulated:
 
 
 def can_go_wrong(sink: Sink, commit: Commit) -> bool:
-    """Whether some run of the simulation ends, with all that is in the log read, in a count that is not one."""
+    """Tell whether some run of the simulation reads the whole log and ends in a count other than one."""
     known, left = set[Simulated](), [Simulated()]
     while left:
         state = left.pop()

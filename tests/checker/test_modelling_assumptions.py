@@ -1,4 +1,4 @@
-"""What a pass takes for granted is said where the settings come near to it, and nowhere else."""
+"""A modelling assumption is printed where the settings come near to it, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends of the producer application break: stops by how it closes, restarts by where it goes on (3.1, P9 to P12).
+"""Ends of the producer application: stops by the way of closing, restarts by the place of continuing (3.1, P9 to P12).
 
 The expected sets follow from reference 3.1: what a stop leaves unsaid is lost, what is sent again may be stored twice.
 """

@@ -1,4 +1,4 @@
-"""What transactions of librdkafka hold, and what breaks them that does not break Java's (semantics 4.1, 11)."""
+"""Transactions of librdkafka: their guarantees, and faults that break them and not Java's (semantics 4.1, 11)."""
 
 from __future__ import annotations
 

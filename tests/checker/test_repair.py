@@ -178,7 +178,7 @@ def test_what_mends_a_part_is_told_and_kept_until_more_is_found(
 
 
 def test_a_value_that_violations_may_depend_on_is_not_likely_to_prevent_them() -> None:
-    """Who forgets at a restart what is not acknowledged stores nothing twice; to send it again is no way out."""
+    """An application that forgets unacknowledged records at a restart stores nothing twice; resending is no way out."""
     (row,) = [row for row in likely_for("no-log-duplicate", (("producer-crash", 1),)) if row.key == "on_restart"]
     forget, resend = (
         next(c for c in strengthenings() if str(c) == f"producer.on_restart={v}") for v in ("forget", "resend")
@@ -189,7 +189,7 @@ def test_a_value_that_violations_may_depend_on_is_not_likely_to_prevent_them() -
 
 @pytest.mark.slow
 def test_transactions_mend_what_a_crash_of_the_producer_leaves_under_way() -> None:
-    """What an idempotent producer had in flight when it crashed may be stored after what the next one sends."""
+    """The requests that a crashed idempotent producer had in flight may be stored after those of the next producer."""
     one = read_deployment(Path(__file__).parents[2] / "examples" / "idempotent.yaml")
     found = search(replace(one, faults=one.faults.up_to(1))).repairs(most=1)
     assert [[change.settings[0] for change in repair.changes] for repair in found.whole] == [
@@ -198,7 +198,7 @@ def test_transactions_mend_what_a_crash_of_the_producer_leaves_under_way() -> No
 
 
 def test_a_search_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was found until then is kept; nothing that was not looked at is called hopeless."""
+    """Changes found until then are kept; nothing that was not examined is called hopeless."""
     stop = threading.Event()
     budget = Budget(threads=1, stop=stop)
     asked = asking(monkeypatch, ("no-acked-loss",))

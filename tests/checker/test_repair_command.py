@@ -62,7 +62,7 @@ V, H, E, U = Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN
     ],
 )
 def test_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repairs: Repairs, status: int) -> None:
-    """What is vacuous or undecided is no reason to say that all is well."""
+    """A vacuous or undecided property is no success."""
     monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
     assert repair(tmp_path).exit_code == status
 

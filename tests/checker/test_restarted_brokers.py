@@ -1,4 +1,4 @@
-"""What a restart of brokers does to idempotent producers (semantics 3.5): a row for each difference."""
+"""Effects of a restart of brokers on idempotent producers (semantics 3.5): a row for each difference."""
 
 from __future__ import annotations
 

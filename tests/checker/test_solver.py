@@ -1,4 +1,4 @@
-"""What Z3 says of systems small enough to know the answer."""
+"""Answers of Z3 about systems small enough to know the answer."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_replay_keeps_what_an_action_leaves_alone() -> None:
 
 
 def test_replay_tells_actions_apart() -> None:
-    """What is prepared for one action is never used for another, however short-lived they are."""
+    """The preparation for one action is never used for another, however short-lived the actions are."""
     replayer = Replayer(system())
     for number in range(200):
         value = number % 4
@@ -119,7 +119,7 @@ def test_a_model_is_safe_over_its_whole_domain() -> None:
 
 
 def test_a_proof_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says holds of this very system: of an action that is changed it is asked again."""
+    """The proof holds for this very system: for a changed action the solver is asked again."""
     possible, impossible = action("up", X.term < 3, {X: X.term + 1}), action("never", X.term > 7, {X: z3.IntVal(0)})
     first = prove_domain_safety(system(possible, impossible))
     asked = []

@@ -1,4 +1,4 @@
-"""What follows the answer can be stopped at any time: the answer stands, and no process is left."""
+"""The work after the answer can be stopped at any time: the answer stands, and no process is left."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ CHANCES = st.integers(0, 1 << 32).map(random.Random)
 
 
 def unmixed(value: int, shift: int) -> int:
-    """What ``value ^= value >> shift`` was applied to."""
+    """Return the value before ``value ^= value >> shift``."""
     found = value
     for _ in range(64 // shift + 1):
         found = value ^ (found >> shift)
@@ -105,7 +105,7 @@ def bits_of(state: State) -> int:
 
 @dataclass
 class Model:
-    """What a shard should hold, in dictionaries and lists."""
+    """A model of a shard, in dictionaries and lists."""
 
     smaller: set[State] = field(default_factory=set)
     order: list[list[State]] = field(default_factory=lambda: [[] for _ in range(PARTITIONS)])

@@ -51,7 +51,7 @@ MAZE_FAULTS: Mapping[Fault, int] = {SLOW: 1, LOST: 1, MOVE: 1}
 
 @dataclass
 class Taken:
-    """Which paths a search took: rounds that were shared out, those of them that a full box ended early, and so on."""
+    """The paths of a search: rounds that were shared out, those of them that a full box ended early, and so on."""
 
     rounds: int = 0
     stopped_early: int = 0

@@ -1,4 +1,4 @@
-"""What transactions hold, by release, and what breaks them (semantics 11, 13)."""
+"""Guarantees of transactions, by release, and the faults that break them (semantics 11, 13)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_hanging_transaction_lasts_until_the_producer_sends_another() -> None:
 
 @pytest.mark.slow
 def test_a_transaction_is_written_once_unless_the_application_forgets_it() -> None:
-    """What is sent again after a crash may have been committed: transactions alone do not tell."""
+    """Records that are sent again after a crash may have been committed: transactions alone do not tell."""
     bounds = replace(BOUNDS, records=2, sends=2)
     resending: dict[str, Any] = {"bounds": bounds, "on_send_error": OnSendError.RESEND}
     aborted = writing(VERSION_2, X, R, D, **resending)

@@ -278,7 +278,7 @@ def test_a_stuck_state_is_explored_again(tmp_path: Path) -> None:
 
 
 def test_properties_that_there_was_no_time_for_verify_as_claiming_nothing(tmp_path: Path) -> None:
-    """Where no total of faults is named, the others come after the first, and the time may be over by then."""
+    """Without a total of faults the other properties come after the first, and the time may be over by then."""
     deployment = deployment_of(DEPLOYMENT.replace("total: 1, kill: 1", "kill: any"), tmp_path)
     budget = Budget(threads=1, seconds=1e-9)
     result = explore(deployment, budget, depth=Depth(first=frozenset({"no-acked-loss"}))).result()

@@ -183,7 +183,7 @@ def test_what_does_not_go_together(more: dict[str, object], words: str) -> None:
 
 
 def test_without_workers_records_fail_one_after_the_other() -> None:
-    """What goes back to the last that failed, or commits what is finished, is as good as what does so for each."""
+    """Going back to the last failed record, or committing finished records, is as good as either for each record."""
     asked = recorded(
         "no-skip", FAILURE, PIPELINE, {"consumer.on_processing_error": "retry-last", "consumer.commit": "finished"}
     )

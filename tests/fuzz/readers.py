@@ -32,7 +32,7 @@ NAMES = (
 
 
 def read(content: bytes) -> None:
-    """What the readers make of bytes, the first of which says under which name."""
+    """Read bytes with the readers; the first byte chooses the name of the file."""
     from model.deployment.dialects.document import Document
     from model.deployment.dialects.own import is_deployment
     from model.deployment.dialects.recognising import dialect_of

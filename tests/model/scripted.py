@@ -44,7 +44,7 @@ class Scenario:
         return found
 
     def can(self, name: str, **arguments: int) -> bool:
-        """Whether the action is enabled now."""
+        """Tell whether the action is enabled now."""
         return holds(self.action(name, **arguments).guard, self.state)
 
     def do(self, name: str, **arguments: int) -> Scenario:

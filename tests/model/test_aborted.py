@@ -1,4 +1,4 @@
-"""What the cleaner makes of transactions, and what is read then (semantics 10, D6 D7)."""
+"""The cleaner and transactions, and the records that can be read afterwards (semantics 10, D6 D7)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def stable(run: Scenario, broker: int) -> int:
 
 @cache
 def violated(deployment: Deployment) -> dict[str, z3.BoolRef]:
-    """What violates each property."""
+    """Return the term of the violating states of each property."""
     return {one.name: one.violated for one in properties_of(declared(deployment)) if one.name in ASKED}
 
 

@@ -82,7 +82,7 @@ def test_who_stopped_in_order_is_still_eligible(in_order: bool) -> None:
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_its_high_watermark_is_written_down(in_order: bool) -> None:
-    """Where that decides what a follower keeps (8): a killed process may have written an older one."""
+    """The written high watermark can decide a follower's log (8); a killed process may have written an older one."""
     run = scenario(truncation=Truncation.HIGH_WATERMARK, idempotence=False).produce(0, 1)
     run.replicate(2, 1).replicate(3, 1)
     while run.can("fetch", follower=2, leader=1):

@@ -1,4 +1,4 @@
-"""Where a follower ends that asks its leader for epochs: the terms of the model against the exchange, played (8)."""
+"""The end of a follower that asks its leader for epochs: the terms of the model against the exchange, played (8)."""
 
 from __future__ import annotations
 

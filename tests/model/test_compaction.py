@@ -1,4 +1,4 @@
-"""What the cleaner leaves, and what followers and consumers make of it (semantics 10, D3 D4)."""
+"""Logs after the cleaner, and their followers and consumers (semantics 10, D3 D4)."""
 
 from __future__ import annotations
 

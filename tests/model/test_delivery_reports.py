@@ -1,4 +1,4 @@
-"""What librdkafka says of a record whose send failed, and who sends it again (semantics 4.1)."""
+"""Delivery reports of librdkafka about failed sends, and the application that sends again (semantics 4.1)."""
 
 from __future__ import annotations
 

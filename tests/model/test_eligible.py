@@ -112,7 +112,7 @@ def test_a_replica_back_in_sync_is_not_also_an_eligible_replica() -> None:
 
 
 def test_a_lone_leader_that_is_cut_off_loses_what_it_acknowledged_with_acks_1() -> None:
-    """Where there is no ELR the partition waits for it (semantics 9)."""
+    """Without ELR the partition waits for this leader (semantics 9)."""
     for on, leader in ((True, 3), (False, 0)):
         run = scenario(acks=Acks.LEADER, idempotence=False, eligible_leader_replicas=on)
         run.do("become_slow", broker=2).do("become_slow", broker=3).produce(0, 1)

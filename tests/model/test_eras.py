@@ -1,4 +1,4 @@
-"""How replicas come back to the ISR, by release (semantics 6.2, 7; KIP-841, KIP-903)."""
+"""The return of replicas to the ISR, by release (semantics 6.2, 7; KIP-841, KIP-903)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows if the coordinator of transactions forgets what it wrote (semantics 11.4), step by step."""
+"""Consequences of a coordinator of transactions that forgets its writes (semantics 11.4), step by step."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def keeping(run: Scenario) -> Keeping:
 
 
 def coordinator(run: Scenario) -> tuple[Status, int, int]:
-    """What the coordinator knows: status, producer epoch, transaction."""
+    """Return the coordinator's knowledge: status, producer epoch, transaction."""
     transactions = run.pipeline.transactions
     return status(run), run.value(transactions.epoch), run.value(transactions.current)
 

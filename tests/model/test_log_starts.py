@@ -62,7 +62,7 @@ def acknowledged(run: Scenario, *batches: int) -> Scenario:
 
 
 def retried(run: Scenario, batch: int) -> Scenario:
-    """Its answer is lost, and it is sent again."""
+    """Lose the answer of a batch and send the batch again."""
     run.do("lose_response", batch=batch).do("notice", broker=1)
     return run.do("transmit", batch=batch, leader=1)
 

@@ -162,7 +162,7 @@ def page_cache_lost(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.
 
 
 def commit_first(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
-    """What a poll returns is committed before it is processed."""
+    """Commit the records of a poll before they are processed."""
     consumer = pipeline.consumer
     return {
         consumer.committed: consumer.position.term + action.arguments["count"],

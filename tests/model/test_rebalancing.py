@@ -1,4 +1,4 @@
-"""How a group takes its partition from a member, by client, protocol and release; and a partition that is new to it."""
+"""Groups that take a partition from a member, by client, protocol and release; and a new partition of a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a broker that starts knows of an idempotent producer: its last batch alone (semantics 3.5).
+"""The knowledge of a starting broker about an idempotent producer: its last batch alone (semantics 3.5).
 
 Read in Kafka's ``ProducerStateManager.writeSnapshot`` and ``LogLoader.recoverSegment``, never off a run of the model.
 """

@@ -20,7 +20,7 @@ from tests.model.scripted import BOUNDS, Scenario, scenario
 
 
 def test_high_watermark_needs_a_second_fetch() -> None:
-    """What a leader believes of a follower is the offset of its last fetch, not what the follower has (6.1)."""
+    """A leader believes of a follower the offset of its last fetch, not the follower's log (6.1)."""
     run = scenario(replicas=2).produce(0, 1)
     run.do("fetch", follower=2, leader=1)
     assert run.log(2) == [0]
@@ -72,7 +72,7 @@ def test_first_eligible_replica_in_assignment_order_is_elected() -> None:
 
 
 def test_a_new_leader_leads_once_it_knows() -> None:
-    """What the controller decided and what a broker has applied are two things."""
+    """The controller's decision and a broker's applied metadata are two things."""
     run = scenario().do("kill", broker=1).do("fence", broker=1).do("send", batch=0)
     assert not run.can("transmit", batch=0, leader=2)
     run.do("apply_metadata", broker=2)
@@ -531,7 +531,7 @@ def consuming(name: str = "auto-commit", **settings: Any) -> Scenario:
 
 
 def consumed(run: Scenario) -> tuple[list[int], int, int]:
-    """How often each record was processed, the position, and the committed offset."""
+    """Return how often each record was processed, the position, and the committed offset."""
     consumer = run.pipeline.consumer
     return (
         [run.value(count) for count in consumer.processed],

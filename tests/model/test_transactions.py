@@ -24,7 +24,7 @@ VERSION_2 = replace(VERIFIED, epoch_each=True)
 
 COMMIT, ABORT = {"commits": 1}, {"commits": 0}
 ANEW, KEPT = {"anew": 1}, {"anew": 0}
-"""Whether the client asks for a new epoch after an abort."""
+"""The client asks for a new epoch after an abort."""
 
 
 def begun(rules: Transactional = VERSION_1, **settings: object) -> Scenario:

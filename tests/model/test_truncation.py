@@ -1,4 +1,4 @@
-"""What followers drop and whom leaders take back, by era (semantics 8; KIP-101, KIP-279, KIP-320, KAFKA-7128)."""
+"""Followers' truncation and their return to the ISR, by era (semantics 8; KIP-101, KIP-279, KIP-320, KAFKA-7128)."""
 
 from __future__ import annotations
 

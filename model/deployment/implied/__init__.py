@@ -1,1 +1,1 @@
-"""What follows from the values of a deployment: whether some event is possible, or can have an effect."""
+"""Consequences of the values of a deployment: events that are possible, or that can have an effect."""

@@ -1,4 +1,4 @@
-"""What can go wrong between a producer and the coordinator of its transactions (semantics 4.1, 11.4, 11.7)."""
+"""Possible failures between a producer and the coordinator of its transactions (semantics 4.1, 11.4, 11.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the distributed search share."""
+"""Fixtures of the tests of the distributed search."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def asked() -> Iterator[Asked]:
 
 @pytest.fixture(scope="module")
 def reference(asked: Asked) -> Any:
-    """What the embedded engine finds."""
+    """Return the result of the embedded engine."""
     return embedded(asked.system, asked.question, asked.at_most, asked.total)

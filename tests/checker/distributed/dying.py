@@ -51,7 +51,7 @@ def counted(do: Do, plan: Plan, task: Any, moment: int = -1, then: Callable[[], 
 
 
 def killed(do: Do, plan: Plan, task: Any, moment: int) -> bool:
-    """Whether an attempt in a process of its own got as far as to be killed at that moment."""
+    """Tell whether an attempt in a process of its own was killed at that moment."""
 
     def attempt() -> int:
         counted(do, plan, task, moment, lambda: os.kill(os.getpid(), signal.SIGKILL))
@@ -63,7 +63,7 @@ def killed(do: Do, plan: Plan, task: Any, moment: int) -> bool:
 
 
 def raised(do: Do, plan: Plan, task: Any, moment: int) -> bool:
-    """Whether an attempt in this process got as far as to fail at that moment."""
+    """Tell whether an attempt in this process failed at that moment."""
 
     def fail() -> None:
         raise Died

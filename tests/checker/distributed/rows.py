@@ -58,7 +58,7 @@ def is_found(region: Region, states: Sequence[int]) -> list[bool]:
 
 @dataclass
 class Model:
-    """What a region is: rows that are only appended, and of each state the row that counts."""
+    """A model of a region: rows that are only appended, and of each state the row that counts."""
 
     rows: list[tuple[int, int, int]] = field(default_factory=list)
     """State, depth, and the number that tells rows apart."""

@@ -94,7 +94,7 @@ class Asked:
         return found
 
     def all_noted(self) -> list[Superstep]:
-        """What was new in the supersteps that were noted since the last time."""
+        """Return the new states of the supersteps that were noted since the last time."""
         others: dict[str, Any] = dict.fromkeys(("number", "states", "bytes", "depth", "peak"), 0)
         times: dict[str, Any] = dict.fromkeys(("seconds", "busy", "longest"), 0.0)
         found = [replace(step, **others, **times) for step in self.noted]

@@ -1,4 +1,4 @@
-"""Who owns a state: found by measuring, the same every time, for any system."""
+"""The owner of a state: found by measuring, the same every time, for any system."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def full(write: Callable[[], object]) -> int:
 
 @pytest.mark.slow
 def test_a_region_on_a_full_disk(disk: Path) -> None:
-    """What was committed before is still there, and goes on once there is room."""
+    """Commits before the disk was full are still there, and the region continues once there is room."""
     few, many = ([(state, 1) for state in range(count)] for count in (3000, 60_000))
     with opened_region(disk / "region", WORDS, Extent()) as region:
         enter(region, rows_of(few, WORDS), at_once=500)

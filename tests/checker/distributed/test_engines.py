@@ -49,7 +49,7 @@ def auto(folder: Path, noted: list[Superstep], partitions: int = 3) -> AutoEngin
 
 
 def told(result: Result) -> list[Any]:
-    """What a result says, however it was found.
+    """Return the parts of a result that do not depend on the engine.
 
     Who is asked for further runs to the same violation depends on who explores, and with it why each of them cannot
     happen in time; so does how far a second look that comes to its limit got: what it had found by then is left out.

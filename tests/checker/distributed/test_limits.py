@@ -111,7 +111,7 @@ def test_time_that_runs_out_within_a_superstep(tmp_path: Path, asked: Asked, ref
 
 @pytest.mark.slow
 def test_files_that_grow_too_large(tmp_path: Path, asked: Asked, reference: Any) -> None:
-    """What was found before is among what counts."""
+    """Violations that were found before are part of the result."""
     most, stopped = 1, 0
     while (found := asked.explore(tmp_path, most_bytes=most)).layers[-1].stopped:
         assert found.layers[-1].stopped == "memory"

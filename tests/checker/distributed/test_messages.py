@@ -41,7 +41,7 @@ def sent(tmp_path: Path) -> Path:
 
 
 def lost(path: Path, receiver: int = 2, count: int = 15, words: int = WORDS) -> str:
-    """What is said of a file that does not hold what it should."""
+    """Return the message about a file with a wrong content."""
     with pytest.raises(MessagesLost) as told:
         read_messages(path, receiver, count, words)
     assert str(path) in str(told.value)

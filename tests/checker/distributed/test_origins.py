@@ -1,4 +1,4 @@
-"""What a row says of where it was found: up to the limits of its bits, and errors beyond them."""
+"""The origin in a row: up to the limits of its bits, and errors beyond them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a combination whose states are spread over partitions, whole or not."""
+"""Facts about a combination whose states are spread over partitions, whole or not."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def begun(folder: Path, system: Any, question: Question) -> DistributedExplorati
 
 
 class Definition:
-    """What partition OWN finds, from states that it is sent: Dijkstra's algorithm over what it owns."""
+    """A definition of the finds of partition OWN from received states: Dijkstra's algorithm over its own states."""
 
     def __init__(self, exploration: DistributedExploration) -> None:
         self.kernel, self.plan = exploration.kernel, exploration.plan
@@ -80,7 +80,7 @@ class Definition:
         return depths
 
     def sent(self, expanded: Depths) -> list[Depths]:
-        """What leaves the partition from these states, by receiver."""
+        """Return the messages that leave the partition from these states, by receiver."""
         leaving: list[Depths] = [{} for _ in range(PARTITIONS)]
         for state, depth in expanded.items():
             for following in self.after(state):
@@ -111,7 +111,7 @@ def send(plan: Plan, superstep: int, sender: int, sent: Sequence[tuple[bytes, in
 
 
 def received(plan: Plan, superstep: int, sent: Sequence[int]) -> list[Depths]:
-    """What partition OWN sent, by receiver."""
+    """Return the messages that partition OWN sent, by receiver."""
     found: list[Depths] = []
     for receiver, count in enumerate(sent):
         path = plan.messages(superstep, (), OWN)
@@ -218,7 +218,7 @@ def tasks_with_their_folders(place: Path) -> dict[str, tuple[Do, Plan, Task, Pat
 
 
 def content(folder: Path) -> Mapping[str, bytes]:
-    """What was sent, and what the commits say."""
+    """Return the sent messages and the content of the commits."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.arrow")}
 
 

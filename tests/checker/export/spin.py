@@ -22,7 +22,7 @@ DEEPEST = 1 << 26
 
 @dataclass(frozen=True)
 class SpinRun:
-    """What a verifier found: ``seconds`` and ``compile_seconds`` of wall-clock time."""
+    """The result of a verifier: ``seconds`` and ``compile_seconds`` of wall-clock time."""
 
     states: int
     transitions: int

@@ -1,4 +1,4 @@
-"""What is exported of a deployment, and that every run writes the same."""
+"""The exported system of a deployment; every run writes the same text."""
 
 from __future__ import annotations
 

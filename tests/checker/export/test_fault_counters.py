@@ -37,7 +37,7 @@ def minimal(states: set[Frozen], kinds: tuple[Fault, ...], violated: z3.BoolRef)
 @settings(max_examples=40, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3))
 def test_flat_exploration_of_counters_agrees_with_layers(chance: random.Random, total: int) -> None:
-    """What is violated, and with which smallest numbers of faults, does not depend on how faults are counted."""
+    """Violations and their smallest numbers of faults do not depend on the way of counting faults."""
     system = random_system(chance)
     question = random_question(chance, system, goal=False)
     question = replace(question, invariants={**question.invariants, "never": z3.BoolVal(False)})

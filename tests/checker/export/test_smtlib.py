@@ -21,7 +21,7 @@ from tests.deployments import changed
 
 
 def read(text: str, name: str) -> z3.BoolRef:
-    """What a solver makes of one definition."""
+    """Return a solver's reading of one definition."""
     return z3.And(*z3.parse_smt2_string(f"{text}\n(assert {name})\n"))
 
 

@@ -33,7 +33,7 @@ NO_DEADLOCKS = "CHECK_DEADLOCK FALSE\n"
 
 @dataclass(frozen=True)
 class TlcRun:
-    """What TLC found: distinct states, whether it stopped at a violation, and everything it said."""
+    """The result of TLC: distinct states, a stop at a violation, and everything it printed."""
 
     states: int
     violated: str | None

@@ -18,7 +18,7 @@ KINDS = (Fault.KILL, Fault.POWER_LOSS, Fault.CONSUMER_CRASH)
 
 
 def said(result: Result) -> dict[str, object]:
-    """What a reader relies on: status, smallest fault sets, the lengths of their traces, witnesses."""
+    """Return the parts of a verdict for readers: status, smallest fault sets, lengths of traces, witnesses."""
     return {
         v.property: (v.status, v.cut_sets, [len(trace.steps) for trace in v.traces], v.witness_reached)
         for v in result.verdicts

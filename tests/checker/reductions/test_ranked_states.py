@@ -60,7 +60,7 @@ def random_system(chance: random.Random) -> TransitionSystem:
 @settings(max_examples=40, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_ranked_exploration_of_random_systems(chance: random.Random) -> None:
-    """What is reachable by rank is what ranking makes of everything reachable, for the kernel as for dictionaries."""
+    """The states reachable by rank are the ranked reachable states, for the kernel as for dictionaries."""
     system = random_system(chance)
     (family,) = rankings(system, []).families
     rank = by_rank(family)

@@ -258,7 +258,7 @@ def test_a_reset_once_nothing_fresh_is_made() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_no_epoch_is_newer_than_the_newest(name: str) -> None:
-    """What the argument rests on, proved again by Z3: an inductive invariant, but for what is settled."""
+    """Z3 proves the premise of the argument again: an inductive invariant, except for settled epochs."""
     ready, asked = prepared(name)
     for family in families(name):
         settled = z3.BoolVal(False) if family.settled is None else ready.specialise(family.settled)

@@ -79,7 +79,7 @@ def test_alike_processes_can_be_exchanged() -> None:
 
 
 def test_orbits_of_processes() -> None:
-    """What is reachable by orbit is the image of everything reachable."""
+    """The orbits reachable by orbit are the images of all reachable states."""
     system, layout = token(), lay_out(VARIABLES)
     elements = prove_symmetry(PROCESSES, system, [NOBODY_ELSE_WORKS])
     canonical = smallest(elements, layout)
@@ -333,7 +333,7 @@ def random_symmetric_system(chance: random.Random) -> TransitionSystem:
 @settings(max_examples=30, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_random_symmetric_systems(chance: random.Random) -> None:
-    """What is reachable by orbit is the image of everything reachable, for the kernel as for dictionaries."""
+    """The orbits reachable by orbit are the images of all reachable states, for the kernel as for dictionaries."""
     system, layout = random_symmetric_system(chance), lay_out(VARIABLES)
     elements = prove_symmetry(PROCESSES, system, [])
     canonical = smallest(elements, layout)

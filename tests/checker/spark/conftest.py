@@ -1,4 +1,4 @@
-"""What the tests of audits share: a Spark session for a worker, a small matrix, and how tables are read."""
+"""Fixtures of the tests of audits: a Spark session for a worker, a small matrix, and readers of tables."""
 
 from __future__ import annotations
 

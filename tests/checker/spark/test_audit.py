@@ -284,7 +284,7 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
 
 
 def test_names_and_places_change_no_question(matrix: Path) -> None:
-    """What two deployments that mean the same are told apart by has no part in what is asked of them."""
+    """Names and places, by which deployments of one meaning differ, are no part of their question."""
     source = find_source(matrix, {})
     short, long = source.read(0, "", ""), source.read(1, "", "")
     assert short != long

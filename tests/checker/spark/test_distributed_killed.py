@@ -26,7 +26,7 @@ from tests.checker.test_cli import ROOT, proofka
 QUICK = ("published", "kip-320", "--json")
 LARGER = (*QUICK, "--log-size", "3", "--records", "3", "--epochs", "2")
 ALL_SUPERSTEPS = 4
-"""How many the larger question takes, on two cores."""
+"""The seconds that the larger question takes on two cores."""
 ON_SPARK = ("--engine", "spark", "--master", "local[2]", "--stats")
 
 
@@ -40,7 +40,7 @@ def has_java() -> None:
 
 @pytest.fixture(scope="module")
 def larger() -> dict[str, Any]:
-    """What the larger question's figures are."""
+    """Return the figures of the larger question."""
     return figures(proofka(*LARGER).stdout)
 
 
@@ -79,7 +79,7 @@ def whole(run: subprocess.Popen[str]) -> tuple[dict[str, Any], int]:
 
 
 def has_noted(folder: Path, superstep: int) -> Callable[[], bool]:
-    """Whether the run has noted a superstep."""
+    """Tell whether the run has noted a superstep."""
     exploration = folder / "exploration-0"
 
     def noted() -> bool:
@@ -132,7 +132,7 @@ def test_a_killed_check_is_resumed(
 
 
 def verdicts(file: Path) -> list[tuple[Any, ...]]:
-    """What of a result must not depend on who explored."""
+    """Return the parts of a result that must not depend on the engine."""
     document = json.loads(file.read_text())
     return [
         (v["property"], v["status"], v["cut_sets"], v["states"], v["bounds"], [len(t["steps"]) for t in v["traces"]])

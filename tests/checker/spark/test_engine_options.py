@@ -1,4 +1,4 @@
-"""What is wrong with the options of an engine is one line, said before anything is explored."""
+"""An error in the options of an engine is one line, printed before the exploration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which source a path is, what Kafka's tools print as one, and labels of an inventory; some on a real session."""
+"""Sources of audits by their path, output of Kafka's tools, and labels of an inventory; some on a real session."""
 
 from __future__ import annotations
 

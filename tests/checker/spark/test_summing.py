@@ -253,7 +253,7 @@ def test_fewest_faults_are_those_of_the_smallest_set(verdicts: list[Row]) -> Non
 
 
 def test_without_settings_by_outcome(spark: Any, tmp_path: Path) -> None:
-    """What is undecided counts as that, and as no fault set."""
+    """An undecided verdict counts as undecided, and as no fault set."""
     rows_ = ["kafka,topic.replicas,name", "4.0,1,b", "4.0,1,a", "4.0,2,c"]
     (tmp_path / "fleet.csv").write_text("\n".join(rows_))
     source = find_source(tmp_path / "fleet.csv", {"bounds.records": "1", "faults": "0"})

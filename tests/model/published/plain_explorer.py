@@ -22,7 +22,7 @@ Name = tuple[str, tuple[int, ...]]
 
 
 class Own(NamedTuple):
-    """What a replica knows: its high watermark and its own view of epoch, leader and ISR."""
+    """The knowledge of a replica: its high watermark and its own view of epoch, leader and ISR."""
 
     hw: int
     epoch: int

@@ -1,4 +1,4 @@
-"""Which releases have a defect: lines with backports, lines without a patch number, releases before 1.0."""
+"""The releases that have a defect: lines with backports, lines without a patch number, releases before 1.0."""
 
 from __future__ import annotations
 

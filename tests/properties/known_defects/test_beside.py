@@ -1,4 +1,4 @@
-"""Which known defects stand beside a pass: release, settings, events, features and treatment all decide."""
+"""The known defects beside a pass: release, settings, events, features and treatment all decide."""
 
 from __future__ import annotations
 
