@@ -123,7 +123,7 @@ def seek(place: Path, source: Source) -> Sought:
             raise DeploymentError(f"--pipeline {source.pipeline}: there {_are(there)}")
         paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
     assume = assumed(source.assume)
-    clients = _releases(source.clients)
+    clients = client_releases(source.clients)
     judged = tuple(
         replace(with_left_out(judge(one, source.kafka, assume, clients), findings), partial=source.partial)
         for one in paired.pipelines
@@ -132,7 +132,7 @@ def seek(place: Path, source: Source) -> Sought:
     return Sought(findings, paired, judged, own, source.partial)
 
 
-def _releases(options: Iterable[str]) -> dict[str, Given]:
+def client_releases(options: Iterable[str]) -> dict[str, Given]:
     """Return the releases given by ``--client [LIBRARY=]V``, by library. Raise DeploymentError."""
     found: dict[str, Given] = {}
     for option in options:

@@ -14,11 +14,13 @@ from model.deployment.dialects.document import read_document
 from model.deployment.dialects.own import is_deployment, looks_like_deployment
 from model.deployment.dialects.telling import broken
 from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
 from model.deployment.hiding import HIDDEN, shown_value
 from model.deployment.leaving_out import with_notes
 from model.deployment.normalised import read_normalised
 from model.deployment.problems import first_of
 from model.deployment.properties_reader import rest_of_properties
+from model.deployment.release import JAVA
 from model.deployment.setting import Origin, Setting
 from model.deployment.source import is_standard_input
 
@@ -77,11 +79,9 @@ class Source:
         if sought is not None:
             return sought.only(str(self.file))
         assume = assumed(self.assume)
-        if self.clients:
-            raise DeploymentError(
-                "--client needs files of other programs; a deployment names the version of its clients"
-            )
         if self.file is not None:
+            if self.clients:
+                raise DeploymentError("--client is not for a deployment, which names the version of its clients")
             if self._given():
                 raise DeploymentError("give a deployment FILE or .properties files, not both")
             if self.pipeline is not None:
@@ -101,7 +101,7 @@ class Source:
             "consumer": self.consumer,
             "broker": self.broker,
         }
-        rest = rest_of_properties(self.kafka, files, assume=assume)
+        rest = rest_of_properties(self.kafka, files, assume=assume, version=self._version_of_java())
         if rest.deployment is not None and (self.partial or not rest.problems):
             return with_notes(rest.deployment, rest.problems)
         raise first_of((*rest.problems, *advice(self.partial, helps=rest.deployment is not None)))
@@ -126,6 +126,19 @@ class Source:
         words += ["--env"] if self.environment else []
         words += ["--partial"] if self.partial else []
         return words + (["--pipeline", str(self.pipeline)] if self.pipeline is not None else [])
+
+    def _version_of_java(self) -> Given | None:
+        """Return the release of Java's clients that ``--client`` names. Raise DeploymentError for other clients."""
+        from checker.existing_files import client_releases
+
+        releases = client_releases(self.clients)
+        others = [library for library in releases if library != JAVA]
+        if others:
+            raise DeploymentError(
+                f"--client {others[0]}: --producer and --consumer take files of Java's clients; give files of other "
+                "clients as PATH: proofka check FILE --kafka V"
+            )
+        return releases.get(JAVA)
 
     def _given(self) -> dict[str, str | Path]:
         options = {

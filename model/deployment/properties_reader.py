@@ -46,10 +46,15 @@ def read_properties(
 
 
 def rest_of_properties(
-    kafka: str, files: Mapping[str, Path | None], *, assume: Mapping[str, str] | None = None
+    kafka: str,
+    files: Mapping[str, Path | None],
+    *,
+    assume: Mapping[str, str] | None = None,
+    version: Given | None = None,
 ) -> Rest:
     """Read a deployment in .properties files, by component, without the rejected values.
 
+    ``version``: the release of Java's clients (default: that of the brokers).
     Raises DeploymentError for invalid assumptions.
     """
     problems = Problems()
@@ -65,8 +70,8 @@ def rest_of_properties(
         kafka=release,
         topic=topic,
         broker=with_mode(release, topic, read.get("broker", {})),
-        producer=GivenClient(read.get("producer", {}), present=files.get("producer") is not None),
-        consumer=GivenClient(read.get("consumer", {}), present=files.get("consumer") is not None),
+        producer=GivenClient(read.get("producer", {}), None, version, present=files.get("producer") is not None),
+        consumer=GivenClient(read.get("consumer", {}), None, version, present=files.get("consumer") is not None),
     )
     given = outrank(given, read_options(assume or {}))
     if problems.found:

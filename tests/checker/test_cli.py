@@ -517,3 +517,17 @@ def test_what_cannot_be_exported_is_one_line(tmp_path: Path) -> None:
     fails_in_one_line(proofka("export", "kip-320", "--format", "pdf", *where), "graphml")
     file = str(ROOT / "examples" / "acks-0.yaml")
     fails_in_one_line(proofka("export", file, "--format", "smt2", "--property", "no-los", *where), "no-loss")
+
+
+def test_the_release_of_the_clients_beside_properties(tmp_path: Path) -> None:
+    """Producers before 3.0 have acks=1 by default."""
+    file = tmp_path / "producer.properties"
+    file.write_text("linger.ms=5\n", encoding="utf-8")
+    options = ("show", "--kafka", "3.9", "--producer", file)
+    assert "java 3.9" in proofka(*options).stdout
+    shown = proofka(*options, "--client", "2.8").stdout
+    assert "java 2.8" in shown and "java 3.9" not in shown
+    fails_in_one_line(proofka(*options, "--client", "librdkafka=2.3"), "--client librdkafka", "check FILE --kafka V")
+    deployment = tmp_path / "orders.yaml"
+    deployment.write_text('kafka: "4.0"\n', encoding="utf-8")
+    fails_in_one_line(proofka("show", deployment, "--client", "2.8"), "names the version of its clients")

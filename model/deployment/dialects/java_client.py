@@ -46,6 +46,9 @@ TOPICS = frozenset({"topic", "topics", "topic.name", "topic.names"})
 _LOOSE = frozenset({".conf", ".cfg", ".j2", ".template", ".tpl"})
 _SECTION = re.compile(r"\[([\w .-]{1,60})\]")
 _GROUP = "group.id"
+REPLICAS = "replication.factor"
+"""The setting with which an application creates its topic."""
+
 _WEAK = frozenset({"session.timeout.ms", "send.buffer.bytes"})
 """Settings of one client that files for all clients contain too."""
 
@@ -114,8 +117,12 @@ def read(document: Document, fillings: Fillings) -> Found:
             component, note = _component(base, role, roles, group, accounts, client)
             components.append(component)
             notes += note
+        created, told = _created_topic(group, accounts) if roles else (None, [])
+        components += [created] if created is not None else []
+        notes += told
         for key, said in group.said:
-            _leave_out(key, said, roles, accounts, library)
+            if created is None or key.name != REPLICAS:
+                _leave_out(key, said, roles, accounts, library)
     return accounts.found(NAME, components, dict.fromkeys(notes))
 
 
@@ -242,6 +249,21 @@ def _component(
         settings, application, notes = old_clients.of_today(role, settings, accounts)
     name = ".".join(part for part in (base, role.value) if part)
     return Component(role, name, settings, tuple(dict.fromkeys(topics)), client, application=application), notes
+
+
+def _created_topic(group: _Clients, accounts: Accounts) -> tuple[Component | None, list[str]]:
+    """Return the topic that an application creates with so many replicas as stand beside the topic's name.
+
+    Without the name of one topic, return a note only: no client reads the number.
+    """
+    said = [said for key, said in group.said if key.name == REPLICAS and key.role is None]
+    names = {name for key, said in group.said if key.name in TOPICS for name in accounts.text(said).split(",")}
+    if len(said) != 1:
+        return None, []
+    if len(names) == 1:
+        return Component(Role.TOPIC, names.pop().strip(), {REPLICAS: accounts.take(said[0], REPLICAS)}), []
+    number = accounts.text(said[0])
+    return None, [f"no client reads {said[0].key}: if the topic has {number} replicas, use --assume replicas={number}"]
 
 
 def _goes_in(key: _Key, role: Role, roles: tuple[Role, ...], library: str) -> bool:

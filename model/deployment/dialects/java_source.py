@@ -22,6 +22,7 @@ from model.deployment.dialects.formats.syntax import all_of, line_of, named, tex
 from model.deployment.dialects.java_container import of_container, touched
 from model.deployment.dialects.java_keys import KAFKAS, Key
 from model.deployment.dialects.java_maps import Content, Entry, Maps, unknown
+from model.deployment.dialects.java_topics import NO_NAME, topics_of
 from model.deployment.dialects.java_uses import PUTS, Act, kind_of
 from model.deployment.dialects.keys import has_key
 from model.deployment.dialects.placeholders import Fillings
@@ -62,7 +63,7 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """Return the producers and consumers whose settings a Java file builds."""
+    """Return the producers and consumers whose settings a Java file builds, and the topics that it creates."""
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings, separators=(":",))
     components: list[Component] = []
@@ -71,6 +72,8 @@ def read(document: Document, fillings: Fillings) -> Found:
         components += components_of(configured, accounts, document.file)
     for key, line in reading.unused:
         accounts.ignore(Said((key,), "", line), _UNUSED)
+    for line in reading.unnamed:
+        accounts.reject(Said(("NewTopic",), "", line), NO_NAME)
     for line, name, reason in touched(program):
         accounts.reject(Said((name,), "", line), reason)
     return accounts.found("Java source", components, reading.notes)
@@ -84,10 +87,17 @@ class _Reading:
         self._taken: set[int] = set()
         self.notes: list[str] = []
         self.unused: list[tuple[str, int]] = []
+        self.unnamed: list[int] = []
 
     def all(self) -> Iterator[Configured]:
         """Yield every configuration: of clients in the order of the file, then those that no client of the file
         takes."""
+        for topic, content in topics_of(self._program, self._maps):
+            self._taken |= {one.place for one in content}
+            if topic.name:
+                yield topic
+            else:
+                self.unnamed.append(topic.line)
         for node in all_of(self._program.root, "object_creation_expression"):
             self._made(node)
         self._left()

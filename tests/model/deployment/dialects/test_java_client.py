@@ -248,3 +248,19 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 def test_who_has_old_names_beside_those_of_today_is_librdkafka(text: str, client: str | None) -> None:
     (producer,) = read_text(text, "producer.properties", dialect=JAVA).components
     assert (None if producer.client is None else producer.client.value) == client
+
+
+@pytest.mark.parametrize(
+    ("lines", "topics", "told"),
+    [
+        ("kafka.topic=orders\n", {"orders": "1"}, False),
+        ("kafka.topic=orders,returns\n", {}, True),
+        ("", {}, True),
+    ],
+)
+def test_the_replicas_of_a_topic_of_the_application(lines: str, topics: dict[str, str], *, told: bool) -> None:
+    """Three replicas would be assumed for the topic of the file."""
+    text = f"kafka.bootstrap.servers=b:9092\nkafka.enable.idempotence=true\nkafka.replication.factor=1\n{lines}"
+    found = read_text(text, "application.properties")
+    assert {one.name: one.settings["replication.factor"].value for one in found.by_role[Role.TOPIC]} == topics
+    assert any("--assume replicas=1" in note for note in found.notes) is told
