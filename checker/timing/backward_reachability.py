@@ -42,6 +42,9 @@ BYTES_OF_A_STATE = 160
 """Bytes of memory for a state while its fault set is marked: about six steps, by source and by target, and its
 marks."""
 
+MOST_STATES = np.iinfo(np.int32).max
+"""Largest number of states of a fault set and its parts: steps have the numbers of their states in 32 bits."""
+
 LEAST_TO_THE_END, SHARE_TO_THE_END = 1_000_000, 4
 """States that a search beyond the first violations can find: at least this number, plus SHARE_TO_THE_END times the
 states found before."""
@@ -133,7 +136,8 @@ class BackwardReachability:
         def marked(top: Combination) -> _Marked | None:
             exploration = again if top in partly else self._exploration
             graph = _Graph(exploration, sorted([*smaller(top), top], key=lambda part: (sum(part), part)))
-            if graph.states * BYTES_OF_A_STATE * self._threads > exploration.meter.room or not graph.read(threads):
+            room = exploration.meter.room // (BYTES_OF_A_STATE * self._threads)
+            if graph.states > min(room, MOST_STATES) or not graph.read(threads):
                 return None
             marks = graph.marks(top)
             return None if marks is None else _Marked(exploration, marks)
@@ -313,7 +317,7 @@ class _Graph:
         """Return, for each part of ``top``, the marks of its states and of its parts' states, with the other faults
         left.
 
-        Return None after a request to stop.
+        Return None after a request to stop, and when the time is over.
         """
         begin, before = by_target(self._steps, self.states)
         self._steps.clear()
@@ -321,7 +325,7 @@ class _Graph:
         violated = self._violated()
         reached: dict[Combination, Marks] = {}
         for left in sorted([*smaller(top), top], key=sum):
-            if self._exploration.meter.interrupted:
+            if self._exploration.meter.out_of_time_for_clocks(sum(top)) is not None:
                 return None
             # With faults left, a state does not belong to the largest part, whose states are numbered last.
             size = int(self._firsts[top][0]) if any(left) else self.states
