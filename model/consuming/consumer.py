@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Mapping
 
 import z3
 
+from model.consuming.committing import committing
 from model.consuming.position import (
     ByEpoch,
     ByEpochAfterStart,
     ByOffset,
     WaitingBeyondEnd,
+    advance,
     agreed_prefix,
     goes_by_policy,
     position_check,
 )
-from model.deployment.choices import Commit, OffsetReset, Processing, Sink
+from model.deployment.choices import OffsetReset, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
@@ -32,15 +34,6 @@ from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
 from model.state.sink import apply, forget_effects
 from model.state.wording import entry_name
-
-HOW_STORED = {
-    Sink.TRANSACTIONAL: ", storing the offset with the result",
-    Sink.KAFKA: ", committing results and offsets in a transaction",
-    Sink.IN_MEMORY: ", keeping the result in memory",
-    Sink.SNAPSHOTS: ", keeping the result in memory",
-}
-"""The words that follow the processing of records, for sinks that do not write results at once and apart from
-offsets."""
 
 PROCESSED_OFTEN = 2
 """The highest count of processings of a record: properties ask only whether there were more than one."""
@@ -120,46 +113,6 @@ def process_next(pipeline: Pipeline, effect: Effect, leader: Replica, count: int
         process(pipeline, effect, record_at(pipeline, leader, offset), offset)
 
 
-def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
-    """Move the position past ``count`` records, which poll() returns before they are processed (semantics 12, C1)."""
-    consumer = pipeline.consumer
-    last = consumer.position.term + (count - 1)
-    effect[consumer.commit_lost] = False
-    effect[consumer.leader_epoch] = leader.epoch.term
-    effect[consumer.position] = consumer.position.term + count
-    effect[consumer.position_epoch] = leader.log.at(last, "epoch")
-
-
-def commit_position(pipeline: Pipeline, effect: Effect) -> None:
-    """Commit everything that poll() has returned (semantics 12, C2 C4)."""
-    consumer = pipeline.consumer
-    commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
-
-
-def commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
-    """Set the group's committed offset, with the leader epoch of the record before it (semantics 12, C8)."""
-    effect[pipeline.consumer.committed] = offset
-    effect[pipeline.consumer.committed_epoch] = epoch
-
-
-def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count: int, done: int) -> None:
-    """Commit what a consumer commits of ``count`` records if it stops after it processed ``done`` of them (12.1)."""
-    deployment, consumer = pipeline.deployment, pipeline.consumer
-    if deployment.application.sink is Sink.TRANSACTIONAL:
-        if done > 0:
-            last = consumer.position.term + (done - 1)
-            commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
-    elif deployment.application.commits_first:
-        last = consumer.position.term + (count - 1)
-        commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
-    elif deployment.application.commit is Commit.DELIVERED:
-        advance(pipeline, effect, leader, count)
-    if deployment.application.commits_at_once:
-        committed = effect[consumer.committed]
-        effect[consumer.position] = z3.If(committed > 0, committed, 0) if consumer.committed.low < 0 else committed
-        effect[consumer.position_epoch] = effect[consumer.committed_epoch]
-
-
 def stop(effect: Effect, pipeline: Pipeline, *, ends: bool = True) -> None:
     """Stop the consumer: its process and memory are gone; without ``ends`` the process only loses its partition."""
     consumer = pipeline.consumer
@@ -185,16 +138,12 @@ def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: i
 
 def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     """Let poll() return ``count`` records, which the poll thread processes (semantics 12, C1)."""
-    deployment = pipeline.deployment
     effect = Effect()
     process_next(pipeline, effect, leader, count)
     advance(pipeline, effect, leader, count)
-    if pipeline.deployment.application.commits_at_once:
-        remember(pipeline.unapplied, effect, (pipeline.consumer.committed, pipeline.consumer.committed_epoch))
-        commit_position(pipeline, effect)
-    how = HOW_STORED.get(deployment.application.sink, "")
-    if deployment.application.commits_first:
-        how = ", having committed first"
+    remember(pipeline.unapplied, effect, (pipeline.consumer.committed, pipeline.consumer.committed_epoch))
+    committing(pipeline).commit_polled(pipeline, effect)
+    how = committing(pipeline).how_in_words(pipeline.deployment.application.sink)
     return Action(
         "poll",
         "consumer",
@@ -245,10 +194,10 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     """
     effect = Effect()
     process_next(pipeline, effect, leader, done)
-    commit_processed(pipeline, effect, leader, count, done)
+    committing(pipeline).commit_before_end(pipeline, effect, leader, count=count, done=done)
     stop(effect, pipeline)
     note_outage_of_consumer(pipeline, effect)
-    committed = ", commits" if pipeline.deployment.application.commits_first else ""
+    committed = committing(pipeline).first_in_words
     return Action(
         "crash_while_processing",
         "consumer",
@@ -273,8 +222,7 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     for offset, queued in enumerate(consumer.queued):
         effect.set_when(consumer.position.term == offset, queued, record + 1)
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.application.commits_first:
-        commit_position(pipeline, effect)
+    committing(pipeline).commit_handed_off(pipeline, effect)
     return Action(
         "hand_off",
         "consumer",

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 import z3
 
+from model.consuming.committing import commit_position, committing
 from model.consuming.consumer import (
-    advance,
-    commit_position,
     finish,
     parts_done,
     pollable,
@@ -23,6 +22,7 @@ from model.consuming.consumer import (
     records_in_words,
     stop,
 )
+from model.consuming.position import advance
 from model.consuming.restarting import hold
 from model.deployment.choices import Commit, OnProcessingError, Processing
 from model.deployment.deployment import Deployment
@@ -50,8 +50,7 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
         offset = consumer.position.term
         hold(pipeline, effect, consumer.forwarded, offset, record_at(pipeline, leader, offset))
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.application.commits_at_once:
-        commit_position(pipeline, effect)
+    committing(pipeline).commit_polled(pipeline, effect)
     how = "writes it to a retry topic and goes on" if forwards else "goes on with the next"
     if consumer.forwarded:
         how = "writes it to a retry topic, and goes on without waiting until that has it"

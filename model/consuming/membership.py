@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 import z3
 
+from model.consuming.committing import commit_position, committing
 from model.consuming.consumer import (
-    commit_position,
-    commit_processed,
     parts_done,
     pollable,
     process,
@@ -51,7 +50,7 @@ def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int
     process_next(pipeline, effect, leader, done)
     for index in range(done, count):
         keep_for_late(pipeline, effect, position + index, record_at(pipeline, leader, position + index))
-    commit_processed(pipeline, effect, leader, count, done)
+    committing(pipeline).commit_before_end(pipeline, effect, leader, count=count, done=done)
     return effect
 
 
@@ -59,7 +58,7 @@ def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     """Evict a member, with ``done`` of ``count`` records processed, for no poll or heartbeat in time (12, C10)."""
     effect = _while_processing(pipeline, leader, count, done)
     _is_thrown_out(pipeline, effect)
-    committed = ", commits" if pipeline.deployment.application.commits_first else ""
+    committed = committing(pipeline).first_in_words
     return Action(
         "throw_out_while_processing",
         "consumer",
@@ -103,7 +102,7 @@ def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     """Let the client give up the partition when ``done`` of ``count`` records are processed (semantics 12, C12)."""
     effect = _while_processing(pipeline, leader, count, done)
     _hands_over(pipeline, effect)
-    committed = ", commits" if pipeline.deployment.application.commits_first else ""
+    committed = committing(pipeline).first_in_words
     return Action(
         "hand_over_while_processing",
         "consumer",

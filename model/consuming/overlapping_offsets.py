@@ -11,7 +11,9 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import advance, commit, pollable, process_next, records_in_words, stop
+from model.consuming.committing import commit
+from model.consuming.consumer import pollable, process_next, records_in_words, stop
+from model.consuming.position import advance
 from model.faults import Fault
 from model.language import Action, Effect
 from model.state.outages import note_outage_of_consumer

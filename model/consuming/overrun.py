@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import commit_position, process, reaches
+from model.consuming.committing import committing
+from model.consuming.consumer import process, reaches
 from model.consuming.position import position_check
 from model.deployment.choices import Processing
 from model.language import Action, Effect, State
@@ -50,8 +51,7 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = end + 1
     effect[consumer.position_epoch] = leader.epoch.term
-    if pipeline.deployment.application.commits_at_once:
-        commit_position(pipeline, effect)
+    committing(pipeline).commit_polled(pipeline, effect)
     for offset, exposed in enumerate(pipeline.exposed):
         effect.set_when(z3.And(end == offset, effect[exposed] == 0), exposed, batch.record + 1)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import z3
 
 from model.deployment.choices import OffsetReset
+from model.language import Effect
 from model.log.log_starts import start_for_readers
 from model.log.visibility import end_of_reading
 from model.state.pipeline import Pipeline, Replica
@@ -160,6 +161,16 @@ def valid_committed(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
 def agrees(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the consumer finds no difference between its position and this leader's log."""
     return position_check(pipeline).agrees(pipeline, leader)
+
+
+def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
+    """Move the position past ``count`` records, which poll() returns before they are processed (semantics 12, C1)."""
+    consumer = pipeline.consumer
+    last = consumer.position.term + (count - 1)
+    effect[consumer.commit_lost] = False
+    effect[consumer.leader_epoch] = leader.epoch.term
+    effect[consumer.position] = consumer.position.term + count
+    effect[consumer.position_epoch] = leader.log.at(last, "epoch")
 
 
 def _is_unchecked(pipeline: Pipeline) -> z3.BoolRef:

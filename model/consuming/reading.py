@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import advance, commit_position, is_fetched, unprocessed
+from model.consuming.committing import committing
+from model.consuming.consumer import is_fetched, unprocessed
+from model.consuming.position import advance
 from model.language import Action, Effect, State
 from model.log.holes import has_done_its_work, is_dropped, is_removed, is_replaced
 from model.log.visibility import end_of_reading
@@ -59,8 +61,7 @@ def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
     position = consumer.position.term
     effect = Effect()
     advance(pipeline, effect, leader, 1)
-    if pipeline.deployment.application.commits_at_once:
-        commit_position(pipeline, effect)
+    committing(pipeline).commit_polled(pipeline, effect)
     for record, passed in enumerate(compacted.passed):
         rightly = [
             z3.And(

@@ -11,7 +11,8 @@ from itertools import combinations
 
 import z3
 
-from model.consuming.consumer import commit, process
+from model.consuming.committing import commit
+from model.consuming.consumer import process
 from model.deployment.choices import Commit, Group, OffsetReset
 from model.deployment.implied.commits import offsets_may_be_gone
 from model.faults import REPLACES_MEMBER
