@@ -98,7 +98,7 @@ class Worse:
 
 
 def worse(weaker: Deployment, stronger: Deployment) -> list[Worse] | None:
-    """Return violations that only the stronger deployment has, with these faults or fewer; None: unknown."""
+    """Return violations of the stronger deployment only, with these faults or fewer; None: unknown."""
     before, after = ask(weaker, *DURABILITY), ask(stronger, *DURABILITY)
     if any(Status.UNKNOWN in (before[name].status, after[name].status) for name in DURABILITY):
         return None

@@ -75,7 +75,7 @@ class Scratch:
 
     def passes(self, *tests: str) -> bool:
         """Run test files of the copy, or single tests, in a process of their own."""
-        program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
+        program = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "-p", "no:randomly", *tests]
         run = subprocess.run(program, cwd=self.folder, capture_output=True, text=True, check=False)
         self.output = run.stdout + run.stderr
         return run.returncode == 0
