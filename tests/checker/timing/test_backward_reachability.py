@@ -19,6 +19,7 @@ from checker.kernel.layout import Words
 from checker.kernel.wanted import is_wanted
 from checker.questions import group, prepare
 from checker.timing.backward_reachability import BackwardReachability, Backwards
+from checker.timing.loop import InTime
 from model.deployment import Deployment, read_deployment
 from model.faults import Fault
 from model.pipeline import build
@@ -92,6 +93,26 @@ def test_fewer_states_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
     narrow = check(asked, budget=Budget()).engine
     assert 0 < narrow.states_again < everything.states_again / 2
+
+
+def test_states_left_out_for_some_faults_are_not_left_out_for_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restricted exploration ends at the faults that its tables have; each further layer begins another."""
+    explored: list[tuple[str, int, int]] = []
+    explore_to = InTime._explore_to
+
+    def observed(self: InTime, exploration: EmbeddedExploration, layers: int, reporter: loop.Reporter) -> None:
+        if exploration.wanted.tables:
+            explored.append((self.name, layers, self._layers))
+        explore_to(self, exploration, layers, reporter)
+
+    monkeypatch.setattr(InTime, "_explore_to", observed)
+    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
+    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+    check(deployment("two kills", folder), budget=Budget())
+    assert all(layers <= made_for for _, layers, made_for in explored)
+    assert {(name, layers) for name, layers, _ in explored if (name, layers - 1, layers - 1) in explored}
 
 
 def explorations(name: str, folder: Path, *, alone: bool) -> Iterator[EmbeddedExploration]:
