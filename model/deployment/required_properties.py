@@ -71,8 +71,8 @@ def check_property(name: Given) -> None:
     text = name.value.strip()
     if text not in KNOWN_PROPERTIES:
         error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
-        then = "" if error.message.endswith("?") else ";"
-        error.message += f"{then} choose from {', '.join(KNOWN_PROPERTIES)}"
+        if not error.message.endswith("?"):
+            error.message += f"; choose from {', '.join(KNOWN_PROPERTIES)}"
         raise error
 
 
