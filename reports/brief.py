@@ -40,7 +40,7 @@ SCREEN = 60
 AROUND_A_TRACE = 14
 """Number of lines for the title, lanes and failure of a trace, and for the lines after the trace."""
 
-FEWEST_LINES = 6
+FEWEST_LINES = 5
 """Smallest number of lines for the steps of a trace, for any number of lines before the trace."""
 
 MAY_BE_PREVENTED = (Behind.CONFIGURATION, Behind.UNKNOWN)

@@ -40,8 +40,8 @@ def check_property(name: Given) -> None:
     text = name.value.strip()
     if text not in KNOWN_PROPERTIES:
         error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
-        everything = f"; choose from {', '.join(KNOWN_PROPERTIES)}"
-        error.message += " (proofka properties lists all)" if error.message.endswith("?") else everything
+        if not error.message.endswith("?"):
+            error.message += f"; choose from {', '.join(KNOWN_PROPERTIES)}"
         raise error
 
 

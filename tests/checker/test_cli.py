@@ -480,7 +480,7 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_once.exit_code == 0, run_once.output
     assert set(asked[0].require) == {"no-skip", "no-loss"}
     unknown = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-los")
-    fails_in_one_line(unknown, "--require no-los: unknown property; did you mean no-loss? (proofka properties")
+    fails_in_one_line(unknown, "--require no-los: unknown property; did you mean no-loss?")
     fails_in_one_line(proofka("check", "o.yaml", "--require", "zz"), "--require zz: unknown property; choose from ")
     fails_in_one_line(proofka("check", "o.yaml", "--require", "atomicity"), "--require atomicity: needs transactions")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import checker.stability as computing
 from checker.check import check
-from checker.stability import stability
+from checker.stability import VALUES, Outcome, Sized, stability
 from model.deployment import Deployment, read_deployment
 from properties.stability import AtSize, falls, unchanged_from
 from properties.verdict import Result, Status
@@ -72,6 +73,37 @@ def test_sizes_that_are_not_reached_are_said(tmp_path: Path) -> None:
         "    log 2: not reached in time",
         "    log 3: not reached in time",
     ]
+
+
+def test_each_size_is_that_of_the_built_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every size is asked in a deployment that has it, with the compared number of faults, and differs in no other."""
+    asked: list[Sized] = []
+
+    def remembered(sized: Sized, **_: object) -> Outcome:
+        asked.append(sized)
+        return {}
+
+    monkeypatch.setattr(computing, "outcome_of", remembered)
+    monkeypatch.setattr(computing, "as_completed", lambda ask, sizes, _: [(one, ask(one)) for one in sizes])
+    deployment = deployment_of(tmp_path, "no-acked-loss")
+    stability(deployment, check(deployment).verdicts)
+    found = {(one.size, one.value): one.deployment for one in asked}
+    assert found.keys() == {(size, value) for size, values in VALUES.items() for value in values} - {("records", 1)}
+    for (size, value), built in found.items():
+        sizes = {"records": built.bounds.records, "log": built.bounds.log, "replicas": built.cluster.replicas}
+        assert sizes.pop(size) == value
+        if size == "records":
+            sizes.pop("log")
+        assert set(sizes.values()) == {1}
+        assert built.faults == deployment.faults
+
+
+def test_the_own_row_has_the_fault_sets_of_the_compared_number_of_faults(tmp_path: Path) -> None:
+    deployment = deployment_of(tmp_path, "no-log-duplicate")
+    (verdict,) = (one for one in check(deployment).verdicts if one.required)
+    larger = replace(verdict, status=Status.VIOLATED, cut_sets=((("lost-response", 2),),), traces=())
+    (own,) = (one for one in stability(deployment, [larger], sizes={"log": range(1, 2)}) if one.is_own)
+    assert (own.status, own.cut_sets) == (Status.HOLDS, ())
 
 
 def row(value: int, status: Status | None, *, own: bool = False) -> AtSize:

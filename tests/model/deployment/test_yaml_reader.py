@@ -178,7 +178,7 @@ BROKEN = [
     ),
     (
         "kafka: 4.0\nrequire: [no-los]",
-        "deployment.yaml:2: no-los: unknown property; did you mean no-loss? (proofka properties lists all)",
+        "deployment.yaml:2: no-los: unknown property; did you mean no-loss?",
     ),
     ("kafka: 4.0\nrequire: []", "deployment.yaml:2: require: names no property"),
     ("kafka: 4.0\nrequire: [no-loss, no-loss]", "deployment.yaml:2: require: no-loss is required twice"),
