@@ -155,7 +155,7 @@ def test_a_marker_never_replaces_anything_nor_is_it_replaced() -> None:
 
 
 @pytest.mark.slow
-def test_with_read_uncommitted_what_is_removed_is_not_read() -> None:
+def test_read_uncommitted_reads_no_removed_record() -> None:
     run = abort(begun(transactional=ALL_READ), 0)
     assert violates(run, "no-aborted-read")
     run.do("remove_aborted", broker=1, marker=1)
@@ -193,7 +193,7 @@ def missed(run: Scenario) -> Scenario:
 
 
 @pytest.mark.slow
-def test_who_comes_late_never_sees_the_marker_and_takes_the_next_for_its_own() -> None:
+def test_late_follower_misses_the_marker_and_takes_the_next_one() -> None:
     run = missed(begun()).do("fetch", follower=2, leader=1)
     assert markers(run) == [Marker.STANDS, Marker.DROPPED, Marker.STANDS]
     assert markers(run, 2) == [Marker.STANDS, Marker.UNSEEN]
@@ -205,14 +205,14 @@ def test_who_comes_late_never_sees_the_marker_and_takes_the_next_for_its_own() -
     assert violates(run, "no-aborted-read")
 
 
-def test_until_then_it_is_open_there() -> None:
+def test_transaction_stays_open_on_a_follower_without_the_marker() -> None:
     run = missed(begun()).do("fetch", follower=2, leader=1)
     leader = run.pipeline.replica(2)
     run.state = {**run.state, leader.high_watermark.name: 4}
     assert stable(run, 2) == 2
 
 
-def test_who_copies_neither_record_nor_marker_has_nothing_open() -> None:
+def test_follower_without_record_and_marker_has_no_open_transaction() -> None:
     run = begun().do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=2).do("acknowledge", batch=0, leader=1).do("time_out_transaction")
     end(run, 0, commits=False, everywhere=False).do("learn_fenced", transaction=0)
@@ -240,7 +240,7 @@ def test_a_broker_that_copies_a_hole_knows_the_epoch_from_what_is_left() -> None
 
 
 @pytest.mark.slow
-def test_where_nobody_is_away_for_so_long_no_marker_is_dropped() -> None:
+def test_no_marker_is_dropped_if_no_broker_is_away_for_so_long() -> None:
     run = begun(brief=False)
     assert not drops_markers(run.pipeline.deployment)
     assert {action.name for action in run.model.system.actions}.isdisjoint({"drop_marker", "forget_aborted"})
@@ -272,7 +272,7 @@ def test_only_the_broker_that_cleaned_has_lost_it() -> None:
 
 
 @pytest.mark.slow
-def test_what_was_aborted_then_replaces_what_was_committed() -> None:
+def test_forgotten_abort_replaces_committed_records() -> None:
     run = forgotten(begun(AFFECTED))
     assert not violates(run, "no-acked-loss")
     run.do("compact", broker=1, last=2)
@@ -289,7 +289,7 @@ def test_nothing_is_forgotten_of_which_the_records_are_gone() -> None:
 
 
 @pytest.mark.parametrize("broker", [pytest.param(1, marks=pytest.mark.slow), 2])
-def test_its_marker_goes_before_its_records(broker: int) -> None:
+def test_marker_is_removed_before_its_records(broker: int) -> None:
     """Whoever copies the log after that has them open."""
     run = forgotten(begun(AFFECTED))
     later(run, everywhere=True).do("drop_marker", broker=1, marker=3, transaction=1)

@@ -29,7 +29,7 @@ def stopped(run: Scenario, broker: int) -> Scenario:
     return run.do("finish_shutdown", broker=broker)
 
 
-def test_who_leads_hands_over_before_it_stops() -> None:
+def test_leader_hands_over_before_shutdown() -> None:
     run = scenario().do("begin_shutdown", broker=1)
     controller = run.pipeline.controller
     assert (run.value(controller.leader), run.value(controller.isr[1])) == (2, 0)
@@ -38,7 +38,7 @@ def test_who_leads_hands_over_before_it_stops() -> None:
     assert run.do("apply_metadata", broker=1).can("finish_shutdown", broker=1)
 
 
-def test_who_is_the_last_in_the_isr_stops_all_the_same() -> None:
+def test_last_isr_member_can_shut_down() -> None:
     run = scenario("acks-all-min-isr-1", replicas=1, min_insync_replicas=1)
     run = stopped(run, 1)
     controller = run.pipeline.controller

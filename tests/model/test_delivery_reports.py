@@ -37,7 +37,7 @@ def careful(tmp_path: Path) -> Scenario:
     return run.do("send", batch=0).do("transmit", batch=0, leader=1)
 
 
-def test_what_nobody_heard_of_may_be_stored(careful: Scenario) -> None:
+def test_unreported_record_can_be_stored(careful: Scenario) -> None:
     careful.do("append", batch=0, leader=1).do("lose_response", batch=0).do("notice", broker=1)
     assert careful.fate(0) is Fate.FAILED
     assert not careful.can("send", batch=AGAIN)
@@ -81,7 +81,9 @@ def test_a_leader_that_had_appended_it_and_leads_no_more_is_believed_that_it_had
         ("resend-if-not-stored", Fault.LEADER_MOVE, (cut(Fault.LEADER_MOVE),)),
     ],
 )
-def test_who_stores_it_twice(tmp_path: Path, policy: str, kind: Fault, twice: tuple[CutSet, ...]) -> None:
+def test_application_can_store_a_record_twice(
+    tmp_path: Path, policy: str, kind: Fault, twice: tuple[CutSet, ...]
+) -> None:
     """Without retries only what is sent again can be, but for what a client retries that it takes for not stored."""
     model = asked(tmp_path, policy, kind).model
     assert ask(model, "no-log-duplicate")["no-log-duplicate"].cut_sets == twice

@@ -35,7 +35,7 @@ def test_a_setting_is_fixed_and_a_range_is_not() -> None:
 
 
 @pytest.mark.parametrize(("least", "most"), [(-1, 5), (-1, None), (5, 4)])
-def test_what_is_no_range(least: int, most: int | None) -> None:
+def test_quantity_refuses_an_impossible_range(least: int, most: int | None) -> None:
     with pytest.raises(ValueError, match="is no range of durations"):
         Quantity("network", least, most)
 

@@ -95,7 +95,7 @@ def test_a_worker_that_fails_closes_the_consumer_with_what_the_others_have(commi
 
 
 @pytest.mark.parametrize(("commit", "may"), [(Commit.AUTO, False), (Commit.DELIVERED, True)])
-def test_what_was_delivered_may_be_committed_before_it_is_processed(commit: Commit, may: bool) -> None:
+def test_client_can_commit_delivered_records_before_processing(commit: Commit, may: bool) -> None:
     """Java commits what earlier polls returned; other clients commit what they handed over (semantics 4, 12)."""
     run = scenario(commit=commit).do("crash_while_processing", leader=1, count=1, done=0)
     assert processed(run) == [0, 0]

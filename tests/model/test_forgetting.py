@@ -75,7 +75,7 @@ def coordinator(run: Scenario) -> tuple[Status, int, int]:
     return status(run), run.value(transactions.epoch), run.value(transactions.current)
 
 
-def test_what_was_written_before_stays() -> None:
+def test_earlier_writes_of_the_coordinator_stay() -> None:
     run = at_risk(VERSION_1, 0)
     assert not run.can("lose_end"), "there is nothing to lose yet"
     run.do("prepare_commit", transaction=0)
@@ -97,7 +97,7 @@ def test_a_forgotten_commit_is_aborted_in_the_end(rules: Transactional) -> None:
     assert violates(run, "no-silent-loss")
 
 
-def test_what_goes_on_is_not_aborted_for_its_time() -> None:
+def test_open_transaction_is_not_aborted_by_its_timeout() -> None:
     """Nothing of an open transaction was forgotten: its time is a fault of its own."""
     run = begun(VERSION_1).do("put_at_risk")
     write(run, 0).do("lose_end")
@@ -122,7 +122,7 @@ def test_the_next_transaction_goes_on_with_one_that_was_aborted() -> None:
     assert violates(run, ABORTED_READ)
 
 
-def test_with_an_epoch_for_each_transaction_the_client_is_fenced_instead() -> None:
+def test_epoch_for_each_transaction_fences_the_client() -> None:
     run = at_risk(VERSION_2, 0).do("prepare_commit", transaction=0).do("lose_end").do("send", batch=1)
     assert not run.can("transmit", batch=1, leader=1), "the client has epoch 1, the coordinator 0"
     run.do("find_forgotten", transaction=1)
@@ -174,7 +174,7 @@ def test_after_initTransactions_there_is_no_commit_before() -> None:
     assert outcome(run.do("refuse_forgotten_end", transaction=0), 0) is Outcome.REFUSED
 
 
-def test_with_TV2_the_same_epoch_is_no_retry() -> None:
+def test_TV2_takes_the_same_epoch_for_no_retry() -> None:
     run = begun(VERSION_2).do("put_at_risk")
     write(run, 0).do("lose_end")
     assert run.model.system.action("take_for_earlier_end", {"transaction": 0, "commits": 1}) is None
@@ -182,7 +182,7 @@ def test_with_TV2_the_same_epoch_is_no_retry() -> None:
     assert violates(run, HANGING)
 
 
-def test_with_TV2_a_leader_has_the_partition_added_once_more() -> None:
+def test_TV2_leader_adds_the_partition_again() -> None:
     run = begun(VERSION_2).do("put_at_risk").do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_end")
     assert not run.can("append", batch=0, leader=1)
     assert not run.can("reject_unverified", batch=0, leader=1)
@@ -197,7 +197,7 @@ def test_before_TV2_a_leader_that_asks_refuses_what_was_forgotten() -> None:
     assert run.do("reject_unverified", batch=0, leader=1).fate(0) is Fate.FAILED
 
 
-def test_with_TV2_an_abort_of_what_is_forgotten_writes_no_marker() -> None:
+def test_TV2_abort_of_a_forgotten_transaction_writes_no_marker() -> None:
     run = write(begun(VERSION_2), 0).do("prepare_commit", transaction=0)
     end(run, 0, commits=True).do("put_at_risk")
     write(run, 1).do("send", batch=2).do("transmit", batch=2, leader=1).do("refuse_for_good", batch=2, leader=1)

@@ -38,7 +38,7 @@ def test_the_leader_takes_for_replicated_what_nobody_else_has() -> None:
 
 
 @pytest.mark.parametrize(("kafka", "believes"), [("0.10.2", True), ("1.0.0", True), ("1.0.1", False), ("4.0", False)])
-def test_who_believes_it(tmp_path: Path, kafka: str, believes: bool) -> None:
+def test_releases_that_believe_a_forged_fetch(tmp_path: Path, kafka: str, believes: bool) -> None:
     deployment = read(tmp_path, kafka, AUTHORIZED)
     assert deployment.cluster.believes_any_fetch is believes
     assert any("forged-fetch has no effect" in note for note in deployment.notes) is not believes

@@ -83,7 +83,7 @@ def moved_to_2(run: Scenario) -> Scenario:
 
 
 @pytest.mark.slow
-def test_what_was_stored_is_stored_again_when_the_client_begins_again_at_0() -> None:
+def test_client_that_numbers_from_0_again_stores_a_record_twice() -> None:
     """The incident: record 1 was acknowledged and is deleted, record 2 was stored and is deleted, and is retried."""
     one = retried(stored(acknowledged(run(), 0), 1), 1)
     assert one.can("recognise_duplicate", batch=1, leader=1)
@@ -103,7 +103,7 @@ def test_a_client_from_2_5_on_bumps_its_epoch_and_it_is_stored_again_as_well() -
     assert one.can("append", batch=1, leader=1)
 
 
-def test_as_long_as_one_record_is_left_all_numbers_are_known() -> None:
+def test_broker_knows_all_numbers_while_one_record_is_left() -> None:
     one = stored(run(), 0, 1)
     one.do("lose_response", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)
     one.do("expire", leader=1, offset=0, batch=0)
@@ -128,7 +128,7 @@ def knows_older(run: Scenario, broker: int) -> int:
     return run.value(variable)
 
 
-def test_from_2_5_on_a_broker_that_was_started_again_takes_any_number() -> None:
+def test_restarted_broker_takes_any_number_from_2_5_on() -> None:
     one = retried(stored(acknowledged(run("4.0", **{"producer.producer_id": "known"}), 0), 1), 1)
     assert one.pipeline.producer.acknowledged_to is None
     one.do("expire", leader=1, offset=0, batch=0).do("expire", leader=1, offset=1, batch=1)
@@ -143,7 +143,7 @@ def test_from_2_5_on_a_broker_that_was_started_again_takes_any_number() -> None:
     assert alone.do("transmit", batch=0, leader=1).can("append", batch=0, leader=1)
 
 
-def test_from_2_5_on_a_broker_that_copies_a_log_knows_what_it_has_copied() -> None:
+def test_copying_broker_knows_the_copied_numbers_from_2_5_on() -> None:
     one = stored(run("4.0", **{"producer.producer_id": "known"}), 0).do("expire", leader=1, offset=0, batch=0)
     one.do("lose_disk", broker=2).do("fence", broker=2).do("restart", broker=2)
     assert knows_older(one, 2) == 0
@@ -152,7 +152,7 @@ def test_from_2_5_on_a_broker_that_copies_a_log_knows_what_it_has_copied() -> No
     assert (forgotten(one, 1), knows_older(one, 1)) == ([0], 1)
 
 
-def test_what_came_before_the_run_is_copied_as_long_as_the_log_begins_there() -> None:
+def test_follower_copies_earlier_records_while_the_log_begins_there() -> None:
     one = stored(run("4.0", **{"producer.producer_id": "known"}), 0)
     one.do("lose_disk", broker=2).do("fence", broker=2).do("restart", broker=2).do("fetch", follower=2, leader=1)
     assert (forgotten(one, 2), knows_older(one, 2)) == ([0], 1)
@@ -269,7 +269,7 @@ def test_a_consumer_reads_nothing_that_the_leader_has_deleted_as_a_follower() ->
         ({"producer.enable.idempotence": False}, False),
     ],
 )
-def test_where_it_can_come_to_that(more: dict[str, object], forgets: bool) -> None:
+def test_deployments_whose_brokers_forget_after_deletion(more: dict[str, object], forgets: bool) -> None:
     found = deployment("2.3", faults={"lost-response": 1}, **more)
     assert brokers_forget_deleted(found) is forgets
 
@@ -290,5 +290,7 @@ def test_where_it_can_come_to_that(more: dict[str, object], forgets: bool) -> No
         ("lost-response", {**FRANZ_GO, "topic.retention.ms": 1_800_000}, False),
     ],
 )
-def test_from_2_5_on_a_broker_has_to_start_or_to_copy(fault: str, more: dict[str, object], forgets: bool) -> None:
+def test_brokers_from_2_5_on_forget_only_by_starting_or_copying(
+    fault: str, more: dict[str, object], forgets: bool
+) -> None:
     assert brokers_forget_deleted(deployment("4.0", faults={fault: 1}, **more)) is forgets

@@ -68,7 +68,7 @@ def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], vi
 
 
 @pytest.mark.slow
-def test_what_was_committed_is_lost_with_the_member_that_had_it() -> None:
+def test_committed_record_is_lost_with_its_member() -> None:
     """A rebalance commits what workers have; only then does their process die."""
     verdict = decide("no-skip", {"rebalance": 1, "consumer-crash": 1}, GROUP, WORKERS, AUTO)
     assert [dict(cut) for cut in verdict.cut_sets] == [{"consumer-crash": 1}]
@@ -109,7 +109,7 @@ def test_a_consumer_without_a_group_has_no_other_member() -> None:
     assert not {"throw_out", "hand_over", "finish_late"} & {action.name for action in model.system.actions}
 
 
-def test_how_long_a_group_waits() -> None:
+def test_group_waits_for_the_session_and_the_takeover() -> None:
     """Worked out by hand: 45 s of session before another starts, and everything that a takeover can take after that."""
     system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP)).system
     starts = [action for action in system.actions if action.name == "restart_consumer"]

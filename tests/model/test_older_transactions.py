@@ -99,7 +99,9 @@ def stored_and_given_up(client: str, **settings: Any) -> Scenario:
         ("3.9", "2.4", InDoubt.STOPS_WHEN_DRAINED, Unknown.UNKNOWN_PRODUCER_ID, True),
     ],
 )
-def test_what_releases_do(client: str, brokers: str, in_doubt: InDoubt, unknown: Unknown, fences: bool) -> None:
+def test_rules_of_older_transactions_by_release(
+    client: str, brokers: str, in_doubt: InDoubt, unknown: Unknown, fences: bool
+) -> None:
     found = older(client, brokers)
     assert (found.in_doubt, found.unknown, found.timeout_fences) == (in_doubt, unknown, fences)
     assert found.errors_free_numbers is (client in ("2.4", "3.9"))
@@ -108,7 +110,7 @@ def test_what_releases_do(client: str, brokers: str, in_doubt: InDoubt, unknown:
     assert found.forgets_fenced is (brokers == "2.4")
 
 
-def test_from_2_5_on_there_is_nothing_besides() -> None:
+def test_releases_from_2_5_on_have_no_older_transactions() -> None:
     assert older_transactions_of(parse_release("2.5"), parse_release("2.5")) is None
     run = sent(begun(faults=FAULTS), 0).do("delay_request", batch=0).do("give_up", batch=0)
     assert run.do("begin_abort", transaction=0).can("prepare_abort", transaction=0, **ANEW)
@@ -117,7 +119,7 @@ def test_from_2_5_on_there_is_nothing_besides() -> None:
 
 
 @pytest.mark.slow
-def test_in_0_11_0_1_a_producer_goes_on_when_its_transaction_was_aborted_and_commits_the_rest() -> None:
+def test_producer_of_0_11_0_1_commits_the_rest_of_an_aborted_transaction() -> None:
     """KAFKA-6119: the commit succeeds, and what was written before the timeout is gone."""
     run = write(started("0.11.0.1"), 0).do("time_out_transaction")
     assert status(run) is Status.PREPARE_ABORT
@@ -135,7 +137,7 @@ def test_in_0_11_0_1_a_producer_goes_on_when_its_transaction_was_aborted_and_com
 
 
 @pytest.mark.slow
-def test_what_it_writes_then_stays_open_and_is_committed_with_what_follows() -> None:
+def test_later_records_stay_open_and_are_committed_with_the_next_transaction() -> None:
     run = write(started("0.11.0.1", in_one=2), 0).do("time_out_transaction")
     write(end(run, 0, commits=False), 1)
     assert is_violated(run, "no-hanging-transaction")
@@ -145,7 +147,7 @@ def test_what_it_writes_then_stays_open_and_is_committed_with_what_follows() -> 
     assert is_violated(run, "atomicity")
 
 
-def test_from_0_11_0_2_on_it_is_fenced() -> None:
+def test_producer_from_0_11_0_2_on_is_fenced() -> None:
     run = write(started("0.11.0.2"), 0).do("time_out_transaction")
     end(run, 0, commits=False)
     assert not run.can("prepare_commit", transaction=0)
@@ -162,7 +164,7 @@ def test_after_an_abort_the_epoch_stays_and_a_refused_record_gives_its_number_ba
     assert numbers(run) == [(1, 0, 0)]
 
 
-def test_in_0_11_the_next_record_gets_the_number_of_one_that_is_stored_and_is_never_stored() -> None:
+def test_record_of_0_11_with_the_number_of_a_stored_record_is_never_stored() -> None:
     """``incrementSequenceNumber`` is called for what is acknowledged; the broker knows the number of the last batch."""
     run = aborted(stored_and_given_up("0.11.0.2"), 0)
     sent(run, 1)
@@ -177,7 +179,7 @@ def test_in_0_11_the_next_record_gets_the_number_of_one_that_is_stored_and_is_ne
 
 
 @pytest.mark.slow
-def test_from_1_0_on_a_producer_stops_for_good_when_it_gives_up_on_a_retry() -> None:
+def test_producer_from_1_0_on_stops_permanently_after_an_abandoned_retry() -> None:
     run = stored_and_given_up("1.0")
     assert outcome(run, 0) is Outcome.REFUSED
     assert not any(run.can(name, transaction=0) for name in ("begin_abort", "learn_aborted"))
@@ -195,7 +197,7 @@ def both_in_flight(client: str) -> Scenario:
     return sent(run, 2)
 
 
-def test_what_else_it_has_in_flight_fails_and_may_be_executed() -> None:
+def test_other_requests_in_flight_fail_and_can_be_executed() -> None:
     run = both_in_flight("2.4").do("give_up", batch=1)
     assert (run.fate(1), run.fate(2), outcome(run, 1)) == (Fate.FAILED, Fate.FAILED, Outcome.REFUSED)
     assert run.value(run.pipeline.producer.unresolved) == 0
@@ -224,7 +226,7 @@ def test_an_error_at_the_end_of_a_delivery_gives_a_number_that_is_used_to_the_ne
 
 
 @pytest.mark.parametrize("stored", [True, False])
-def test_from_2_5_on_a_client_waits_for_what_is_in_flight_and_stops_if_a_number_is_missing(stored: bool) -> None:
+def test_client_from_2_5_on_waits_for_requests_in_flight_and_stops_at_a_missing_number(stored: bool) -> None:
     run = both_in_flight("3.0").do("give_up", batch=1).do("begin_abort", transaction=1)
     assert run.fate(2) is Fate.SENT
     assert not any(run.can(name) for name in ("resolve_in_transaction", "fence_former"))
@@ -270,7 +272,7 @@ def refused_first(client: str, brokers: str) -> Scenario:
 
 
 @pytest.mark.slow
-def test_who_has_heard_nothing_begins_again_where_the_broker_does_not_know_it() -> None:
+def test_producer_without_an_answer_begins_again_at_a_broker_that_does_not_know_it() -> None:
     run = refused_first("2.4", "2.4")
     assert not any(run.can(name, batch=1, leader=1) for name in ("append", "refuse_in_transaction"))
     run.do("refuse_unknown", batch=1, leader=1)
@@ -282,7 +284,7 @@ def test_who_has_heard_nothing_begins_again_where_the_broker_does_not_know_it() 
     assert numbers(run) == [(0, 0, 0), (1, 0, 1)]
 
 
-def test_who_has_heard_something_has_lost_it_and_fails() -> None:
+def test_producer_with_an_answer_fails_at_a_broker_that_does_not_know_it() -> None:
     run = refused_first("2.4", "2.4")
     run.state |= {run.pipeline.producer.heard.name: 1}
     run.do("refuse_unknown", batch=1, leader=1)
@@ -299,7 +301,7 @@ def test_brokers_of_0_11_say_out_of_order_and_newer_ones_append_it() -> None:
 
 
 @pytest.mark.parametrize(("brokers", "answer"), [("2.2", "refuse_in_transaction"), ("2.3", "refuse_unknown")])
-def test_of_a_producer_with_nothing_but_a_marker_brokers_of_2_3_know_nothing(brokers: str, answer: str) -> None:
+def test_brokers_of_2_3_do_not_know_a_producer_with_only_a_marker(brokers: str, answer: str) -> None:
     """The client then numbers from 0, and what is late of the transaction before has that number as well."""
     run = sent(started("2.4", brokers, producer_id=ProducerId.NEW), 0).do("delay_request", batch=0)
     aborted(run.do("give_up", batch=0), 0)
@@ -320,7 +322,7 @@ def fenced(brokers: str, **settings: Any) -> Scenario:
 
 
 @pytest.mark.slow
-def test_until_2_4_0_a_broker_forgets_whom_a_marker_has_fenced() -> None:
+def test_broker_until_2_4_0_forgets_the_epoch_that_a_marker_fenced() -> None:
     """KAFKA-9144: of the new epoch it has no batch, and takes the time of that for long ago."""
     run = fenced("2.4.0", producer_id=ProducerId.NEW)
     assert run.can("reject_old_epoch", batch=0, leader=1)

@@ -35,7 +35,7 @@ def test_nothing_is_in_doubt_and_what_follows_is_out_of_order_until_it_runs_out_
     assert run.do("transmit", batch=2, leader=1).do("append", batch=2, leader=1).log(1) == [2]
 
 
-def test_what_is_in_flight_when_one_runs_out_of_retries_is_renumbered_without_it() -> None:
+def test_batches_in_flight_are_renumbered_without_a_batch_that_is_out_of_retries() -> None:
     run = lost_for_good(retries=1)
     run.do("transmit", batch=1, leader=1).do("transmit", batch=2, leader=1)
     run.do("reject_out_of_order", batch=1, leader=1).do("transmit", batch=1, leader=1)

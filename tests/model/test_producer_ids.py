@@ -49,14 +49,14 @@ def transmitted(run: Scenario, *batches: int, leader: int = 1) -> Scenario:
     return run
 
 
-def test_from_2_5_on_there_is_nothing_besides() -> None:
+def test_releases_from_2_5_on_need_no_numbering_of_producer_ids() -> None:
     assert sequencing_of(parse_release("2.5"), parse_release("4.0")) is None
     run = Scenario(example("idempotent"))
     assert all(batch.numbering is None for batch in run.pipeline.producer.batches)
 
 
 @pytest.mark.slow
-def test_what_has_a_number_keeps_it_and_what_has_none_gets_one_of_the_new_id() -> None:
+def test_numbered_batches_keep_their_number_and_others_get_one_of_the_new_id() -> None:
     """The broker lost record 1, which it had acknowledged: record 2 is the next one due, and its send fails."""
     run = transmitted(started("2.4", "2.4", bounds=THREE), 0).do("append", batch=0, leader=1)
     run = run.replicate(2, 1).do("acknowledge", batch=0, leader=1)
@@ -99,7 +99,7 @@ def test_a_record_that_is_refused_for_good_moves_those_after_it_up() -> None:
     assert transmitted(run, 1).can("append", batch=1, leader=1)
 
 
-def test_in_0_11_a_number_is_used_up_with_the_acknowledgement_only() -> None:
+def test_producer_of_0_11_uses_a_number_up_with_the_acknowledgement() -> None:
     run = transmitted(started("0.11", "0.11", retries=1, max_in_flight=1), 0).do("append", batch=0, leader=1)
     run = run.do("lose_response", batch=0).do("notice", broker=1)
     assert not run.can("transmit", batch=1, leader=1), "one at a time"
@@ -112,7 +112,7 @@ def test_in_0_11_a_number_is_used_up_with_the_acknowledgement_only() -> None:
     assert (run.log(1), run.fate(1)) == ([0], Fate.ACKNOWLEDGED)
 
 
-def test_in_0_11_a_retry_that_is_given_up_on_ends_the_producer_id() -> None:
+def test_abandoned_retry_of_0_11_ends_the_producer_id() -> None:
     run = transmitted(started("0.11", "0.11", max_in_flight=1, expires_in_accumulator=True), 0)
     run = run.do("lose_request", batch=0).do("notice", broker=1).do("give_up", batch=0)
     assert run.value(run.pipeline.producer.epoch) == 1
@@ -136,7 +136,7 @@ def second_first(client: str, brokers: str, producer_id: ProducerId) -> Scenario
 
 
 @pytest.mark.slow
-def test_of_a_producer_that_it_does_not_know_a_broker_before_2_5_takes_nothing_but_0() -> None:
+def test_broker_before_2_5_takes_only_number_0_of_an_unknown_producer() -> None:
     run = second_first("2.4", "2.4", ProducerId.NEW)
     assert not run.can("append", batch=1, leader=2)
     run.do("refuse_unknown", batch=1, leader=2)
@@ -149,7 +149,7 @@ def test_of_a_producer_that_it_does_not_know_a_broker_before_2_5_takes_nothing_b
     assert run.fate(1) is Fate.BUFFERED, "in 0.11 it is out of order, and not the next one due"
 
 
-def test_what_a_broker_has_lost_of_a_known_producer_is_told() -> None:
+def test_broker_reports_lost_records_of_a_known_producer() -> None:
     """The first number of the run goes on from those before it: it is not 0 (semantics 3.5)."""
     run = started("2.4", "2.4", producer_id=ProducerId.KNOWN)
     knows = run.pipeline.replica(1).knows_producer
@@ -173,7 +173,7 @@ def test_an_error_that_comes_late_frees_a_number_that_is_used() -> None:
 
 
 @pytest.mark.slow
-def test_until_a_late_answer_one_request_in_flight_is_one() -> None:
+def test_unanswered_request_counts_as_in_flight_until_its_late_answer() -> None:
     assert given_up_in_flight().can("transmit", batch=1, leader=1)
     run = given_up_in_flight(max_in_flight=1)
     assert not run.can("transmit", batch=1, leader=1)

@@ -78,7 +78,7 @@ def sequences(run: Scenario) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.slow
-def test_what_is_refused_for_good_fails_all_that_waits() -> None:
+def test_permanent_refusal_fails_all_waiting_records() -> None:
     run = usual().do("send", batch=0).do("transmit", batch=0, leader=1).do("send", batch=1)
     run.do("refuse_for_good", batch=0, leader=1)
     assert (run.fate(0), run.fate(1)) == (Fate.FAILED, Fate.FAILED)
@@ -88,7 +88,7 @@ def test_what_is_refused_for_good_fails_all_that_waits() -> None:
     assert not run.can("prepare_abort", transaction=0, **ANEW), "no new epoch is asked for"
 
 
-def test_what_is_in_flight_is_waited_for_and_not_sent_again() -> None:
+def test_abort_waits_for_requests_in_flight_and_does_not_resend_them() -> None:
     run = sent(usual(), 0, 1).do("refuse_for_good", batch=0, leader=1)
     assert not run.can("prepare_abort", transaction=0, **KEPT), "record 2 is in flight"
     run.do("lose_request", batch=1).do("notice", broker=1)
@@ -119,7 +119,7 @@ def test_one_that_timed_out_is_followed_by_a_new_epoch() -> None:
 
 
 @pytest.mark.slow
-def test_what_was_stored_and_purged_gives_its_number_to_a_record_that_is_never_stored() -> None:
+def test_stored_and_purged_record_gives_its_number_to_a_record_that_is_never_stored() -> None:
     """The buffer is full, and the application aborts; what waited to be retried had been stored.
 
     ``rd_kafka_toppar_purge_queues`` moves the base of the numbers by all that it purges.

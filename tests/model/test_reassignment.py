@@ -80,7 +80,7 @@ def test_a_leader_that_stays_leads_on_in_a_new_epoch() -> None:
     assert not run.do("apply_metadata", broker=1).can("fetch", follower=3, leader=1)
 
 
-def test_what_is_acknowledged_meanwhile_the_new_one_has() -> None:
+def test_new_replica_has_the_records_acknowledged_meanwhile() -> None:
     """A leader waits for it from when it proposed it, though it does not know that it is replaced (6.2, I2)."""
     run = caught_up(scenario(), broker=1).do("complete_reassignment", broker=1)
     run.produce(0, 1).replicate(2, 1).replicate(3, 1)
@@ -89,7 +89,7 @@ def test_what_is_acknowledged_meanwhile_the_new_one_has() -> None:
 
 
 @pytest.mark.parametrize("suffices", [True, False])
-def test_who_must_be_in_sync(suffices: bool) -> None:
+def test_replicas_that_must_be_in_sync_before_a_removal(suffices: bool) -> None:
     """From 3.8 on all that stay; in KRaft mode before, the new one is enough (KAFKA-15665)."""
     run = scenario(new_replica_suffices=suffices).do("become_slow", broker=3).produce(0, 1).replicate(2, 1)
     run = caught_up(run.do("shrink_isr", leader=1, follower=3), broker=1)
@@ -107,7 +107,7 @@ def test_who_must_be_in_sync(suffices: bool) -> None:
         ("2.0", "", False),
     ],
 )
-def test_who_must_be_in_sync_by_release(tmp_path: Path, kafka: str, more: str, suffices: bool) -> None:
+def test_new_replica_suffices_in_some_releases(tmp_path: Path, kafka: str, more: str, suffices: bool) -> None:
     assert read(tmp_path, f'kafka: "{kafka}"\n{more}').cluster.new_replica_suffices is suffices
 
 
@@ -159,7 +159,7 @@ ALONE: dict[str, Any] = {"replicas": 1, "min_insync_replicas": 1}
         ("acks-all-min-isr-1", UNCLEAN, (cut(KILL, MOVE),)),
     ],
 )
-def test_what_it_loses(name: str, settings: dict[str, Any], sets: tuple[CutSet, ...]) -> None:
+def test_reassignment_loses_records(name: str, settings: dict[str, Any], sets: tuple[CutSet, ...]) -> None:
     """acks=1 as in any move of a leader; a topic of one replica where unclean election is on."""
     deployment = changed(example(name), bounds=SMALL, faults=FaultBudget(2, ((KILL, 1), (MOVE, 1))), **settings)
     if sets == (MOVED,) or not settings:
@@ -183,17 +183,17 @@ def read(folder: Path, start: str, replicas: int = 3, faults: str = "reassignmen
         (1, "reassignment: 1", r"min.insync.replicas \(2\) exceeds the number of replicas \(1\)"),
     ],
 )
-def test_what_is_refused(tmp_path: Path, replicas: int, faults: str, because: str) -> None:
+def test_reassignment_is_refused(tmp_path: Path, replicas: int, faults: str, because: str) -> None:
     with pytest.raises(DeploymentError, match=because):
         read(tmp_path, 'kafka: "4.0"', replicas, faults)
 
 
-def test_it_is_named_or_does_not_happen(tmp_path: Path) -> None:
+def test_reassignment_happens_only_if_it_is_named(tmp_path: Path) -> None:
     assert modelled_brokers(read(tmp_path, 'kafka: "4.0"', faults="total: 2")) == 3
     assert modelled_brokers(read(tmp_path, 'kafka: "4.0"')) == 4
 
 
-def test_what_a_removed_replica_holds_is_compared_with_nothing() -> None:
+def test_removed_replica_is_compared_with_no_other_replica() -> None:
     """Its broker may have died before it heard of it, and nobody ever asks it again."""
     run = scenario(unclean_leader_election=True, min_insync_replicas=1, idempotence=False).produce(0, 1)
     run.replicate(2, 1).replicate(3, 1)

@@ -53,7 +53,7 @@ def restarted(run: Scenario, broker: int, death: str = "kill", **arguments: int)
 
 
 @pytest.mark.parametrize(("death", "arguments"), [("kill", {}), ("lose_power", {"kept": 2})])
-def test_of_what_it_had_it_knows_the_last_batch(death: str, arguments: dict[str, int]) -> None:
+def test_restarted_broker_knows_the_last_batch(death: str, arguments: dict[str, int]) -> None:
     run = written(scenario())
     assert both(run, 1) == (True, True)
     restarted(run, 1, death, **arguments)
@@ -80,7 +80,7 @@ def test_the_producer_takes_a_record_that_is_stored_for_one_that_is_lost() -> No
     assert run.log(1) == [0, 1, 0]
 
 
-def test_what_it_appends_after_its_start_it_knows() -> None:
+def test_restarted_broker_knows_the_batches_it_appends() -> None:
     run = scenario().produce(0, 1).replicate(2, 1)
     restarted(run, 2).do("fetch", follower=2, leader=1)
     run.produce(1, 1).replicate(2, 1)
@@ -97,7 +97,7 @@ def test_a_truncation_makes_it_read_its_log_again() -> None:
     assert both(run, 2) == (True, True)
 
 
-def test_it_matters_only_where_several_requests_are_in_flight_and_a_broker_starts() -> None:
+def test_brokers_forget_numbers_only_with_several_requests_in_flight_and_a_start() -> None:
     asked = example("idempotent", (Fault.KILL,), 1)
     assert brokers_forget_numbers(asked)
     assert not brokers_forget_numbers(changed(asked, max_in_flight=1))

@@ -344,13 +344,13 @@ def test_one_connection_keeps_its_order() -> None:
     assert run.can("append", batch=1, leader=1)
 
 
-def test_with_acks_1_the_answer_is_under_way_once_the_leader_has_the_record() -> None:
+def test_leader_answers_acks_1_once_it_has_the_record() -> None:
     run = scenario("acks-1").do("send", batch=0).do("send", batch=1)
     run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)
     assert run.can("append", batch=1, leader=1)
 
 
-def test_in_flight_1_waits_for_the_answer() -> None:
+def test_producer_with_one_request_in_flight_waits_for_the_answer() -> None:
     run = scenario("retries-in-flight-1").produce(0, 1).do("send", batch=1)
     assert not run.can("transmit", batch=1, leader=1)
     assert scenario("retries-in-flight-5").produce(0, 1).do("send", batch=1).can("transmit", batch=1, leader=1)
@@ -391,7 +391,7 @@ def held_up_behind(*, transmitted: bool) -> Scenario:
     return run.do("transmit", batch=1, leader=1) if transmitted else run
 
 
-def test_what_waits_for_a_batch_that_is_held_up_can_be_given_up() -> None:
+def test_batch_behind_a_delayed_batch_can_be_abandoned() -> None:
     assert held_up_behind(transmitted=False).do("give_up", batch=1).fate(1) is Fate.FAILED
     run = held_up_behind(transmitted=True).do("give_up", batch=1)
     assert run.fate(1) is Fate.FAILED
@@ -459,7 +459,7 @@ def test_nothing_is_sent_over_a_dead_connection() -> None:
     assert run.do("notice", broker=1).can("transmit", batch=0, leader=1)
 
 
-def test_what_is_in_flight_on_a_dead_connection_counts_as_in_flight() -> None:
+def test_request_on_a_dead_connection_counts_as_in_flight() -> None:
     run = scenario("retries-in-flight-1").do("send", batch=0).do("send", batch=1).do("transmit", batch=0, leader=1)
     run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("apply_metadata", broker=2)
     assert not run.can("transmit", batch=1, leader=2)
@@ -496,7 +496,7 @@ def test_an_abandoned_request_of_an_idempotent_producer_is_not_appended_twice() 
 
 
 @pytest.mark.slow
-def test_what_the_application_does_about_a_failure() -> None:
+def test_application_reacts_to_a_failed_send() -> None:
     def failed(on_send_error: OnSendError) -> Scenario:
         run = scenario("idempotent", on_send_error=on_send_error, bounds=replace(BOUNDS, sends=2), sends=Sends.ASYNC)
         run.do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)

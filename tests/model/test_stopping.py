@@ -76,13 +76,13 @@ def test_a_forced_close_fails_what_is_left_which_may_be_stored() -> None:
     assert not run.can("execute_delayed", batch=1, leader=1)
 
 
-def test_without_close_nobody_hears_of_it() -> None:
+def test_application_without_close_hears_of_no_failure() -> None:
     run = stop(one_sent_one_waits(stopping(OnStop.EXIT)))
     assert (run.fate(0), run.fate(1)) == (Fate.FORGOTTEN, Fate.FORGOTTEN)
     assert run.can("execute_delayed", batch=0, leader=1)
 
 
-def test_what_a_forced_close_fails_is_sent_again_by_who_knows_of_each_record() -> None:
+def test_application_that_knows_its_records_resends_after_a_forced_close() -> None:
     forgets, knows = (stopping(OnStop.FORCE, on_restart=one) for one in (OnRestart.FORGET, OnRestart.RESEND))
     assert not stop(one_sent_one_waits(forgets)).can("send", batch=AGAIN[0])
     assert stop(one_sent_one_waits(knows)).can("send", batch=AGAIN[0])
@@ -129,7 +129,7 @@ def test_an_earlier_record_holds_up_the_position() -> None:
     assert positions(run.do("acknowledge", batch=1, leader=1)) == {0}
 
 
-def test_what_is_behind_the_position_is_read_again_in_order() -> None:
+def test_restarted_application_reads_behind_its_position_in_order() -> None:
     run = reading(OnRestart.FROM_ACKNOWLEDGED).produce(0, 1).produce(1, 1).do("acknowledge", batch=0, leader=1)
     run.do("crash_producer", position=0)
     assert (run.can("send", batch=AGAIN[0]), run.can("send", batch=AGAIN[1])) == (True, False)
@@ -221,7 +221,7 @@ def test_nobody_hears_of_it_with_acks_0() -> None:
 
 
 @pytest.mark.parametrize(("mended", "found"), [(True, {0}), (False, {0, 1, 2})])
-def test_what_flush_waited_for_may_be_committed_when_it_returns_early(mended: bool, found: set[int]) -> None:
+def test_application_can_commit_after_an_early_return_of_flush(mended: bool, found: set[int]) -> None:
     sender = replace(OF_JAVA, flush_forgets_parts=not mended)
     run = in_one_batch(on_restart=OnRestart.FROM_FLUSHED, sender=sender)
     assert positions(run) == {0}

@@ -28,6 +28,6 @@ def test_refused(text: str, said: str) -> None:
         read_json(text)
 
 
-def test_what_is_no_json() -> None:
+def test_reader_refuses_a_text_that_is_no_json() -> None:
     with pytest.raises(json.JSONDecodeError):
         read_json("{")

@@ -95,7 +95,7 @@ def test_nothing_is_read_before_the_commit_marker() -> None:
     assert run.value(run.pipeline.consumer.position) == 2
 
 
-def test_with_read_uncommitted_open_and_aborted_records_are_read() -> None:
+def test_read_uncommitted_reads_open_and_aborted_records() -> None:
     run = write(begun(replace(VERSION_1, read_committed=False)), 0)
     assert readable(run) == [0]
     assert not violates(run, "no-aborted-read")
@@ -238,7 +238,7 @@ def test_a_crash_may_come_between_the_decision_and_the_answer() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_aborted_is_sent_again_in_another_transaction() -> None:
+def test_application_resends_aborted_records_in_another_transaction() -> None:
     bounds = replace(BOUNDS, records=1, sends=2)
     run = give_up(begun(on_send_error=OnSendError.RESEND, bounds=bounds), 0).do("execute_delayed", batch=0, leader=1)
     end(run.do("prepare_abort", transaction=0, **ANEW), 0, commits=False).do("initialise")

@@ -84,7 +84,7 @@ def diverged(run: Scenario) -> Scenario:
 
 
 @pytest.mark.parametrize("truncation", UNFENCED_FETCHES)
-def test_what_only_the_old_leader_had_is_dropped(truncation: Truncation) -> None:
+def test_records_of_the_old_leader_alone_are_dropped(truncation: Truncation) -> None:
     run = diverged(of(truncation)).do("restart", broker=1)
     if truncation is not Truncation.HIGH_WATERMARK:
         run.do("truncate", follower=1, leader=2)
@@ -130,7 +130,7 @@ def test_a_follower_that_is_ahead_goes_back_or_halts(truncation: Truncation, unc
     ("truncation", "mended"),
     [*((how, False) for how in OF_OLD), *((how, True) for how in [*UNFENCED_FETCHES, Truncation.FENCED])],
 )
-def test_who_has_reached_the_high_watermark_joins_before_2_0_1(truncation: Truncation, mended: bool) -> None:
+def test_follower_at_the_high_watermark_joins_before_2_0_1(truncation: Truncation, mended: bool) -> None:
     """A new leader may not know how far it is; from then on the start of its epoch counts as well (KAFKA-7128)."""
     run = of(truncation, min_insync_replicas=1, mends_of_2_0_1=mended).do("become_slow", broker=3).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=3).do("fetch", follower=2, leader=1).do("fetch", follower=2, leader=1)
@@ -163,7 +163,7 @@ def test_before_2_5_a_leader_answers_followers_of_an_earlier_epoch(truncation: T
 
 
 @pytest.mark.parametrize(("truncation", "asks"), [(Truncation.EPOCHS, True), (Truncation.FENCED_QUESTIONS, False)])
-def test_from_2_1_on_a_follower_asks_within_one_epoch_only(truncation: Truncation, asks: bool) -> None:
+def test_follower_from_2_1_on_asks_within_one_epoch_only(truncation: Truncation, asks: bool) -> None:
     run = of(truncation).do("move_leader", broker=2).do("apply_metadata", broker=2).do("apply_metadata", broker=3)
     run.do("move_leader", broker=1).do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert run.can("truncate", follower=3, leader=2) is asks
@@ -186,7 +186,9 @@ def test_a_follower_that_missed_an_epoch_counts_for_what_it_has_of_the_epoch_bef
 
 
 @pytest.mark.parametrize(("truncation", "asks"), [(Truncation.EPOCHS, True), (Truncation.FENCED_QUESTIONS, False)])
-def test_from_2_1_on_a_follower_that_is_ahead_asks_within_one_epoch_only(truncation: Truncation, asks: bool) -> None:
+def test_follower_ahead_of_its_leader_asks_within_one_epoch_only_from_2_1_on(
+    truncation: Truncation, asks: bool
+) -> None:
     """A leader that comes back with less refuses to name its end to a follower of an older epoch (KIP-320)."""
     run = of(truncation, min_insync_replicas=1).do("become_slow", broker=3).do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)

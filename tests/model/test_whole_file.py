@@ -139,7 +139,7 @@ def test_a_folder_that_takes_no_new_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert refused.value.filename == str(tmp_path / "none")
 
 
-def test_what_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_without_permission_to_write_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "old"
     file.write_text("old")
     monkeypatch.setattr(whole_file.os, "access", lambda *_: False)

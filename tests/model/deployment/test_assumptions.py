@@ -123,7 +123,9 @@ def test_a_failure_that_ends_the_process_is_a_crash(read_yaml) -> None:
         ({"commit": "before"}, "offsets are committed with the results (sink=kafka); remove commit"),
     ],
 )
-def test_what_does_not_go_with_a_transaction_of_results(refusal, assume: dict[str, str], message: str) -> None:
+def test_assumptions_that_contradict_a_transaction_of_results_are_refused(
+    refusal, assume: dict[str, str], message: str
+) -> None:
     assert message in refusal(TO_KAFKA, assume)
 
 
@@ -146,7 +148,9 @@ def test_offsets_are_not_committed_beside_a_transaction(read_yaml, refusal) -> N
     ],
 )
 @pytest.mark.parametrize("sink", ["in-memory", "snapshots"])
-def test_what_does_not_go_with_results_in_memory(refusal, sink: str, assume: dict[str, str], message: str) -> None:
+def test_assumptions_that_contradict_results_in_memory_are_refused(
+    refusal, sink: str, assume: dict[str, str], message: str
+) -> None:
     assert message in refusal(MANUAL, {"sink": sink, **assume})
 
 

@@ -244,7 +244,7 @@ def test_the_mode_of_the_brokers(read_yaml, text: str, zookeeper: bool) -> None:
         ('kafka: "4.0"', False, False, False),
     ],
 )
-def test_what_a_release_does_about_replicas_that_come_back(
+def test_rules_for_returning_replicas_by_release(
     read_yaml, text: str, old_fetches_count: bool, fenced_may_join: bool, restart_before_fenced: bool
 ) -> None:
     deployment = read_yaml(text)

@@ -92,7 +92,7 @@ def test_a_change_is_written_as_a_file_has_it(change: Change, tmp_path: Path) ->
     assert question(read_deployment(files[1])) == question(expected)
 
 
-def test_what_a_change_brings_is_said_with_its_rule(tmp_path: Path) -> None:
+def test_change_names_its_consequences_with_their_rules(tmp_path: Path) -> None:
     weak = deployment(tmp_path)
     for words, expected in (
         ("producer.acks=all", ["producer.enable.idempotence=true (rule P12)"]),
@@ -117,7 +117,7 @@ def test_a_change_of_two_things_is_one(tmp_path: Path) -> None:
     assert changed(deployment(tmp_path), [change]).application.commit is Commit.AFTER
 
 
-def test_what_is_explored_stays(tmp_path: Path) -> None:
+def test_change_keeps_faults_bounds_and_name(tmp_path: Path) -> None:
     narrow = replace(deployment(tmp_path), faults=deployment(tmp_path).faults.up_to(1), name="mine")
     made = changed(narrow, [find("producer.acks=all")])
     assert (made.faults, made.name, made.require) == (narrow.faults, "mine", narrow.require)
@@ -141,7 +141,7 @@ def test_a_change_refused_alone_is_tried_with_others(tmp_path: Path) -> None:
     assert companions(made, offered)[idempotence] == [(acks,)]
 
 
-def test_what_means_nothing_alone_goes_with_others(tmp_path: Path) -> None:
+def test_change_without_effect_alone_has_companions(tmp_path: Path) -> None:
     file = tmp_path / "d.yaml"
     file.write_text('kafka: "4.0"\ntopic: {replicas: 1}\nproducer: {acks: all}\n', encoding="utf-8")
     made = read_deployment(file)

@@ -68,7 +68,7 @@ def test_durations_come_from_the_topic_or_its_broker(read_yaml) -> None:
     assert read_yaml(of("0.10.0", "cleanup.policy: compact")).durations.compaction_lag.least == 0
 
 
-def test_what_decides_when_the_cleaner_comes_is_ignored(read_yaml) -> None:
+def test_settings_of_the_cleaners_schedule_are_ignored(read_yaml) -> None:
     ignored = read_yaml(of("4.0", "cleanup.policy: compact, min.cleanable.dirty.ratio: 0.1")).ignored
     assert {one.key: one.reason for one in ignored}["min.cleanable.dirty.ratio"] == (
         "the cleaner of a compacted topic is assumed to run at any time, or never"

@@ -58,7 +58,7 @@ def test_range(text: str, least: int, most: int | None) -> None:
     "text",
     ["", "..", "fast", "5..", "..5", "1x", "-1", "1.5s", "1..2..3", "unbounded", "unbounded..5", "1s-2s", "1e3", "٣"],
 )
-def test_what_is_no_range(text: str) -> None:
+def test_reader_refuses_a_text_that_is_no_range(text: str) -> None:
     with pytest.raises(DeploymentError) as caught:
         read_range(said(text))
     message = str(caught.value)
@@ -294,7 +294,7 @@ def test_a_first_connection_attempt_longer_than_the_longest(read_yaml, version: 
     assert read_yaml(said).durations.connection_setup.least == longest
 
 
-def test_how_long_retries_last(read_yaml) -> None:
+def test_retries_take_the_sum_of_their_backoffs(read_yaml) -> None:
     """80, 160, 320 and 640 ms, then 800 each: from 3.7 on they grow, and are a fifth shorter at random."""
     durations: Durations = read_yaml('kafka: "4.0"').durations
     assert [durations.retries_take_at_least(n) for n in (0, 1, 3, 5, 100)] == [0, 80, 560, 2_000, 78_000]

@@ -26,7 +26,7 @@ def said(deployment) -> bool:
         sent(consumer="", selector="replica.selector.class: com.acme.Nearest"),
     ],
 )
-def test_it_is_accepted_with_a_note(read_yaml, text: str) -> None:
+def test_reading_from_followers_is_accepted_with_a_note(read_yaml, text: str) -> None:
     assert said(read_yaml(text))
 
 

@@ -71,14 +71,14 @@ def deployment(kafka: str, consumer: str, *, version: str = "", broker: str = ""
         ("4.0", "", f"partition.assignment.strategy: 'org.x.RangeAssignor,{STICKY}'", "", IN_ORDER),
     ],
 )
-def test_how_a_member_gives_up(
+def test_members_give_up_partitions_by_protocol_and_release(
     read_yaml, kafka: str, version: str, consumer: str, broker: str, expected: Rebalancing
 ) -> None:
     text = deployment(kafka, consumer, version=version, broker=broker)
     assert read_yaml(text).consumer.rebalancing == expected
 
 
-def test_what_the_new_consumer_commits_by_itself(read_yaml) -> None:
+def test_new_consumer_commits_by_itself(read_yaml) -> None:
     """Its preview commits what it hands over; from 4.0 on what earlier polls returned (KAFKA-18641)."""
     assert read_yaml(deployment("3.9", NEW, broker=PREVIEW)).application.commit is Commit.DELIVERED
     assert read_yaml(deployment("4.0", NEW, version="3.9")).application.commit is Commit.DELIVERED

@@ -17,11 +17,11 @@ from model.deployment.hiding import shown_placeholder, shown_value
         ("{{ .Values.acks }}", "{{ .Values.acks }}"),
     ],
 )
-def test_of_a_placeholder_its_name_is_shown(value: str, shown: str) -> None:
+def test_placeholder_is_shown_by_its_name(value: str, shown: str) -> None:
     assert shown_placeholder("retries", value) == shown
 
 
-def test_what_a_template_is_given_is_not_shown() -> None:
+def test_arguments_of_a_template_are_not_shown() -> None:
     assert "hunter2" not in shown_placeholder("acks", "{{ lookup('vault', password='hunter2') }}")
 
 

@@ -30,7 +30,7 @@ def pipeline(client: str, brokers: str, **producer: object) -> str:
         ("2.5", "2.5", None),
     ],
 )
-def test_what_the_releases_do(read_yaml, client: str, brokers: str, expected: Sequencing | None) -> None:
+def test_rules_of_idempotence_by_release(read_yaml, client: str, brokers: str, expected: Sequencing | None) -> None:
     deployment = read_yaml(pipeline(client, brokers))
     assert deployment.producer.sequencing == expected
     assert from_document(to_document(deployment)) == deployment
@@ -50,7 +50,7 @@ def test_errors_that_come_late_do_not_matter_without_idempotence_or_in_transacti
     assert not read_yaml('kafka: "3.5"\nproducer: {transactional.id: t}').producer.sender.late_errors_count
 
 
-def test_without_idempotence_nothing_of_it_matters(read_yaml) -> None:
+def test_producer_without_idempotence_has_no_sequencing(read_yaml) -> None:
     assert read_yaml('kafka: "2.0"').producer.sequencing is None
     assert read_yaml('kafka: "2.0"\nproducer: {client: librdkafka}').producer.sequencing is None
 
@@ -64,7 +64,9 @@ def test_without_idempotence_nothing_of_it_matters(read_yaml) -> None:
         ("2.4", {}, 2**31 - 1, 5),
     ],
 )
-def test_what_clients_fill_in(read_yaml, client: str, given: dict[str, object], retries: int, in_flight: int) -> None:
+def test_clients_fill_in_values_for_idempotence(
+    read_yaml, client: str, given: dict[str, object], retries: int, in_flight: int
+) -> None:
     """Rules P09 and P10."""
     deployment = read_yaml(pipeline(client, "2.4", **given))
     assert (deployment.producer.retries, deployment.producer.max_in_flight) == (retries, in_flight)
@@ -90,5 +92,5 @@ def test_what_clients_fill_in(read_yaml, client: str, given: dict[str, object], 
         ('kafka: "2.4"\nproducer: {client: librdkafka, enable.idempotence: true}', "of librdkafka with brokers before"),
     ],
 )
-def test_what_is_refused(refusal, text: str, message: str) -> None:
+def test_idempotence_is_refused(refusal, text: str, message: str) -> None:
     assert message in refusal(text)

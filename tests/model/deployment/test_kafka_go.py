@@ -57,7 +57,7 @@ def test_readers_are_refused(refusal, settings: str, rule: str) -> None:
         ),
     ],
 )
-def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
+def test_settings_that_are_not_modelled_are_refused(refusal, text: str, said: str) -> None:
     assert said in refusal(text)
 
 
@@ -100,7 +100,7 @@ def test_settings_of_writers(read_yaml) -> None:
         ("", Commit.AFTER, False),
     ],
 )
-def test_who_commits(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
+def test_client_or_application_commits(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("kafka-go", settings))
     assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (commit, on_timer)
     assert any("set Reads" in note for note in deployment.notes) is not settings.startswith("Reads")

@@ -24,7 +24,7 @@ OWN = "retry.initialRetryTime: 100"
         (consumer("kafkajs", "sessionTimeout: 1900000; rebalanceTimeout: 1900000"), "C13"),
     ],
 )
-def test_what_is_refused(refusal, text: str, rule: str) -> None:
+def test_invalid_settings_are_refused(refusal, text: str, rule: str) -> None:
     message = refusal(text)
     assert message.endswith(f"(rule {rule})")
     assert rule[0] != "J" or "with KafkaJSNonRetriableError: " in message
@@ -72,11 +72,11 @@ def test_what_is_refused(refusal, text: str, rule: str) -> None:
         ),
     ],
 )
-def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
+def test_settings_that_are_not_modelled_are_refused(refusal, text: str, said: str) -> None:
     assert said in refusal(text)
 
 
-def test_what_it_stops_in_the_middle_of_is_modelled(read_yaml) -> None:
+def test_stop_without_close_is_modelled(read_yaml) -> None:
     text = producer("kafkajs") + "  on_stop: exit\nassume: {faults: {producer-stop: 1}}\n"
     assert not read_yaml(text).producer.sender.close_waits
 
@@ -98,14 +98,14 @@ def test_a_producer_by_default(read_yaml) -> None:
     assert (times.delivery_timeout.least, times.delivery_timeout.most) == (3_794, None)
 
 
-def test_its_settings(read_yaml) -> None:
+def test_settings_of_producer_and_consumer(read_yaml) -> None:
     deployment = read_yaml(producer("kafkajs", "acks: 0; maxInFlightRequests: 1; timeout: 1000; requestTimeout: 500"))
     assert (deployment.producer.acks, deployment.producer.max_in_flight) == (Acks.NONE, 1)
     assert (deployment.durations.ack_timeout.least, deployment.durations.request_timeout.least) == (1_000, 500)
     assert read_yaml(producer("kafkajs", "acks: 1")).producer.acks is Acks.LEADER
 
 
-def test_what_the_producer_says_of_retries_outranks_the_client(read_yaml) -> None:
+def test_retries_of_the_producer_outrank_those_of_the_client(read_yaml) -> None:
     assert read_yaml(producer("kafkajs", "client.retry.retries: 2")).producer.retries == 2
     both = read_yaml(producer("kafkajs", "client.retry.retries: 2; retry.retries: 8"))
     assert both.producer.retries == 8
@@ -124,7 +124,7 @@ def test_what_the_producer_says_of_retries_outranks_the_client(read_yaml) -> Non
         ("client.retry.factor: 2", 0, 0),
     ],
 )
-def test_when_a_send_may_fail(read_yaml, settings: str, least: int, total: int) -> None:
+def test_send_fails_after_its_retries(read_yaml, settings: str, least: int, total: int) -> None:
     times = read_yaml(producer("kafkajs", settings)).durations
     assert (times.retry_backoff.least, times.delivery_timeout.least) == (least, total)
 
@@ -159,7 +159,7 @@ def test_a_consumer_by_default(read_yaml) -> None:
     assert read_yaml(consumer("kafkajs", "maxWaitTimeInMs: 40000")).durations.consumer_request.least == 45_000
 
 
-def test_what_is_handed_off_is_committed_unfinished(read_yaml) -> None:
+def test_records_handed_off_are_committed_unfinished(read_yaml) -> None:
     handed_off = read_yaml(consumer("kafkajs") + "  processing: handed-off\n")
     assert handed_off.application.commit is Commit.DELIVERED
     assert (
@@ -172,5 +172,5 @@ def test_what_is_handed_off_is_committed_unfinished(read_yaml) -> None:
 
 
 @pytest.mark.parametrize("settings", ["autoCommit: false", "eachBatchAutoResolve: false"])
-def test_where_the_application_says_what_is_committed(read_yaml, settings: str) -> None:
+def test_application_names_the_committed_offset(read_yaml, settings: str) -> None:
     assert read_yaml(consumer("kafkajs", settings) + "  commit: before\n").application.commit is Commit.BEFORE

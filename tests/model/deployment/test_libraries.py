@@ -246,7 +246,7 @@ def test_the_protocol_of_each_release_of_sarama(release: Release, version: str) 
         (consumer("librdkafka", "commit: x"), "unknown consumer setting"),
     ],
 )
-def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> None:
+def test_impossible_configurations_are_refused(refusal, text: str, said: str) -> None:
     message = refusal(text)
     assert said in message
     assert "\n" not in message
@@ -300,7 +300,7 @@ def test_defaults_by_version(read_yaml) -> None:
     assert read_yaml(consumer("sarama", version="1.32")).durations.consumer_fetch_wait.least == 250
 
 
-def test_how_long_messages_of_librdkafka_last(read_yaml) -> None:
+def test_messages_of_librdkafka_last_for_their_timeout(read_yaml) -> None:
     for_ever = read_yaml(producer("librdkafka", "message.timeout.ms: 0"))
     assert for_ever.durations.delivery_timeout.most is None
     short = read_yaml(producer("librdkafka", "message.timeout.ms: 5000"))
@@ -318,7 +318,7 @@ def test_how_long_messages_of_librdkafka_last(read_yaml) -> None:
         ("auto.commit.enable: false", Commit.AFTER, False),
     ],
 )
-def test_who_commits_with_librdkafka(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
+def test_librdkafka_or_the_application_commits(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("librdkafka", settings))
     assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (commit, on_timer)
 
@@ -382,13 +382,13 @@ def test_franz_go_by_default(read_yaml) -> None:
         ("DisableAutoCommit: true", Commit.AFTER, False),
     ],
 )
-def test_who_commits_with_franz_go(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
+def test_franz_go_or_the_application_commits(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
     deployment = read_yaml(consumer("franz-go", settings))
     assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (commit, on_timer)
     assert deployment.consumer.checks_epochs and deployment.consumer.offset_reset is OffsetReset.EARLIEST
 
 
-def test_where_franz_go_starts(read_yaml) -> None:
+def test_franz_go_starts_at_its_reset_offset(read_yaml) -> None:
     assert (
         read_yaml(consumer("franz-go", "ConsumeStartOffset: NewOffset().AtEnd()")).consumer.offset_reset
         is OffsetReset.LATEST

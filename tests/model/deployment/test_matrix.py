@@ -147,7 +147,7 @@ def test_broken_matrices(tmp_path: Path, text: str, words: str) -> None:
         ("{kafka.release: [1]}", "kafka: is a single value in the base"),
     ],
 )
-def test_what_is_wrong_with_a_combination(tmp_path: Path, values: str, words: str) -> None:
+def test_error_of_a_combination_names_its_cause(tmp_path: Path, values: str, words: str) -> None:
     with pytest.raises(DeploymentError) as caught:
         written(tmp_path, f'base: {{kafka: "4.0"}}\nvalues: {values}\n').read(0)
     assert words in str(caught.value)
@@ -181,7 +181,7 @@ def test_a_key_that_nobody_knows_is_told_at_once(tmp_path: Path, values: str) ->
         matrix.check_keys()
 
 
-def test_what_only_some_combinations_refuse_is_no_matter_of_keys(tmp_path: Path) -> None:
+def test_check_of_keys_passes_values_that_some_combinations_refuse(tmp_path: Path) -> None:
     written(tmp_path, MATRIX).check_keys()
     written(tmp_path, MATRIX.replace("[drop, resend]", "[never, resend]")).check_keys()
     written(tmp_path, MATRIX.replace('  kafka: "4.0"\n', "")).check_keys()

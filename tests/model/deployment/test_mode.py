@@ -37,7 +37,7 @@ def as_folder(folder: Path, kafka: str) -> Deployment:
         ("4.0", UNCLEAN, "", False, True),
     ],
 )
-def test_where_unclean_election_counts_the_mode_that_honours_it_is_taken(
+def test_unclean_election_takes_the_mode_that_honours_it(
     tmp_path: Path, read: Reader, kafka: str, topic: str, broker: str, *, zookeeper: bool, honoured: bool
 ) -> None:
     (tmp_path / "topic.properties").write_text(topic, encoding="utf-8")

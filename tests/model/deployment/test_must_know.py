@@ -34,7 +34,7 @@ NOT_WITH_TRANSACTIONS = {("kafka-go", "IsolationLevel")}
 
 
 @pytest.mark.parametrize("row", table("rules"), ids=lambda row: row["id"])
-def test_what_rules_read_matters(row: dict[str, str]) -> None:
+def test_settings_that_rules_read_must_be_known(row: dict[str, str]) -> None:
     if row["id"] in ONLY_REFUSE:
         return
     for key in named_in(row) - ANY_VALUE:
@@ -68,7 +68,7 @@ def deployments() -> list[str]:
     ]
 
 
-def test_what_is_read_to_build_a_deployment_must_be_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_that_the_builder_reads_must_be_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whatever asks a section for a value while deployments are built, but for what only refuses."""
     read: set[tuple[str, str, str]] = set()
     effective = Section.setting

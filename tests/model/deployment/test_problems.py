@@ -67,7 +67,7 @@ def test_each_is_told_whatever_else_is_wrong(left_out: int, tmp_path: Path) -> N
         'kafka: "4.0"\nproducer: {clint: librdkafka, queue.buffering.max.ms: 5}\n',
     ],
 )
-def test_what_may_follow_from_a_mistake_is_not_told(text: str, tmp_path: Path) -> None:
+def test_consequences_of_a_mistake_are_not_listed(text: str, tmp_path: Path) -> None:
     """Refusals by rules, and settings of an unknown client, are left out."""
     file = tmp_path / "d.yaml"
     file.write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ def pipeline(*more: str, kafka: str = "4.0", producer: str = "") -> str:
     return "\n".join((f'kafka: "{kafka}"', f"producer: {{{producer}}}", *more))
 
 
-def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
+def test_way_of_stopping_is_assumed_where_a_stop_can_happen(read_yaml) -> None:
     stopped, not_stopped = read_yaml(pipeline(STOPPED)), read_yaml(pipeline())
     assert (stopped.application.on_stop, not_stopped.application.on_stop) == (OnStop.CLOSE, OnStop.CLOSE)
     assert [s.key for s in stopped.assumptions if s.key == "on_stop"] == ["on_stop"]
@@ -63,7 +63,7 @@ def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
         ),
     ],
 )
-def test_what_does_not_go_together(refusal, text: str, said: str) -> None:
+def test_contradicting_faults_and_settings_are_refused(refusal, text: str, said: str) -> None:
     assert said in refusal(text)
 
 
@@ -85,7 +85,7 @@ def test_a_position_takes_a_second_send(read_yaml) -> None:
         *[("4.1", True), ("4.1.0", True), ("4.1.1", False), ("4.2", False), ("4.3", False)],
     ],
 )
-def test_which_release_forgets_the_parts_of_a_batch(read_yaml, release: str, forgets: bool) -> None:
+def test_releases_that_forget_the_parts_of_a_batch(read_yaml, release: str, forgets: bool) -> None:
     """KAFKA-19479, by the release of the client."""
     settings = "settings: {enable.idempotence: false}" if release != "0.10" else ""
     kafka = ".".join(release.split(".")[:2])
@@ -98,7 +98,7 @@ def test_which_release_forgets_the_parts_of_a_batch(read_yaml, release: str, for
     assert bool(upstream.released) is forgets
 
 
-def test_what_is_not_asked_about_has_no_state(read_yaml) -> None:
+def test_faults_that_are_not_named_have_no_state(read_yaml) -> None:
     plain, crashing = read_yaml(pipeline()), read_yaml(pipeline("assume: {faults: {producer-crash: 1}}"))
     assert declared(plain).upstream is None
     assert declared(crashing).upstream is None
@@ -112,7 +112,7 @@ def test_sessions_are_counted_of_crashes_and_stops(read_yaml) -> None:
     assert declared(read_yaml(pipeline(STOPPED))).producer.session.high == 1
 
 
-def test_what_is_asked_of_delivery_reports_is_part_of_the_state(read_yaml) -> None:
+def test_delivery_reports_that_the_application_reads_are_part_of_the_state(read_yaml) -> None:
     read = read_yaml(pipeline(producer="client: librdkafka, on_send_error: resend-if-not-stored"))
     assert read.bounds.sends == 2
     assert all(batch.doubtful is not None for batch in declared(read).producer.batches)

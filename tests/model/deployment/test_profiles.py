@@ -100,7 +100,7 @@ def test_the_profile_is_no_part_of_the_question(read_yaml) -> None:
     assert "profile" not in to_document(meaning(named))
 
 
-def test_there_is_no_such_profile(read_yaml) -> None:
+def test_unknown_profile_is_refused(read_yaml) -> None:
     with pytest.raises(DeploymentError, match="unknown profile; did you mean at-least-once"):
         read_yaml('kafka: "4.0"\nprofile: at-leastonce')
     with pytest.raises(DeploymentError, match="unknown profile"):

@@ -35,7 +35,7 @@ def ignored(deployment: Deployment, key: str) -> str:
         ("2.3", Acks.LEADER, 2**31 - 1, False, 120_000),
     ],
 )
-def test_what_producers_of_kafka_python_do_by_default(
+def test_producers_of_kafka_python_have_their_own_defaults(
     read_yaml, version: str, acks: Acks, retries: int, in_accumulator: bool, delivery: int
 ) -> None:
     deployment = read_yaml(client("producer", KAFKA_PYTHON, version=version))
@@ -71,7 +71,7 @@ def test_the_newest_kafka_python_without_idempotence(read_yaml) -> None:
         ("3.0", 45_000, 30_000, 30_000, True),
     ],
 )
-def test_what_consumers_of_kafka_python_do_by_default(
+def test_consumers_of_kafka_python_have_their_own_defaults(
     read_yaml, version: str, session: int, answered: int, reconnect: int, isolation: bool
 ) -> None:
     deployment = read_yaml(client("consumer", KAFKA_PYTHON, version=version))
@@ -221,7 +221,7 @@ def test_consumers_are_refused(refusal, library: str, settings: str, version: st
         ),
     ],
 )
-def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
+def test_settings_that_are_not_modelled_are_refused(refusal, text: str, said: str) -> None:
     message = refusal(text)
     assert "not modelled yet: " in message and said in message
 
@@ -238,7 +238,7 @@ def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
         (client("consumer", AIOKAFKA, "session_timeout_ms: ${S}"), "has a placeholder (${S}); replace it with a value"),
     ],
 )
-def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> None:
+def test_impossible_configurations_are_refused(refusal, text: str, said: str) -> None:
     assert said in refusal(text)
 
 
@@ -258,7 +258,7 @@ def test_releases_in_which_what_is_refused_elsewhere_is_modelled(read_yaml) -> N
 
 
 @pytest.mark.parametrize("library", [KAFKA_PYTHON, AIOKAFKA])
-def test_without_a_group_nothing_is_committed(read_yaml, library: str) -> None:
+def test_consumer_without_a_group_commits_nothing(read_yaml, library: str) -> None:
     deployment = read_yaml(client("consumer", library, "group_id: null", more="  commit: never\n"))
     assert (deployment.application.commit, deployment.consumer.commits_on_timer) == (Commit.NEVER, False)
     assert any("group_id is None" in note for note in deployment.notes)
@@ -278,11 +278,11 @@ def test_without_a_group_nothing_is_committed(read_yaml, library: str) -> None:
         (AIOKAFKA, "smallest", OffsetReset.NONE),
     ],
 )
-def test_where_they_start(read_yaml, library: str, word: str, start: OffsetReset) -> None:
+def test_consumers_start_at_their_reset_offset(read_yaml, library: str, word: str, start: OffsetReset) -> None:
     assert read_yaml(client("consumer", library, f"auto_offset_reset: {word}")).consumer.offset_reset is start
 
 
-def test_what_changes_no_delivery_is_ignored_with_javas_reasons(read_yaml) -> None:
+def test_settings_that_change_no_delivery_are_ignored_with_javas_reasons(read_yaml) -> None:
     settings = "bootstrap_servers: b:9092; sasl_plain_password: hush; batch_size: ${SIZE}; client_id: c"
     deployment = read_yaml(client("producer", KAFKA_PYTHON, settings, "2.3"))
     assert ignored(deployment, "bootstrap_servers").startswith("addresses do not change delivery")

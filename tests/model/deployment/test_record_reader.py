@@ -76,7 +76,7 @@ def test_every_setting_names_its_row() -> None:
 
 
 @pytest.mark.parametrize("missing", [None, "", "  ", float("nan")])
-def test_what_has_no_value_is_not_there(missing: object) -> None:
+def test_empty_cells_are_no_values(missing: object) -> None:
     """Empty cells: the default of the release, not an error and not the text of nothing."""
     with_gaps = {**FLAT, "broker.unclean.leader.election.enable": missing, "consumer": {"sink": missing}}
     assert read(with_gaps) == read(FLAT)

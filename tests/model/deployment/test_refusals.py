@@ -43,7 +43,7 @@ def test_every_rule_has_a_deployment() -> None:
 
 
 @pytest.mark.parametrize("rule", REFUSED)
-def test_it_is_refused_by_name(read_yaml, rule: str) -> None:
+def test_refusal_names_the_exception_and_the_rule(read_yaml, rule: str) -> None:
     exception = next(one.exception for one in REFUSALS if one.rule == rule)
     with pytest.raises(RefusedError, match=rf"{exception}.*\(rule {rule}\)"):
         read_yaml(REFUSED[rule])

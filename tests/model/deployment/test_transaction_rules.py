@@ -31,7 +31,7 @@ def pipeline(kafka: str, *more: str, client: str = "") -> str:
         ("4.1", "", "{transaction.version: 0}", True, False, False),
     ],
 )
-def test_what_a_release_does(
+def test_rules_of_transactions_by_release(
     read_yaml, kafka: str, client: str, broker: str, verified: bool, epoch_each: bool, first_is_zero: bool
 ) -> None:
     """KIP-890 came in two parts: 3.6 asks the coordinator, 4.0 raises the epoch with every transaction."""
@@ -65,14 +65,14 @@ def test_a_release_before_1_0_has_a_fourth_number(read_yaml, kafka: str, fences:
         ("{client: sarama, version: '1.40', settings: {Consumer.IsolationLevel: 1}}", True),
     ],
 )
-def test_what_a_consumer_reads(read_yaml, consumer: str, committed: bool) -> None:
+def test_consumers_read_by_their_isolation_level(read_yaml, consumer: str, committed: bool) -> None:
     """Java's and sarama's read everything unless told otherwise, librdkafka's what is committed."""
     deployment = read_yaml(pipeline("4.0", f"consumer: {consumer}"))
     assert deployment.producer.transactional.read_committed is committed
     assert any("read_uncommitted" in note for note in deployment.notes) is not committed
 
 
-def test_without_a_transactional_id_nothing_is_said_of_transactions(read_yaml) -> None:
+def test_deployment_without_a_transactional_id_has_no_transactions(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\nconsumer: {isolation.level: read_committed}')
     assert deployment.producer.transactional is None
     assert not set(OF_TRANSACTIONS) & set(deployment.require)
@@ -171,7 +171,7 @@ def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late:
         ),
     ],
 )
-def test_what_is_refused(refusal, text: str, message: str) -> None:
+def test_transactions_are_refused(refusal, text: str, message: str) -> None:
     assert message in refusal(text)
 
 
@@ -186,7 +186,7 @@ def test_what_is_refused(refusal, text: str, message: str) -> None:
         ("4.1", "2.15", ClientRecovery.LIBRDKAFKA_TRANSACTIONS),
     ],
 )
-def test_what_librdkafka_does_with_an_epoch(read_yaml, kafka: str, version: str, recovery: ClientRecovery) -> None:
+def test_librdkafka_handles_epochs_by_release(read_yaml, kafka: str, version: str, recovery: ClientRecovery) -> None:
     """KIP-360 came with 1.7, its first correction with 1.8.2 (issue 3575), the second with 2.0. It has no version 2."""
     text = (
         f'kafka: "{kafka}"\nproducer: {{client: librdkafka, version: "{version}", settings: {{transactional.id: t}}}}'
@@ -208,7 +208,9 @@ def test_what_librdkafka_does_with_an_epoch(read_yaml, kafka: str, version: str,
         (", socket.timeout.ms: 60100", "60000", "60000"),
     ],
 )
-def test_what_librdkafka_derives_from_the_length(read_yaml, settings: str, message: str, socket: str) -> None:
+def test_librdkafka_derives_timeouts_from_the_length_of_transactions(
+    read_yaml, settings: str, message: str, socket: str
+) -> None:
     text = f'kafka: "4.0"\nproducer: {{client: librdkafka, settings: {{transactional.id: t{settings}}}}}'
     found = {one.key: one.value for one in read_yaml(text).settings if one.scope == "producer"}
     assert (found["message.timeout.ms"], found["socket.timeout.ms"]) == (message, socket)

@@ -35,18 +35,18 @@ consumer: {{{group}enable.auto.commit: {auto}, commit: never{more}}}
 
 
 @pytest.mark.parametrize("group", ["", "group.id: null, ", "group.id: orders, "])
-def test_it_needs_no_group(read_yaml, group: str) -> None:
+def test_consumer_that_never_commits_needs_no_group(read_yaml, group: str) -> None:
     deployment = read_yaml(NEVER.format(group=group, auto="false", more=""))
     assert (deployment.application.commit, deployment.application.group) == (Commit.NEVER, Group.NEW)
     assert not offsets_expire(deployment)
 
 
-def test_who_commits_needs_one(refusal) -> None:
+def test_consumer_that_commits_needs_a_group(refusal) -> None:
     assert "InvalidGroupIdException" in refusal(
         NEVER.format(group="group.id: null, ", auto="false", more="").replace("never", "after")
     )
 
 
-def test_what_contradicts_it(refusal) -> None:
+def test_settings_that_contradict_never_committing_are_refused(refusal) -> None:
     assert "remove group" in refusal(NEVER.format(group="", auto="false", more=", group: established"))
     assert "commits by itself" in refusal(NEVER.format(group="group.id: orders, ", auto="true", more=""))

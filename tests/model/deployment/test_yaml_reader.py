@@ -63,7 +63,7 @@ def test_settings_can_stand_in_their_section(read_yaml) -> None:
     assert (flat.application.sends, flat.cluster.min_insync_replicas) == (Sends.SYNC, 2)
 
 
-def test_what_is_left_out(read_yaml) -> None:
+def test_missing_keys_have_defaults(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\ntopic:\nassume: {}')
     assert deployment.name == "deployment"
     assert deployment.require == ("no-acked-loss", "no-skip")
@@ -74,7 +74,7 @@ def test_what_is_left_out(read_yaml) -> None:
     )
 
 
-def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
+def test_properties_that_depend_on_durations_are_required_only_by_name(read_yaml) -> None:
     """No configuration tells how long faults last, so nobody is told by default that a send can be given up."""
     named = [name for name in KNOWN_PROPERTIES if name not in (*ASKED_BY_DEFAULT, *OF_TRANSACTIONS)]
     of_answers = ["no-failed-send", "no-stored-failure", "no-failed-read", "enough-copies"]
