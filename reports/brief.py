@@ -40,8 +40,11 @@ SCREEN = 60
 AROUND_A_TRACE = 14
 """Number of lines for the title, lanes and failure of a trace, and for the lines after the trace."""
 
-FEWEST_LINES = 5
-"""Smallest number of lines for the steps of a trace, for any number of lines before the trace."""
+FEWEST_LINES, FEWEST_BELOW_A_FULL_SCREEN = 6, 5
+"""Smallest numbers of lines for the steps of a trace: below up to :data:`FULL_SCREEN` lines, and below more."""
+
+FULL_SCREEN = 44
+"""Number of lines before a trace up to which the trace has room for the fewest lines on one screen."""
 
 MAY_BE_PREVENTED = (Behind.CONFIGURATION, Behind.UNKNOWN)
 """Causes that settings are known to prevent or possibly prevent."""
@@ -197,7 +200,8 @@ class BriefStory:
     """
 
     def __init__(self, telling: Telling, command: str, above: int) -> None:
-        self.room = max(SCREEN - above - AROUND_A_TRACE, FEWEST_LINES)
+        fewest = FEWEST_LINES if above <= FULL_SCREEN else FEWEST_BELOW_A_FULL_SCREEN
+        self.room = max(SCREEN - above - AROUND_A_TRACE, fewest)
         self.story = Story(telling)
         self.command = command
 
