@@ -28,10 +28,6 @@ NEWEST = (4, 3)
 """The newest release line whose defaults are known."""
 
 
-LAST_PATCH = 9
-"""The last patch level of any line: facts about this level hold for every later number."""
-
-
 class ReleaseError(ValueError):
     """A text that names no known release. The message lists the known releases."""
 
