@@ -16,7 +16,8 @@ from importlib.resources import files
 from model.deployment.choices import Commit, OnRestart, OnSendError, Sends, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.durations import ENVIRONMENT
-from model.deployment.release import JAVA, LAST_PATCH
+from model.deployment.patch_levels import newest_of_line
+from model.deployment.release import JAVA
 from model.faults import ENDS_PRODUCER, ONLY_BY_NAME, Fault
 
 NO_FAULT = ""
@@ -123,9 +124,10 @@ class _Era:
 
 
 def _patched(release: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the release in three numbers, with a patch level of at most ``LAST_PATCH``."""
+    """Return the release in three numbers; a later patch than the last known one of its line counts as that one."""
     major, minor, patch = (*release, 0, 0)[:3]
-    return major, minor, min(patch, LAST_PATCH)
+    newest = newest_of_line((major, minor, patch))
+    return newest if newest is not None else (major, minor, patch)
 
 
 def _client(deployment: Deployment) -> tuple[str, tuple[int, ...] | None]:

@@ -43,7 +43,8 @@ from model.deployment.deployment import Deployment
 from model.deployment.era import FIRST_KRAFT, LAST_ZOOKEEPER, ZOOKEEPER
 from model.deployment.errors import DeploymentError
 from model.deployment.libraries import LIBRARIES
-from model.deployment.release import LAST_PATCH, ReleaseError, lines, parse_release
+from model.deployment.patch_levels import releases_of
+from model.deployment.release import lines
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.yaml_reader import deployment_by
 from properties.verdict import CutSet, Result, Status, Verdict
@@ -137,16 +138,7 @@ def releases(mode: str) -> tuple[str, ...]:
     """Return every release of brokers that is accepted in a mode, oldest first."""
     first, last = ((0, 0), LAST_ZOOKEEPER) if mode == ZOOKEEPER_MODE else (FIRST_KRAFT, (99, 0))
     found = (line for line in lines() if first <= line <= last)
-    named = (f"{major}.{minor}.{patch}" for major, minor in found for patch in range(LAST_PATCH + 1))
-    return tuple(filter(_is_accepted, named))
-
-
-def _is_accepted(release: str) -> bool:
-    try:
-        parse_release(release)
-    except ReleaseError:
-        return False
-    return True
+    return tuple(".".join(map(str, release)) for line in found for release in releases_of(*line))
 
 
 def systems_of(of: Asked, kind: str) -> Mapping[str, Deployment]:

@@ -49,6 +49,14 @@ def newest_of_line(release: Numbers) -> Numbers | None:
     return levels.newest if levels is not None and release[-1] > levels.last else None
 
 
+def releases_of(major: int, minor: int) -> tuple[Numbers, ...]:
+    """Return the known releases of a line in three numbers, oldest first; 0.10 has 0.10.0 to 0.10.2."""
+    levels = _lines().get((major, minor))
+    if levels is not None:
+        return tuple((major, minor, patch) for patch in range(levels.last + 1))
+    return tuple(line for line in _lines() if line[:2] == (major, minor))
+
+
 def never_released(release: Numbers) -> str:
     """Return the near releases that exist, for a release that does not; empty for a release that exists or may come."""
     levels = patch_levels_of(release)

@@ -28,10 +28,6 @@ IDEMPOTENT = (2, 5)
 accept any first sequence number of an unknown producer."""
 
 
-LAST_PATCH = 9
-"""The last patch level of any line: facts about this level hold for every later number."""
-
-
 class ReleaseError(ValueError):
     """A text that names no known release. The message lists the known releases."""
 
