@@ -83,12 +83,12 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
 def _of_deployment(file: Path) -> Sequence[Defect]:
     from model.deployment import read_deployment
     from model.deployment.required_properties import ASKED_BY_DEFAULT
-    from properties.known_defects.beside import defects_here
+    from properties.known_defects.beside import could_violate, defects_here
 
     with one_line_errors():
         deployment = read_deployment(file)
     here, asked = defects_here(deployment), (*ASKED_BY_DEFAULT, *deployment.require)
-    return list(dict.fromkeys(defect for name in asked for defect in here if name in defect.breaks))
+    return list(dict.fromkeys(defect for name in asked for defect in here if could_violate(defect, name)))
 
 
 def _json(found: Sequence[Defect]) -> str:

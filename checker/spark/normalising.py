@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
@@ -26,11 +27,11 @@ from model.deployment.implied.cleaning import (
 from model.deployment.implied.commits import offsets_expire
 from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
 from model.deployment.implied.forgetting import sending_in_time_is_assumed
-from model.deployment.required_properties import ASKED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
 from model.durations import LONGEST, Quantity
 from model.faults import Fault
 from model.pipeline import VERSION
-from properties.known_defects.beside import defects_here
+from properties.known_defects.beside import could_violate, defects_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,7 @@ def _known_defects(deployment: Deployment) -> dict[str, list[str]]:
     """Return the ids of the known defects that could violate each property, by property (docs/defects.md)."""
     found: dict[str, list[str]] = {}
     for defect in defects_here(deployment):
-        for prop in defect.breaks:
+        for prop in filter(partial(could_violate, defect), KNOWN_PROPERTIES):
             found.setdefault(prop, []).append(defect.id)
     return found
 

@@ -30,6 +30,7 @@ class Asked(StrEnum):
 class KnownProperty:
     """A row of the table.
 
+    ``defects_of``: the properties whose known defects can violate this property as well.
     ``profiles`` and ``promised_by``: the profiles and the promises of settings that require the property. ``severity``:
     1 to 9, the worst. ``consequence``: a violation in words. ``says_also``: the properties whose violation follows.
     """
@@ -38,6 +39,7 @@ class KnownProperty:
     profiles: frozenset[str]
     promised_by: frozenset[str]
     concerns: frozenset[str]
+    defects_of: frozenset[str]
     severity: int
     consequence: str
     says_also: frozenset[str]
@@ -64,6 +66,7 @@ def _property(row: Mapping[str, str]) -> KnownProperty:
         profiles=frozenset(row["profiles"].split()),
         promised_by=frozenset(row["promised_by"].split()),
         concerns=frozenset(row["concerns"].split()),
+        defects_of=frozenset(row["defects_of"].split()),
         severity=int(row["severity"]),
         consequence=row["consequence"],
         says_also=frozenset(row["says_also"].split()),

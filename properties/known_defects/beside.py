@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from model.deployment.deployment import Deployment
+from model.deployment.known_properties import known_properties
 from model.deployment.patch_levels import newest_of_line
 from model.deployment.release import JAVA
 from properties.known_defects.affected import Release, release_from
@@ -34,7 +35,12 @@ def defects_beside(deployment: Deployment, prop: str) -> tuple[Defect, ...]:
     A defect counts where a release of the deployment has it, the deployment can meet its conditions on settings and
     uses its features, and one of its events can happen with the kinds of fault that are possible.
     """
-    return tuple(defect for defect in defects_here(deployment) if prop in defect.breaks)
+    return tuple(defect for defect in defects_here(deployment) if could_violate(defect, prop))
+
+
+def could_violate(defect: Defect, prop: str) -> bool:
+    """Tell whether a defect could violate a property: by its own row, or as a defect of a related property does."""
+    return not known_properties()[prop].defects_of.union({prop}).isdisjoint(defect.breaks)
 
 
 def defects_here(deployment: Deployment) -> tuple[Defect, ...]:

@@ -56,7 +56,7 @@ def test_words_and_profile():
 def add(scratch: Scratch) -> None:
     """Add the property ``toy``."""
     scratch.insert("properties/answers.py", "", PROPERTY)
-    row = "toy,if-required,ordered,,a reason,,1,leaders can be replaced,,a reason\n"
+    row = "toy,if-required,ordered,,a reason,,,1,leaders can be replaced,,a reason\n"
     scratch.insert("model/deployment/tables/properties.csv", "", row)
     scratch.insert("properties/tables/likely_settings.csv", "", "toy,kill,topic,replication.factor,\n")
     scratch.insert("docs/semantics.md", "## 1. ", "`toy`: no leader is replaced.\n\n")

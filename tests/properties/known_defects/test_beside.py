@@ -9,10 +9,17 @@ import pytest
 
 from model.deployment import Deployment, read_properties
 from model.deployment.explored import FaultBudget
+from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.known_defects import beside
 from properties.known_defects.affected import Affected, Release
-from properties.known_defects.beside import beyond_the_register, defects_beside, known_defects, releases_of
+from properties.known_defects.beside import (
+    beyond_the_register,
+    could_violate,
+    defects_beside,
+    known_defects,
+    releases_of,
+)
 from properties.known_defects.conditions import is_met, values_of
 from properties.known_defects.defect import Defect, Treatment
 from properties.known_defects.features import USES
@@ -84,6 +91,18 @@ def test_what_decides(
 ) -> None:
     only.append(defect(**different))
     assert bool(defects_beside(deployment(kafka, *kinds), PROPERTY)) is named
+
+
+@pytest.mark.parametrize("prop", KNOWN_PROPERTIES)
+def test_every_property_has_defects_that_could_violate_it(prop: str) -> None:
+    """Otherwise a pass of the property would name no defect, whatever the releases are."""
+    assert any(could_violate(one, prop) for product in products() for one in defects_of(product))
+
+
+def test_a_defect_of_a_related_property_is_named(only: list[Defect]) -> None:
+    only.append(defect(breaks=("no-dropped-record",)))
+    assert defects_beside(deployment(), "no-failed-send") == tuple(only)
+    assert not defects_beside(deployment(), "no-acked-loss")
 
 
 def test_a_verdict_carries_them_in_words(only: list[Defect]) -> None:
