@@ -55,7 +55,7 @@ def test_an_error_does_not_tell_that_nothing_was_stored() -> None:
     assert asked("no-stored-failure", {"lost-request": 1}, **no_retry).status is Status.HOLDS
 
 
-def test_without_a_small_isr_a_pass_is_vacuous() -> None:
+def test_pass_without_a_small_isr_is_vacuous() -> None:
     assert asked("enough-copies", {}).status is Status.VACUOUS
 
 
