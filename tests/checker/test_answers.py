@@ -96,7 +96,7 @@ def test_what_retention_has_deleted_is_read_by_nobody() -> None:
     assert not value(prop.violated, pipeline, state | {pipeline.log_start.name: 1})
 
 
-def test_without_a_small_isr_a_pass_is_vacuous() -> None:
+def test_pass_without_a_small_isr_is_vacuous() -> None:
     assert asked("enough-copies", {}).status is Status.VACUOUS
 
 

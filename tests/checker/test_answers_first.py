@@ -111,7 +111,7 @@ def test_a_violated_property_is_not_searched_for_larger_sets_unless_asked(
     assert more, "no property here has a larger set, so nothing is tested"
 
 
-def test_without_time_only_the_answer_for_one_fault_is_there(
+def test_check_without_time_answers_for_one_fault_only(
     monkeypatch: pytest.MonkeyPatch, total: dict[int, dict[str, Verdict]]
 ) -> None:
     monkeypatch.setattr(limits, "DEFAULT_SECONDS", 0.0)
@@ -121,7 +121,7 @@ def test_without_time_only_the_answer_for_one_fault_is_there(
         assert set(verdict.cut_sets) == set(total[1][name].cut_sets)
 
 
-def test_what_is_named_comes_first_and_the_rest_is_unknown_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_properties_come_first_and_others_are_unknown_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "DEFAULT_SECONDS", 0.0)
     first = Depth(frozenset({NAMED}))
     found = verdicts_of(explored(open_ended(), Budget(), depth=first))
@@ -213,7 +213,7 @@ def test_the_smallest_fault_sets_are_complete_only_below_those_that_are_undecide
         assert found.coverage.combinations == 0
 
 
-def test_what_a_size_leaves_undecided_is_not_said_to_lack_time() -> None:
+def test_property_that_a_bound_leaves_undecided_does_not_lack_time() -> None:
     """More time would not decide it: a larger log would."""
     faults = FaultBudget(None, ((Fault.LOST_RESPONSE.value, 9),))
     deployment = replace(open_ended(), bounds=replace(SMALL, records=2), faults=faults)
@@ -228,7 +228,7 @@ def test_what_a_size_leaves_undecided_is_not_said_to_lack_time() -> None:
     )
 
 
-def test_which_verdicts_are_worth_deepening(found: dict[str, Verdict]) -> None:
+def test_verdicts_that_are_worth_deepening(found: dict[str, Verdict]) -> None:
     violated = {verdict.property for verdict in found.values() if verdict.status is Status.VIOLATED}
     plain, everything = (worth_deepening(found.values(), all_fault_sets=flag) for flag in (False, True))
     assert everything - plain == violated
@@ -274,7 +274,7 @@ require: [no-dropped-record]
 """
 
 
-def test_what_was_decided_in_time_stands_when_larger_fault_sets_meet_a_limit(
+def test_verdict_in_time_stands_when_larger_fault_sets_meet_a_limit(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A property that rests on time holds up to the layer before the one in which its second look is stopped."""

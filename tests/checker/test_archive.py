@@ -182,7 +182,7 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("limit", ["MAX_MEMBER", "MAX_TOTAL", "MAX_MEMBERS", "MAX_FILE"])
-def test_what_could_not_be_read_is_not_written(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+def test_archive_that_cannot_be_read_is_not_written(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(archive, limit, 3)
     with pytest.raises(archive.BundleTooLarge):
         write_archive(MEMBERS, {})
@@ -195,7 +195,7 @@ def test_a_bomb_that_says_that_it_is_small() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"no zip", b"PK\x03\x04", b"PK\x05\x06" + bytes(200), bytes(500)])
-def test_what_is_no_bundle(content: bytes) -> None:
+def test_files_that_are_no_bundles_are_refused(content: bytes) -> None:
     assert problems(content)
 
 

@@ -59,7 +59,7 @@ def resealed(document: Mapping[str, Any], change: Callable[[Document], None]) ->
 
 
 @pytest.mark.slow
-def test_as_written(content: bytes, document: Document) -> None:
+def test_bundle_is_read_as_written(content: bytes, document: Document) -> None:
     bundle = read_bundle(content)
     assert bundle.document == json.loads(json.dumps(document))
     assert bundle.sources == SOURCES
@@ -169,7 +169,7 @@ def test_a_solver_reads_the_system_in_it(content: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_of_another_model(document: Document) -> None:
+def test_bundle_of_another_model_is_not_replayed(document: Document) -> None:
     """Ids and traces are not replayed against a model that they are not of; what can be verified is said."""
     other = resealed(document, lambda changed: changed["versions"].update(model="3", proofka="0.0.1"))
     bundle = read_bundle(write_bundle(other))
@@ -257,7 +257,7 @@ def test_names_of_files_that_are_no_text() -> None:
     assert json.loads(json_bytes({"name": name})) == {"name": name}
 
 
-def test_from_the_command_line(tmp_path: Path) -> None:
+def test_command_line_writes_and_verifies_a_bundle(tmp_path: Path) -> None:
     source, bundle = tmp_path / "deployment.yaml", tmp_path / "result.zip"
     source.write_text(YAML + "# secret: hunter2\n", encoding="utf-8")
 
@@ -287,7 +287,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     assert run("verify", str(bundle))[0] == 1
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
+def test_bundle_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "deployment.yaml"
     source.write_text(YAML, encoding="utf-8")
     for name, why in (("result.json", "a bundle is a zip file"), ("gone/result.zip", "no such directory")):

@@ -112,7 +112,7 @@ def test_files_that_were_exchanged(copy: Path) -> None:
 
 
 @ONE_BY_ONE
-def test_what_was_appended_after_the_snapshot_is_cut_off(copy: Path) -> None:
+def test_resumption_cuts_off_data_after_the_snapshot(copy: Path) -> None:
     """A torn append does no harm, nor does a manifest that was not finished."""
     again = some_maze(0)
     for number, file in enumerate(files(copy)):

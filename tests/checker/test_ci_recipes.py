@@ -27,7 +27,7 @@ SUMMARY = 1 << 20
 """So many bytes GitHub takes for a step's summary."""
 
 
-def test_there_are_recipes() -> None:
+def test_page_has_recipes_for_github_and_gitlab() -> None:
     github, gitlab = (YAML(typ="safe", pure=True).load(text) for text in WORKFLOWS)
     steps = github["jobs"]["check"]["steps"]
     assert github["permissions"]["security-events"] == "write"

@@ -28,7 +28,7 @@ def turned_round(one: Claim) -> Claim:
     return replace(one, cases=tuple(replace(case, holds=not case.holds) for case in one.cases))
 
 
-def test_what_can_happen_is_confirmed_by_a_trace() -> None:
+def test_trace_confirms_a_claim_of_possibility() -> None:
     decision = decide(claim("C005"))
     (answer,) = decision.answers
     assert decision.outcome is Outcome.CONFIRMED
@@ -111,7 +111,7 @@ def test_the_pages_are_what_comes_out(tmp_path: Path) -> None:
     }
 
 
-def test_what_follows_from_a_setting_is_read_of_the_client() -> None:
+def test_consequences_of_a_setting_are_read_of_the_client() -> None:
     """Nothing of it is written: other values beside it, and other settings, are read and refused like a user's."""
     (claim,) = find_claims(["C084"])
     said = [one.value for one in decide(claim).history]

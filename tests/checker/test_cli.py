@@ -145,7 +145,7 @@ def test_files_are_written(checked: Callable[[Result], None], tmp_path: Path) ->
     assert "orders.md" in run.stderr
 
 
-def test_what_cannot_be_written_keeps_nothing_else_from_being_written(
+def test_failed_write_does_not_prevent_other_writes(
     checked: Callable[[Result], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checked(samples.RESULT)
@@ -307,7 +307,7 @@ def test_verify_names_what_was_tampered_with(replayed: Callable[[Callable[[objec
     assert run.stderr == f"{file}: no-acked-loss {{kill}}: step 3 is not allowed\n"
 
 
-def test_what_cannot_be_written_is_said_before_the_exploration(tmp_path: Path) -> None:
+def test_impossible_write_is_reported_before_the_exploration(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     fails_in_one_line(proofka("check", "x.yaml", "--json", tmp_path), "is a directory")
@@ -377,7 +377,7 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1", "0", "2X", "1e3", "NaN"])
-def test_what_is_no_size(text: str) -> None:
+def test_option_refuses_a_text_that_is_no_size(text: str) -> None:
     with pytest.raises(typer.BadParameter):
         options._bytes(text)
 
@@ -510,7 +510,7 @@ def test_export(tmp_path: Path, form: str, names: list[str]) -> None:
     assert all(name in run.output for name in names)
 
 
-def test_what_cannot_be_exported_is_one_line(tmp_path: Path) -> None:
+def test_failed_export_prints_one_line(tmp_path: Path) -> None:
     where = ["-o", str(tmp_path)]
     fails_in_one_line(proofka("export", "no-such", "--format", "tla", *where), "no-such", "no such file")
     fails_in_one_line(proofka("export", "kip-320", "--format", "dot", *where), "2000")

@@ -117,7 +117,7 @@ def test_a_broker_that_was_away_for_longer_brings_back_what_was_deleted(read, aw
         assert "and record 1 is still there" in verdict.traces[0].failure
 
 
-def test_what_is_replaced_is_not_lost(read) -> None:
+def test_replaced_records_are_not_lost(read) -> None:
     """The cleaner keeps the last value, and nobody misses those before it."""
     deployment = read("total: 1, consumer-crash: 1", keys="updated")
     for name, verdict in ask(deployment, "no-acked-loss", "no-silent-loss", "no-skip", "no-loss").items():

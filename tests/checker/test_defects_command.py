@@ -22,7 +22,7 @@ def test_the_page_is_that_of_the_register() -> None:
     assert write_defects.PAGE.read_text(encoding="utf-8") == write_defects.text()
 
 
-def test_without_a_word_it_counts_them_by_product() -> None:
+def test_command_without_a_word_counts_defects_by_product() -> None:
     ran = proofka("defects")
     assert ran.exit_code == 0
     said = " ".join(ran.stdout.split())

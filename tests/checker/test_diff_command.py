@@ -70,7 +70,7 @@ def test_the_difference_is_printed_before_any_cause_is_looked_for(
     assert "interrupted: some causes were not searched for" in after.err
 
 
-def test_what_decides_nothing_is_listed_and_changes_no_verdict(tmp_path: Path) -> None:
+def test_differences_without_effect_are_listed_and_change_no_verdict(tmp_path: Path) -> None:
     status, out, _ = run(written(tmp_path / "a.yaml"), written(tmp_path / "b.yaml", linger=5))
     assert status == command.EXIT_CHANGED
     assert "0 verdicts changed" in out or "No verdict changed" in out

@@ -138,7 +138,7 @@ def test_another_model(folder: Path) -> None:
     assert found.versions == (("model", "1", result.versions["model"]),)
 
 
-def test_what_is_undecided(folder: Path) -> None:
+def test_undecided_verdicts_have_no_cause(folder: Path) -> None:
     deployment, result = checked(folder, linger=20)
     open_ones = tuple(
         replace(
@@ -164,12 +164,12 @@ def test_fields_where_settings_cannot_be_told_apart(folder: Path, monkeypatch: p
     assert causes(cause) == [{" acks"}]
 
 
-def test_without_causes(folder: Path) -> None:
+def test_difference_without_causes_has_none(folder: Path) -> None:
     found = difference(checked(folder), checked(folder, acks="all"), causes=False)
     assert change_of(found, "no-acked-loss").cause is None
 
 
-def test_what_lies_between(folder: Path) -> None:
+def test_parts_that_lie_between_two_deployments(folder: Path) -> None:
     old, new = checked(folder)[0], checked(folder, acks="all", linger=20, faults=TWO)[0]
     whole = between(old, new)
     assert set(whole.places) == {("producer", "acks"), ("producer", "linger.ms"), FAULTS}
@@ -187,7 +187,7 @@ def test_a_deployment_is_what_was_said_of_it(file: Path) -> None:
     assert question(built_of(said_of(deployment), deployment)) == question(deployment)
 
 
-def test_what_is_compared(folder: Path) -> None:
+def test_reading_of_a_verdict_is_compared(folder: Path) -> None:
     verdict = next(v for v in checked(folder)[1].verdicts if v.property == "no-acked-loss")
     kill = (("kill", 1),)
     assert reading(verdict, FaultBudget(1, kill), with_status=False) == (None, (kill,))
@@ -195,7 +195,7 @@ def test_what_is_compared(folder: Path) -> None:
     assert reading(verdict, FaultBudget(1, (("cut-off", 1),)), with_status=True) == (Status.VIOLATED, ())
 
 
-def test_from_the_command_line(folder: Path, tmp_path: Path) -> None:
+def test_command_line_compares_stored_results(folder: Path, tmp_path: Path) -> None:
     old, new = tmp_path / "old.zip", tmp_path / "new.json"
     (before, result), after = checked(folder), checked(folder, acks="all", linger=20)
     old.write_bytes(write_bundle(to_document(before, result)))

@@ -52,7 +52,7 @@ def test_one_lossy_failure_loses_nothing(asked: Deployment) -> None:
 
 
 @pytest.mark.slow
-def test_without_it_the_last_replica_standing_loses_what_it_had_not_flushed() -> None:
+def test_last_replica_without_elr_loses_its_unflushed_records() -> None:
     found = violated_by(deployment(3, on=False, slow_follower=2, power_loss=1))
     assert found == {cut(S, S, P)}
 
@@ -95,7 +95,7 @@ def stays_eligible(action: Action, model: Model) -> Action:
 
 
 @pytest.mark.slow
-def test_it_rests_on_brokers_that_say_how_they_stopped() -> None:
+def test_elr_rests_on_brokers_that_report_their_stop() -> None:
     """A mutation: nobody is taken out of the ELR when it comes back, so that it is elected before the other one."""
     asked = changed(deployment(2, cut_off=1, power_loss=1), replicas=2)
     assert violated_by(asked) == set()

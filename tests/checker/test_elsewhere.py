@@ -93,7 +93,7 @@ def sent(**more: object) -> Scenario:
 
 
 @pytest.mark.parametrize("release", [JAVA_2_7_0, JAVA_2_7_1])
-def test_what_is_in_flight_keeps_its_numbers_and_what_is_new_waits_for_it(release: dict[str, object]) -> None:
+def test_requests_in_flight_keep_their_numbers_and_new_ones_wait(release: dict[str, object]) -> None:
     one = sent(**release)
     assert numbers(one, 0) == (0, 0) and not one.can("transmit", batch=1, leader=1)
     one = one.do("append", batch=0, leader=1)
@@ -209,12 +209,12 @@ def test_franz_go_stops_for_lost_data_of_another_partition_if_it_is_told_to() ->
     assert one.do("stop_elsewhere").fate(0) is Fate.FAILED
 
 
-def test_with_transactions_it_is_not_modelled() -> None:
+def test_failure_elsewhere_is_not_modelled_with_transactions() -> None:
     with pytest.raises(NotModelledError, match="not modelled yet: failure-elsewhere with transactions"):
         recorded("no-gap", ELSEWHERE, PIPELINE, {"producer.transactional.id": "t"})
 
 
-def test_without_idempotence_nothing_comes_of_it() -> None:
+def test_failure_elsewhere_has_no_effect_without_idempotence() -> None:
     asked = recorded("no-gap", ELSEWHERE, PIPELINE, {"producer.enable.idempotence": False})
     assert any("failure-elsewhere has no effect" in note for note in asked.notes)
     assert not [action for action in build(asked).system.actions if action.fault == "failure-elsewhere"]

@@ -188,7 +188,7 @@ def test_more_in_sync_than_there_are_replicas_is_in_the_answer(tmp_path: Path, k
     assert f"(rule {rule})" in proofka("check", file, "--quiet", *QUICK).stderr
 
 
-def test_where_nobody_says_the_mode_unclean_election_counts(tmp_path: Path) -> None:
+def test_unclean_election_counts_if_no_file_gives_the_mode(tmp_path: Path) -> None:
     """From 3.3 to 3.8 it does with ZooKeeper and not with KRaft: what loses more is taken."""
     file = tmp_path / "server.properties"
     said = "broker.id=1\nlog.dirs=/d\nunclean.leader.election.enable=true\n"
@@ -209,7 +209,7 @@ def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
     assert "configuration of Kafka (it has no files); " in proofka("check", tmp_path).stderr
 
 
-def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_path: Path) -> None:
+def test_rejected_value_withholds_the_verdict_unless_partial(tmp_path: Path) -> None:
     file = tmp_path / "application.properties"
     file.write_text("spring.kafka.consumer.auto-commit-interval=soon\n", encoding="utf-8")
     assert "application.properties:1:" in proofka("check", file, *QUICK).stderr
@@ -237,7 +237,7 @@ def test_every_real_file_is_read_with_every_value_accounted_for() -> None:
     assert all(account.entries for account in accounts)
 
 
-def test_what_a_placeholder_stands_for_is_repeated_only_if_it_is_no_secret(tmp_path: Path) -> None:
+def test_value_of_a_placeholder_is_printed_only_if_it_is_no_secret(tmp_path: Path) -> None:
     jaas = 'spring.kafka.properties.sasl.jaas.config=a required password="${DOOR}";\n'
     settings = "spring.kafka.producer.acks=${ACKS}\nspring.kafka.producer.properties.linger.ms=${LINGER}\n"
     file = tmp_path / "application.properties"
@@ -303,7 +303,7 @@ def test_the_number_of_faults_is_shown_as_it_was_asked_for(tmp_path: Path) -> No
     assert (total["value"], total["origin"]["detail"]) == ("0", "--faults 0")
 
 
-def test_what_cannot_be_changed_is_not_explored_in_vain(tmp_path: Path) -> None:
+def test_deployment_that_cannot_be_changed_is_not_explored(tmp_path: Path) -> None:
     """A normalised deployment has no settings that could be changed one by one: that is said at once."""
     file = tmp_path / "deployment.json"
     document = to_document(read_properties(kafka="4.0", assume={"replicas": "3"}))

@@ -58,7 +58,7 @@ def test_a_property_that_is_not_checked_is_refused() -> None:
     assert status == EXIT_BAD_INPUT
 
 
-def test_it_decides_how_a_check_ends() -> None:
+def test_fail_on_decides_the_exit_status() -> None:
     """Without faults no leader is replaced: what is required holds vacuously, and the order is that of sending."""
     asked = (ACKS_1, "--faults", "0", "--quiet", "--threads", "1")
     status, said = ended(*asked, "--fail-on", "processing-order")
@@ -66,7 +66,7 @@ def test_it_decides_how_a_check_ends() -> None:
     assert status == EXIT_HOLDS
 
 
-def test_what_is_not_refused_has_a_verdict() -> None:
+def test_accepted_properties_have_a_verdict() -> None:
     """Properties that are always asked belong to every pipeline, or a name could pass without a verdict."""
     from model.pipeline import build
 
@@ -74,6 +74,6 @@ def test_what_is_not_refused_has_a_verdict() -> None:
     assert {prop.name for prop in properties_of(model.pipeline)} == set(ASKED_BY_DEFAULT)
 
 
-def test_what_the_exit_status_is_about_stands_below_the_answer() -> None:
+def test_property_of_the_exit_status_stands_below_the_answer() -> None:
     status, said = ended(ACKS_1, "--faults", "0", "--fail-on", "processing-order", "--more", "0")
     assert said.splitlines()[-1] == f"--fail-on processing-order: exit status {status}"

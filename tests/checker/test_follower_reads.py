@@ -59,7 +59,7 @@ UNCLEAN = {"min_insync_replicas": 1, "unclean_leader_election": True}
     ],
     ids=["unclean", "last-standing", "auto-commit", "handed-off"],
 )
-def test_it_changes_no_verdict(deployment: Deployment) -> None:
+def test_reads_from_followers_change_no_verdict(deployment: Deployment) -> None:
     model = build(deployment)
     assert found(untimed(model)) == found(FollowerReads(model).added())
 

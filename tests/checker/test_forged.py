@@ -66,7 +66,7 @@ def without_traces(verdict: Document, **others: Any) -> None:
     verdict.update(status="holds", cut_sets=[], traces=[], trace=None, witness_reached=True, **others)
 
 
-def test_what_is_not_forged(document: Document) -> None:
+def test_genuine_results_are_verified(document: Document) -> None:
     assert not verify(document).open
     found = recount(document, Budget(threads=1))
     assert not found.open
@@ -130,7 +130,7 @@ def bound(name: str, value: Any) -> Change:
         ),
     ],
 )
-def test_without_exploring(document: Document, change: Change, named: str | None) -> None:
+def test_forgeries_are_found_without_exploring(document: Document, change: Change, named: str | None) -> None:
     changed = resealed(document, change)
     if named is None:
         verify(changed)  # a complete pass may say that it was stopped, or be of an earlier version
@@ -203,7 +203,7 @@ def test_violations_that_were_made_unknown(document: Document) -> None:
     assert any("no-acked-loss: unknown" in line and "violated" in line for line in found.open)
 
 
-def test_what_was_all_stopped(document: Document) -> None:
+def test_forgeries_of_stopped_results_are_found(document: Document) -> None:
     def change(changed: Document) -> None:
         as_stopped(changed, -1)
         for verdict in changed["verdicts"]:
@@ -228,7 +228,7 @@ LEMMA = {"needed": ["nothing"], "allowed": ["everything"], "inequality": "0 < 1"
         (lambda d: passing(d)["bounds"].update(sizes_reached=[]), "bounds that were reached: the result says"),
     ],
 )
-def test_by_exploring(document: Document, change: Change, named: str) -> None:
+def test_forgeries_are_found_by_exploring(document: Document, change: Change, named: str) -> None:
     with pytest.raises(TamperedDocument, match=named):
         recount(resealed(document, change), Budget(threads=1))
 
@@ -243,7 +243,7 @@ def test_by_exploring(document: Document, change: Change, named: str) -> None:
         (lambda d: lost(d).update(witness_reached=False), "no-acked-loss: witness"),
     ],
 )
-def test_by_exploring_what_was_stopped(document: Document, change: Change, named: str) -> None:
+def test_forgeries_of_stopped_results_are_found_by_exploring(document: Document, change: Change, named: str) -> None:
     def stopped(changed: Document) -> None:
         as_stopped(changed, 2)
         change(changed)

@@ -28,12 +28,12 @@ def writing(rules: Transactional, *kinds: Fault, records: int = 3, **settings: o
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", [BEFORE, VERIFIED, VERSION_2])
-def test_it_breaks_everything_that_transactions_promise(rules: Transactional) -> None:
+def test_lost_transaction_state_breaks_all_promises_of_transactions(rules: Transactional) -> None:
     verdicts = ask(writing(rules, LOST), *BROKEN)
     assert {name: verdict.cut_sets for name, verdict in verdicts.items()} == dict.fromkeys(BROKEN, (cut(LOST),))
 
 
-def test_it_takes_the_fault() -> None:
+def test_promises_of_transactions_hold_without_the_fault() -> None:
     verdicts = ask(writing(VERSION_2, records=2), *BROKEN)
     assert {verdict.status for verdict in verdicts.values()} <= {Status.HOLDS, Status.VACUOUS}
     assert COORDINATOR_LASTS.where(writing(VERSION_2)) and not COORDINATOR_LASTS.where(writing(VERSION_2, LOST))

@@ -68,7 +68,7 @@ def test_a_record_is_stored_again_where_a_broker_may_be_away_for_so_long(
         ({"producer.client": "franz-go"}, False),
     ],
 )
-def test_where_it_can_come_to_that(more: dict[str, object], expires: bool) -> None:
+def test_deployments_whose_producer_ids_expire(more: dict[str, object], expires: bool) -> None:
     assert producer_ids_expire(deployment(KILL, more)) is expires
 
 
@@ -98,7 +98,7 @@ def test_each_broker_forgets_by_itself_and_what_is_written_again_is_known_again(
     assert one.can("forget_producer", broker=1, batch=0) and one.can("forget_producer", broker=2, batch=0)
 
 
-def test_what_came_before_the_run_is_forgotten_with_it() -> None:
+def test_broker_forgets_earlier_batches_with_the_producer() -> None:
     knows = run().pipeline.replica(1).knows_producer
     one = run().do("forget_producer", broker=1, batch=0)
     assert knows is not None and one.value(knows) == 0

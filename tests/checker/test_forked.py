@@ -40,7 +40,7 @@ def test_half_of_the_questions_are_asked_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("wrong", [MANY[0], MANY[-1]])
-def test_what_is_wrong_is_raised_here(wrong: int) -> None:
+def test_error_of_a_forked_process_is_raised_here(wrong: int) -> None:
     def ask(questions: Sequence[int]) -> list[int]:
         if wrong in questions:
             raise ValueError(wrong)

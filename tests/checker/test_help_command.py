@@ -47,7 +47,7 @@ def test_a_word_with_a_blank_needs_no_quotes() -> None:
     assert proofka("help", "in", "time").exit_code == 0
 
 
-def test_without_a_word_it_says_what_there_is() -> None:
+def test_help_without_a_word_lists_all_topics() -> None:
     ran = proofka("help")
     assert ran.exit_code == 0
     for word in (*COMMANDS, *KNOWN_PROPERTIES):
@@ -132,7 +132,7 @@ def test_shells_complete(shell: str) -> None:
         ("proofka check --engine s", {"spark"}),
     ],
 )
-def test_what_is_completed(words: str, offered: set[str]) -> None:
+def test_shells_get_completions(words: str, offered: set[str]) -> None:
     assert set(completed("fish", words)) == offered
 
 

@@ -14,7 +14,7 @@ from checker.interruption import held_back, interrupts
 from tests.checker.test_cli import ROOT, proofka
 
 
-def test_what_is_held_back_comes_afterwards() -> None:
+def test_delayed_interrupt_comes_afterwards() -> None:
     done = []
     with pytest.raises(KeyboardInterrupt), held_back():
         signal.raise_signal(signal.SIGINT)

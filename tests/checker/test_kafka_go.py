@@ -64,7 +64,7 @@ def test_beyond_the_end_of_a_log(client: str, goes_back: bool) -> None:
     assert ("reset_beyond_end" in {action.name for action in build(asked).system.actions}) is goes_back
 
 
-def test_what_a_reader_beyond_the_end_misses() -> None:
+def test_reader_beyond_the_end_misses_records() -> None:
     lossy = {"topic.replicas": 1, "topic.min.insync.replicas": 1, "producer.acks": "1", **FETCHES}
     verdict = decide("no-skip", {"power-loss": 1}, READS, lossy)
     assert verdict.status is Status.VIOLATED

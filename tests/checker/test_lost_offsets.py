@@ -38,13 +38,13 @@ def reading(name: str = "manual-commit-plain-sink", **settings: object) -> Deplo
         pytest.param(reading("exactly-once", sink=Sink.TRANSACTIONAL), EXACT, (), marks=pytest.mark.slow),
     ],
 )
-def test_what_it_breaks(deployment: Deployment, prop: str, smallest: tuple[CutSet, ...]) -> None:
+def test_lost_offsets_break_properties(deployment: Deployment, prop: str, smallest: tuple[CutSet, ...]) -> None:
     verdict = ask(deployment, prop)[prop]
     assert verdict.cut_sets == smallest
     assert verdict.status in ((Status.VIOLATED,) if smallest else (Status.HOLDS, Status.VACUOUS))
 
 
-def test_it_takes_the_fault() -> None:
+def test_exactly_once_holds_without_the_fault() -> None:
     verdict = ask(replace(example("exactly-once", (C,), 2)), EXACT)[EXACT]
     assert verdict.status is Status.HOLDS
     assert COMMITS_LAST.where(example("exactly-once", (C,), 2))

@@ -104,7 +104,7 @@ def test_only_who_reads_the_whole_log_again_needs_no_more_than_memory() -> None:
         (reading(F, on_processing_error=OnProcessingError.RETRY), False),
     ],
 )
-def test_what_else_takes_it_away(deployment: Deployment, wrong: bool) -> None:
+def test_other_losses_of_the_sinks_memory(deployment: Deployment, wrong: bool) -> None:
     assert bool(ask(deployment, EXACT)[EXACT].cut_sets) is wrong
 
 
@@ -135,7 +135,7 @@ def test_committed_but_unsaved_results_are_lost() -> None:
 
 
 @pytest.mark.parametrize("sink", [Sink.IN_MEMORY, Sink.SNAPSHOTS])
-def test_what_is_neither_is_read_again(sink: Sink) -> None:
+def test_record_neither_committed_nor_in_memory_is_read_again(sink: Sink) -> None:
     run = read_one(sink).do("crash_consumer").do("restart_consumer", committed_all=0, finished=0)
     assert not violated(run)[0]
     assert not violated(run.do("poll", leader=1, count=1))[0]

@@ -38,7 +38,7 @@ def test_a_check_under_a_limit_of_the_shell(kilobytes: int) -> None:
         (RuntimeError("a dictionary changed its size"), False),
     ],
 )
-def test_which_errors_are_refusals(error: Exception, refused: bool) -> None:
+def test_refusals_are_told_from_other_errors(error: Exception, refused: bool) -> None:
     assert is_refusal(error) is refused
     outer = ValueError("compiling failed")
     outer.__cause__ = error

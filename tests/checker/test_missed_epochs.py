@@ -47,7 +47,7 @@ def drops_nothing(pipeline: Pipeline, action: Action) -> Action:
 
 
 @pytest.mark.slow
-def test_where_all_else_is_mended_a_missed_epoch_is_enough() -> None:
+def test_missed_epoch_alone_loses_records_where_other_defects_are_mended() -> None:
     """Up to 2.0.1 a follower that has not heard of the epoch does the same harm; here it cannot."""
     verdict = ask(fenced(of_2_0(mended=True)), "replica-agreement")["replica-agreement"]
     assert verdict.status is Status.HOLDS
@@ -66,7 +66,7 @@ def test_before_2_0_a_follower_asks_about_its_last_epoch_only(truncation: Trunca
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
 
 
-def test_in_2_0_1_there_is_another_way_to_it() -> None:
+def test_follower_of_2_0_1_keeps_records_after_a_missed_epoch() -> None:
     """One that has not heard of the epoch fetches, and what it has then it keeps: it asks for the newest epoch only."""
     verdict = ask(of_2_0(mended=True), "replica-agreement")["replica-agreement"]
     assert verdict.cut_sets == (cut(M, M),)

@@ -220,12 +220,14 @@ def deployment_of(folder: Path, said: dict[str, object]) -> Deployment:
 
 
 @pytest.mark.parametrize(("granted", "said"), NEAR)
-def test_it_is_said_where_it_could_be_otherwise(tmp_path: Path, granted: Granted, said: dict[str, object]) -> None:
+def test_assumption_is_printed_where_it_could_be_wrong(
+    tmp_path: Path, granted: Granted, said: dict[str, object]
+) -> None:
     assert granted.text in said_of(granted, deployment_of(tmp_path, said))
 
 
 @pytest.mark.parametrize(("granted", "said"), FAR)
-def test_it_is_not_said_elsewhere(tmp_path: Path, granted: Granted, said: dict[str, object]) -> None:
+def test_assumption_is_not_printed_elsewhere(tmp_path: Path, granted: Granted, said: dict[str, object]) -> None:
     assert granted.text not in said_of(granted, deployment_of(tmp_path, said))
 
 
@@ -234,13 +236,13 @@ def test_nothing_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("granted", [one for one in EVERYTHING if one.properties is not None])
-def test_it_is_said_of_the_properties_that_it_concerns(tmp_path: Path, granted: Granted) -> None:
+def test_assumption_is_printed_for_its_properties_only(tmp_path: Path, granted: Granted) -> None:
     said = next(said for one, said in NEAR if one is granted)
     others = assumptions_behind(deployment_of(tmp_path, said), "no-acked-loss", reads=True, in_time=True)
     assert granted.text not in {one.text for one in others}
 
 
-def test_what_holds_whatever_the_timing_rests_on_nothing_that_takes_time(tmp_path: Path) -> None:
+def test_pass_without_timing_needs_no_assumption_about_time(tmp_path: Path) -> None:
     deployment = deployment_of(tmp_path, {"assume": {"faults.disk-loss": "1"}})
     for in_time in (False, True):
         said = {one.text for one in assumptions_behind(deployment, "no-acked-loss", reads=False, in_time=in_time)}

@@ -130,7 +130,7 @@ def retries(run: Scenario) -> list[int]:
     return [run.value(batch.retries) for batch in run.pipeline.producer.batches]
 
 
-def test_what_waits_loses_the_attempts_of_what_is_tried() -> None:
+def test_waiting_batch_loses_the_attempts_of_the_first_batch() -> None:
     run = scenario(**{RETRIES: 1}).do("lose_request", batch=0).do("notice", broker=1)
     assert retries(run) == [1, 1]
     assert not run.can("transmit", batch=1, leader=1), "the partition keeps to the record that is retried"

@@ -122,7 +122,7 @@ CASES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_to_this_ones_record_what_another_record_of_its_own_is(case: str) -> None:
+def test_record_of_another_producer_acts_like_a_further_record(case: str) -> None:
     """Each run of one record exists beside another producer's record, and each of those beside a record of its own."""
     alone, beside = found(untimed(build(CASES[case]))), found(with_another(CASES[case]))
     own = found(untimed(build(replace(CASES[case], bounds=TWO))))

@@ -49,7 +49,7 @@ KILL, LATE, SLOW = {"kill": 1}, {"delayed-request": 1}, {"slow-follower": 1}
         pytest.param(ALONE, {}, {"power-loss": 1}, "recoverability", Status.HOLDS, marks=pytest.mark.slow),
     ],
 )
-def test_what_breaks_them(
+def test_faults_that_break_transactions_of_librdkafka(
     base: dict[str, object], more: dict[str, object], faults: dict[str, int], prop: str, status: Status
 ) -> None:
     verdict = decide(prop, faults, base, more)

@@ -161,9 +161,7 @@ def test_a_change_is_not_blamed_for_what_another_one_breaks(tmp_path: Path, monk
     assert found.hopeless == ()
 
 
-def test_what_mends_a_part_is_told_and_kept_until_more_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partial_repair_is_printed_and_kept_until_a_better_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = threading.Event()
 
     class Stopping(Unwatched):
@@ -255,7 +253,7 @@ def test_the_likeliest_repair_does_not_wait_for_all_states(monkeypatch: pytest.M
     assert found.before.verdicts[0].coverage.stopped is None
 
 
-def test_what_a_first_look_found_is_kept_when_the_second_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repair_of_the_first_look_is_kept_when_the_second_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     stop = threading.Event()
 
     class Stopping(Unwatched):
@@ -270,7 +268,7 @@ def test_what_a_first_look_found_is_kept_when_the_second_is_stopped(monkeypatch:
     assert [repair.mends for repair in found.found] == [("no-acked-loss",)]
 
 
-def test_where_no_likely_change_is_offered_the_search_finds_the_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_finds_the_repair_without_likely_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repairing, "likely_for", lambda *_: ())
     found = search(asking(monkeypatch, ("no-acked-loss",))).repairs(most=1)
     assert found.whole
@@ -287,7 +285,7 @@ def test_a_property_undecided_before_must_not_be_violated(monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-def test_what_would_have_prevented_a_violation() -> None:
+def test_changes_that_would_have_prevented_a_violation() -> None:
     found = preventions(deployment(), result().verdicts, seconds=None)
     assert all(one.decided for one in found)
     of_loss = {one.change for one in found if one.property == "no-acked-loss"}

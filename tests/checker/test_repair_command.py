@@ -121,7 +121,7 @@ def test_an_interrupt_is_not_reported_as_a_time_limit(tmp_path: Path, monkeypatc
     assert "ran out" not in said
 
 
-def test_what_comes_next_is_said_where_nothing_mends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_names_next_steps_if_no_change_repairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(repairs: Repairs) -> str:
         monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
         return " ".join(repair(tmp_path).stdout.split())

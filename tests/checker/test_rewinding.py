@@ -98,7 +98,7 @@ def scenario(**more: object) -> Scenario:
 
 
 @pytest.mark.slow
-def test_what_fails_for_good_takes_all_that_wait_with_it() -> None:
+def test_permanent_failure_fails_all_waiting_batches() -> None:
     run = scenario().do("refuse_for_good", batch=1, leader=1)
     assert [run.fate(batch) for batch in (1, 2)] == [Fate.FAILED, Fate.FAILED]
 

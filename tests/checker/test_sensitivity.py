@@ -31,7 +31,7 @@ def manual_commits(tmp_path: Path) -> Deployment:
 
 
 @pytest.mark.slow
-def test_what_would_change(tmp_path: Path) -> None:
+def test_assumptions_that_would_change_a_verdict(tmp_path: Path) -> None:
     deployment = manual_commits(tmp_path)
     verdicts = check(deployment, budget=Budget(threads=1)).verdicts
     found = {(s.assumption, s.value, s.property): s for s in sensitivities(deployment, verdicts)}
@@ -50,7 +50,7 @@ def test_variants_cover_every_other_value(tmp_path: Path) -> None:
     assert ("commit", "after") not in tried
 
 
-def test_what_sees_the_same_system_is_not_explored(tmp_path: Path) -> None:
+def test_assumption_with_the_same_system_is_not_explored(tmp_path: Path) -> None:
     from checker.check import prepare_groups
     from checker.questions import fingerprints
 
@@ -62,7 +62,7 @@ def test_what_sees_the_same_system_is_not_explored(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
+def test_assumptions_without_time_are_reported(tmp_path: Path) -> None:
     """A second look that ends early says nothing: neither that a property holds nor that it does not."""
     deployment = manual_commits(tmp_path)
     verdicts = check(deployment, budget=Budget(threads=1)).verdicts

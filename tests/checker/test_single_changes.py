@@ -65,7 +65,7 @@ def test_a_change_that_prevents_nothing_is_not_named(tmp_path: Path) -> None:
     assert any("unclean" in change or "min.insync.replicas" in change for change in found)
 
 
-def test_where_the_same_run_is_possible_nothing_is_prevented(tmp_path: Path) -> None:
+def test_change_that_allows_the_same_run_prevents_nothing(tmp_path: Path) -> None:
     _, result = checked(read(tmp_path, 1))
     (verdict,) = (one for one in result.verdicts if one.property == "no-acked-loss")
     target = Target(Counterexample(verdict.property, run_of(verdict.traces[0].steps)), verdict.cut_sets[0])

@@ -39,7 +39,7 @@ def reading(*kinds: Fault, **settings: object) -> Deployment:
         (reading(E, sink=Sink.PLAIN), (cut(E),)),
     ],
 )
-def test_what_it_recognises(deployment: Deployment, smallest: tuple[CutSet, ...]) -> None:
+def test_sink_recognises_repeated_records(deployment: Deployment, smallest: tuple[CutSet, ...]) -> None:
     assert ask(deployment, EXACT)[EXACT].cut_sets == smallest
 
 
@@ -48,7 +48,7 @@ def violated(run: Scenario) -> tuple[bool, str]:
     return holds(found.violated, run.state), found.explain(run.state)
 
 
-def test_it_refuses_another_record_in_the_place_of_one_that_the_log_has_lost() -> None:
+def test_sink_refuses_another_record_at_the_offset_of_a_lost_one() -> None:
     """An unclean leader has not what the sink has, and gives its offset to another record."""
     run = scenario("acks-all-min-isr-1-unclean", sink=Sink.BY_OFFSET, replicas=2, idempotence=False)
     run.do("kill", broker=2).do("fence", broker=2).do("learn_isr", broker=1)

@@ -101,7 +101,7 @@ def test_truth_in_a_state() -> None:
 
 
 @pytest.mark.slow
-def test_without_idempotence_nothing_is_recognised() -> None:
+def test_model_without_idempotence_recognises_no_retry() -> None:
     """Actions of mechanisms that are off are not in the model, or Z3 finds that they cannot happen."""
     names = {action.name for action in prove_domain_safety(build(example("acks-0")).system).actions}
     assert example("acks-0").producer.acks is Acks.NONE

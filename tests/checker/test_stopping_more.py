@@ -55,7 +55,7 @@ def test_every_outcome_comes_with_its_item() -> None:
     assert list(as_completed(_same, [3, 1, 2], in_order=True)) == [(3, 3), (1, 1), (2, 2)]
 
 
-def test_what_is_no_time_is_said_with_what_may_be_given() -> None:
+def test_error_of_a_wrong_time_names_the_allowed_values() -> None:
     """Unlike ``--time`` it may be 0."""
     for text in ("-1", "x"):
         command = [sys.executable, "-m", "checker", "check", "examples/acks-1.yaml", "--more", text]

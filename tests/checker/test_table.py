@@ -271,7 +271,7 @@ def test_boxes_are_entered_as_into_a_dictionary(
 
 @settings(max_examples=40, derandomize=True)
 @given(CHANCES, st.sampled_from(WORDS), st.integers(1, 3), st.sampled_from([1, 2, 3]))
-def test_what_smaller_combinations_hold_is_left_to_them(
+def test_states_of_smaller_combinations_are_not_entered(
     chance: random.Random, words: int, pieces: int, shares: int
 ) -> None:
     """It is not entered, and a state that leads to it by a step is good; other steps are remembered."""
@@ -309,7 +309,7 @@ def test_states_of_one_partition_with_one_half_hash() -> None:
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("batch_size", [1, 7, 100_000])
-def test_as_full_as_a_table_gets(words: int, batch_size: int) -> None:
+def test_full_table_is_searched_around_its_end(words: int, batch_size: int) -> None:
     """Every partition filled to the last free row, most hashes near the end of its table: the search goes round it."""
     chance = random.Random(words)
     shard, model = new_shard(words), Model()

@@ -85,7 +85,7 @@ def test_itf_and_figures_are_written_instead(result: Path, tmp_path: Path) -> No
         (("1", "--faults", "2"), "options of a check apply to configurations only"),
     ],
 )
-def test_what_cannot_be_is_one_line(result: Path, words: tuple[str, ...], said: str) -> None:
+def test_impossible_request_prints_one_line(result: Path, words: tuple[str, ...], said: str) -> None:
     status, out, err = run(result, *words)
     assert (status, out) == (2, "")
     assert said in err

@@ -58,7 +58,7 @@ def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any
         pytest.param(ALL, (X,), {ATOMICITY: cut(), ABORTED_READ: cut(X)}, marks=pytest.mark.slow),
     ],
 )
-def test_what_breaks_transactions(
+def test_faults_that_break_transactions(
     rules: Transactional, kinds: tuple[Fault, ...], violated: dict[str, CutSet | None]
 ) -> None:
     verdicts = ask(writing(rules, *kinds, total=len(kinds) and 1), *violated)

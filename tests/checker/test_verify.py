@@ -62,7 +62,7 @@ def edit_traces(document: Document, change: Callable[[Document], None]) -> None:
     verdict["trace"] = copy.deepcopy(verdict["traces"][0])
 
 
-def test_as_written(document: Document) -> None:
+def test_document_is_verified_as_written(document: Document) -> None:
     found = verify(document)
     assert not found.open
     violated = [v for v in document["verdicts"] if v["traces"]]
@@ -81,7 +81,7 @@ def test_as_written(document: Document) -> None:
     ("claim", "named"),
     [({"preventions": []}, "preventions"), ({"others_tried": True}, "sensitivities, thresholds")],
 )
-def test_what_is_not_computed_again_is_said_where_nothing_was_found(
+def test_claims_that_are_not_computed_again_are_named_for_empty_lists(
     document: Document, claim: Document, named: str
 ) -> None:
     """An empty list says that nothing was found, which is a claim as well."""
@@ -92,7 +92,7 @@ def test_what_is_not_computed_again_is_said_where_nothing_was_found(
     assert any(line.startswith(told) for line in verify({**document, SEAL: seal(document)}).lines)
 
 
-def test_from_the_command_line(tmp_path: Path) -> None:
+def test_command_line_verifies_its_results_only(tmp_path: Path) -> None:
     """``check --json`` and ``verify``: what one writes the other accepts, and a changed copy it does not."""
     source, result = tmp_path / "deployment.yaml", tmp_path / "result.json"
     source.write_text(DEPLOYMENT, encoding="utf-8")

@@ -75,7 +75,7 @@ def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, st
 
 
 @pytest.mark.parametrize("further", [{}, {"rebalance": 1}, {"eviction": 1}])
-def test_what_a_crash_does_in_time_does_not_depend_on_what_else_is_asked(further: dict[str, int]) -> None:
+def test_effect_of_a_crash_in_time_is_independent_of_other_questions(further: dict[str, int]) -> None:
     """A poll commits what the one before returned; by then the workers are done, and a crash finds it so."""
     times = {"assume.poll_interval": "5s..10s", "assume.processing_time": "0..1s", "bounds.records": 1}
     settings = {**WORKERS, "consumer.enable.auto.commit": True, **times}
@@ -136,7 +136,7 @@ def test_going_back_to_an_earlier_failure_leaves_out_none() -> None:
     assert held(one)[:2] == [1, 2]
 
 
-def test_what_was_to_be_tried_again_is_forgotten_in_a_crash() -> None:
+def test_crash_forgets_the_records_to_be_retried() -> None:
     one = run(TWICE, **LAST).do("fail_in_worker", offset=1).do("crash_consumer")
     assert one.pipeline.consumer.failed is not None and one.value(one.pipeline.consumer.failed) == 0
 
@@ -177,12 +177,12 @@ def test_a_crash_takes_what_was_not_confirmed() -> None:
         ({**UNCONFIRMED, "consumer.sink": "kafka"}, "a transaction waits for all of its writes; choose forward"),
     ],
 )
-def test_what_does_not_go_together(more: dict[str, object], words: str) -> None:
+def test_contradicting_settings_are_refused(more: dict[str, object], words: str) -> None:
     with pytest.raises(DeploymentError, match=words):
         recorded("no-skip", FAILURE, PIPELINE, more)
 
 
-def test_without_workers_records_fail_one_after_the_other() -> None:
+def test_records_without_workers_fail_in_turn() -> None:
     """Going back to the last failed record, or committing finished records, is as good as either for each record."""
     asked = recorded(
         "no-skip", FAILURE, PIPELINE, {"consumer.on_processing_error": "retry-last", "consumer.commit": "finished"}

@@ -92,7 +92,7 @@ def test_a_crash_of_a_producer_without_transactions_is_not_the_release_s() -> No
             assert blame(one, samples.RESULT, crash).setting is None
 
 
-def test_without_a_setting_to_blame_the_line_is_the_first_about_a_component() -> None:
+def test_line_without_a_setting_is_the_first_about_a_component() -> None:
     """The first line of the file can be a comment; line 2 has the first setting."""
     vacuous = samples.verdict("no-skip", Status.VACUOUS)
     deployment = replace(samples.DEPLOYMENT, settings=given(("topic", "replication.factor", "3")))
@@ -139,7 +139,7 @@ def computed(*preventions: Prevention, settings: tuple[Setting, ...] = samples.S
     return blame(deployment, replace(samples.RESULT, preventions=preventions), FIRST)
 
 
-def test_what_was_computed_outranks_the_table() -> None:
+def test_computed_settings_outrank_the_table() -> None:
     settings = given(ACKS_1, ("topic", "min.insync.replicas", "1"))
     found = computed(TWO, settings=settings)
     assert (found.place, found.setting, found.others) == (settings[1].origin, settings[1], ())
@@ -149,7 +149,7 @@ def test_what_was_computed_outranks_the_table() -> None:
     )
 
 
-def test_what_a_change_brings_and_what_else_prevents_it_is_said() -> None:
+def test_sentence_names_consequences_and_other_changes() -> None:
     settings = given(ACKS_1, ("topic", "min.insync.replicas", "1"))
     found = computed(ALL, TWO, settings=settings)
     assert (found.setting, found.others) == (settings[0], (settings[1],))

@@ -71,7 +71,7 @@ def test_properties_that_one_fault_breaks_are_one_sentence() -> None:
     assert [broken.property for broken in one.broken] == ["no-acked-loss", "no-silent-loss", "no-loss"]
 
 
-def test_what_a_required_property_says_already_is_not_told_below_it() -> None:
+def test_consequence_of_a_required_property_is_not_repeated_below_it() -> None:
     kill = (("kill", 1),)
     first, second = found(violated("no-loss", kill), violated("no-acked-loss", kill, required=True))
     assert (first.required, second.consequences) == (True, ())
@@ -88,7 +88,7 @@ def test_required_properties_come_first_then_the_worst_and_likeliest() -> None:
     ]
 
 
-def test_what_the_best_deployment_suffers_too_is_told_apart() -> None:
+def test_failures_of_the_best_deployment_are_separate() -> None:
     assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", CRASH) is Behind.APPLICATION
     assert lies_behind(samples.DEPLOYMENT, "no-acked-loss", (("kill", 1),)) is Behind.CONFIGURATION
     assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", (*CRASH, ("kill", 1))) is Behind.UNKNOWN
@@ -143,7 +143,7 @@ def test_a_change_that_prevents_it_stands_beside_it() -> None:
 
 
 @pytest.mark.parametrize("fault_sets", [(("kill", 1),), (("kill", 2),)])
-def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: CutSet) -> None:
+def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
     """Before the search the answer names no command; the end of the answer has the outcome of the search."""
     result = replace(samples.RESULT, verdicts=(violated("no-acked-loss", fault_sets, required=True),))
     change = Prevention("no-acked-loss", fault_sets, "producer.acks=all")
@@ -162,7 +162,7 @@ def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: Cut
     assert "not computed" not in screen(120, result)
 
 
-def test_that_every_write_is_refused_is_part_of_the_answer() -> None:
+def test_answer_says_if_every_write_is_refused() -> None:
     """The answer has this reason beside any other notes; with fewer acks writes are not refused, and it is a note."""
     note = f"min.insync.replicas=4 exceeds the number of replicas, 3: refused {REFUSES_WRITES}"
     others = tuple(f"{name}: unknown, {GOES_ON}" for name in ("a", "b", "c", "d"))
@@ -183,7 +183,7 @@ def test_a_text_that_is_cut_off_says_so() -> None:
     assert [line.plain for line in first_of(texts, 9, 30)][-1].endswith("words")
 
 
-def test_what_holds_beside_a_violation_is_said_once() -> None:
+def test_properties_that_hold_beside_a_violation_are_listed_once() -> None:
     kill = violated("no-skip", (("kill", 1),), required=True)
     holding = [samples.verdict(name, Status.HOLDS, required=True) for name in ("no-acked-loss", "no-log-duplicate")]
     open_one = samples.verdict("log-order", Status.UNKNOWN, required=True)

@@ -69,7 +69,7 @@ def test_bibtex_says_what_the_paragraph_says() -> None:
     assert f"Configuration {configuration_hash(samples.DEPLOYMENT)[:12]}: Kafka 4.0" in note
 
 
-def test_what_does_not_hold_is_not_cited_as_if_it_did() -> None:
+def test_citation_omits_properties_that_do_not_hold() -> None:
     verdicts = tuple(replace(one, required=True) for one in (samples.VACUOUS, samples.UNKNOWN))
     said = paragraph(samples.DEPLOYMENT, replace(samples.RESULT, verdicts=verdicts), command="x")
     assert "Holds" not in said
@@ -83,7 +83,7 @@ def test_many_fault_sets_are_counted() -> None:
     assert "9 power-loss" not in said
 
 
-def test_without_requirements_everything_is_cited() -> None:
+def test_citation_without_requirements_has_all_properties() -> None:
     verdicts = (samples.verdict("no-skip", Status.HOLDS),)
     assert "Holds: no-skip" in paragraph(
         samples.DEPLOYMENT, replace(samples.RESULT, verdicts=verdicts), command="proofka"

@@ -44,7 +44,7 @@ def test_order_does_not_depend_on_the_run() -> None:
     assert list(as_json(samples.RESULT)["versions"]) == ["model", "proofka", "z3"]
 
 
-def test_what_a_reader_looks_for() -> None:
+def test_document_has_the_main_fields() -> None:
     document = as_json(samples.RESULT)
     verdict = document["verdicts"][0]
     assert verdict["status"] == "violated"

@@ -171,7 +171,7 @@ def test_a_front_says_what_does_not_hold() -> None:
     assert "repairs no-loss; does not hold: no-skip" in text
 
 
-def test_where_nothing_was_found_that_is_said() -> None:
+def test_explanation_without_a_finding_says_so() -> None:
     held = verdicts(no_loss=HOLDS)
     nothing = shown(Found(("no-loss",), (), violated=(), before=held, explored=0, refuted=0))
     assert "nothing to repair, every required property holds" in nothing
@@ -183,5 +183,5 @@ def test_where_nothing_was_found_that_is_said() -> None:
     assert "The search was stopped early. No repair was found: raise the time (--time)" in stopped
 
 
-def test_how_many_brokers_may_be_away() -> None:
+def test_number_of_brokers_that_can_be_away() -> None:
     assert (tolerated(samples.DEPLOYMENT), tolerated(STRONG)) == (2, 1)

@@ -118,7 +118,7 @@ def said(sheet: Sheet) -> list[str]:
     return [" ".join(text.get_text().split()) for text in sheet.axes.texts]
 
 
-def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+def test_heat_map_shows_percentages(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     draw_audit(MATRIX, tmp_path)
     texts = said(sheets["settings"])
     assert texts.count("25") == len(KNOWN_PROPERTIES) * len(BY_VALUE)
@@ -130,7 +130,7 @@ def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     assert texts.count("all") == texts.count("producer.acks") == 1, "once for both rows"
 
 
-def test_what_bars_say(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+def test_bars_show_tolerated_faults(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     draw_audit(MATRIX, tmp_path)
     texts = said(sheets["tolerance"])
     key = ["no fault needed", "1 fault", "2 faults", "3 faults or more", "undecided", "vacuous", "not violated"]

@@ -35,7 +35,7 @@ def found(folder: Path, wrong: set[int], files: int, width: int = 80) -> list[st
     return told
 
 
-def test_what_has_rejected_values_comes_first(tmp_path: Path) -> None:
+def test_pipelines_with_rejected_values_come_first(tmp_path: Path) -> None:
     told = found(tmp_path, {3}, 4)
     assert told[1].startswith("service3/")
     assert "1 rejected" in told[1]
@@ -44,13 +44,13 @@ def test_what_has_rejected_values_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("wrong", "said"), [({7, 8}, "5 more: "), (set(range(9)), "5 more, 5 of them with rejected")])
-def test_what_there_is_no_line_for_is_counted(wrong: set[int], said: str, tmp_path: Path) -> None:
+def test_pipelines_without_a_line_are_counted(wrong: set[int], said: str, tmp_path: Path) -> None:
     told = found(tmp_path, wrong, 9)
     assert said in told[-1]
     assert "proofka show fleet" in told[-1]
 
 
-def test_what_fits_is_told_whole(tmp_path: Path) -> None:
+def test_pipelines_that_fit_are_listed_completely(tmp_path: Path) -> None:
     assert any("producer of service0" in line for line in found(tmp_path, set(), 1, 160))
 
 

@@ -52,7 +52,7 @@ def every_word() -> Iterator[tuple[str, str]]:
     yield from ((name, "") for name in names_elsewhere())
 
 
-def test_there_is_something_to_say_of_every_word() -> None:
+def test_every_word_has_an_entry_with_text() -> None:
     words = set(every_word())
     assert len(words) > 1000
     for word, kind in words:
@@ -82,7 +82,7 @@ def test_a_setting_that_is_read_says_what_it_means_and_another_why_it_is_not() -
 
 
 @pytest.mark.parametrize("kafka", ["0.11", "2.4", "3.3", "3.9", "4.0", "4.1"])
-def test_what_is_effective_is_read(kafka: str) -> None:
+def test_effective_settings_are_read(kafka: str) -> None:
     """Every setting of a deployment's files that ``proofka show`` lists has a meaning in the guide."""
     deployment = read_properties(kafka=kafka, assume={"replicas": "3"})
     shown = [(one.scope, one.key) for one in deployment.settings if one.scope in OWN and one.key in owners()]
@@ -132,7 +132,7 @@ def test_no_meaning_is_left_over() -> None:
         ("I001", "claim", "", "[it happened]"),
     ],
 )
-def test_what_is_said(word: str, kind: str, label: str, text: str) -> None:
+def test_entries_have_their_paragraphs(word: str, kind: str, label: str, text: str) -> None:
     assert any(text in one for one in said(word, kind)[label])
 
 
@@ -214,7 +214,7 @@ def test_nothing_is_said_twice_of_a_name_that_others_use_too() -> None:
 
 
 @pytest.mark.parametrize("word", ["nonsense", "qwertz", "kafka"])
-def test_what_is_like_nothing_is_taken_for_nothing(word: str) -> None:
+def test_unknown_words_have_no_suggestion(word: str) -> None:
     assert not {"sends", "bounds.sends"} & set(near(word))
 
 

@@ -47,7 +47,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("page", [PAGE, HOSTILE], ids=["plain", "hostile"])
-def test_it_is_well_formed_and_asks_for_nothing(page: str) -> None:
+def test_page_is_well_formed_and_loads_nothing(page: str) -> None:
     read = Reader(page)
     assert not read.open
     assert not read.attributes("src")
@@ -152,7 +152,7 @@ def test_a_long_diagram_is_in_parts_that_fit_on_paper() -> None:
     assert [one.get("start") for name, one in read.elements if name == "ol" and one.get("class") == "steps"]
 
 
-def test_without_violations_there_are_no_traces() -> None:
+def test_page_without_violations_has_no_traces() -> None:
     page = to_html(samples.DEPLOYMENT, samples.HARMLESS, command=samples.COMMAND)
     assert 'id="traces"' not in page
     assert "<svg" not in page

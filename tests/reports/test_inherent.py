@@ -120,14 +120,14 @@ def test_inherence_that_was_not_computed_is_unknown() -> None:
     assert lies_behind(computed, "no-acked-loss", (("kill", 2),)) is Behind.UNKNOWN
 
 
-def test_with_an_application_that_does_more_settings_may_suffice() -> None:
+def test_settings_can_suffice_with_a_better_application() -> None:
     """The best settings were tried with a producer that forgets; for another producer the result is unknown."""
     resumes = changed(of("java 4.0", (4, 0, 0)), on_restart=OnRestart.FROM_ACKNOWLEDGED)
     assert known(resumes, "no-silent-loss", CRASH) is Known.UNKNOWN
     assert known(resumes, "no-reprocessing", "consumer-crash") is Known.APPLICATION
 
 
-def test_in_another_environment_settings_may_suffice() -> None:
+def test_settings_can_suffice_in_another_environment() -> None:
     deployment = of("sarama 1.60", (3, 9, 0))
     assert known(deployment, "log-order", CRASH) is Known.NOTHING
     slow = Setting("assume", "broker_restart", "20s..5min", Origin("file", "", "a.yaml", 3))

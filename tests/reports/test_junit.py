@@ -71,7 +71,7 @@ def test_a_blamed_setting_stands_beside_its_line() -> None:
     assert NOBODY_TO_BLAME in str(case.findtext("failure"))
 
 
-def test_what_was_asked_can_be_asked_again() -> None:
+def test_suite_has_the_question() -> None:
     suite = xml.fromstring(to_junit([ANSWER])).find("testsuite")
     assert suite is not None
     told = {one.attrib["name"]: one.attrib["value"] for one in suite.findall("properties/property")}

@@ -34,7 +34,7 @@ def test_somebody_looked_and_found_nothing() -> None:
     assert of(TRIED) == ["none found: with up to one fault, no other value of an assumption that was tried violates it"]
 
 
-def test_what_was_not_decided_is_no_pass() -> None:
+def test_undecided_assumption_is_no_pass() -> None:
     undecided = Sensitivity("sink", "plain", "no-skip", Status.UNKNOWN, ())
     assert of(replace(TRIED, sensitivities=(undecided,))) == ["undecided with sink=plain: no time was left"]
     assert list(near_misses(samples.UNKNOWN, TRIED)) == ["not known: the property itself is undecided"]

@@ -24,7 +24,7 @@ def shown(*, terminal: bool) -> str:
     return text.getvalue()
 
 
-def test_what_was_tried_and_found_is_told_once() -> None:
+def test_tried_and_found_changes_are_printed_once() -> None:
     text = shown(terminal=True)
     assert text.count("producer.acks=all: leaves no-loss") == 1
     assert text.count("found: producer.acks=all; no-acked-loss holds; looking for cheaper repairs") == 1

@@ -39,7 +39,7 @@ def test_a_group_that_is_assumed_to_have_offsets_is_named(tmp_path: Path) -> Non
     assert "commit=after" in told(tmp_path, "enable.auto.commit: false")
 
 
-def test_what_makes_no_difference_or_is_said_is_not_named(tmp_path: Path) -> None:
+def test_assumptions_without_effect_or_given_are_not_named(tmp_path: Path) -> None:
     assert "group=" not in told(tmp_path, "auto.offset.reset: earliest")
     assert "group=" not in told(tmp_path, "auto.offset.reset: latest, group: established")
     assert told(tmp_path, "auto.offset.reset: latest", Status.VIOLATED) == ""
@@ -56,7 +56,7 @@ def test_what_makes_no_difference_or_is_said_is_not_named(tmp_path: Path) -> Non
         ("enable.auto.commit: false", "no-log-duplicate", "on_restart=resend"),
     ],
 )
-def test_with_the_worse_value_the_property_fails(consumer: str, property_: str, worse: str, tmp_path: Path) -> None:
+def test_property_fails_with_the_worse_value(consumer: str, property_: str, worse: str, tmp_path: Path) -> None:
     file = tmp_path / "d.yaml"
     file.write_text(LATEST % consumer, encoding="utf-8")
     asked = ("check", file, "--require", property_, "--faults", "1", "--quiet")

@@ -117,7 +117,7 @@ def test_golden() -> None:
     matches("result.sarif", to_sarif([ANSWER]))
 
 
-def test_who_is_told_and_how_loudly() -> None:
+def test_results_have_levels_by_verdict() -> None:
     required = replace(samples.UNKNOWN, required=True), replace(samples.VACUOUS, required=True)
     result = replace(samples.RESULT, verdicts=(*samples.RESULT.verdicts[:4], *required))
     told = {one["ruleId"]: one["level"] for one in run_of(replace(ANSWER, result=result))["results"]}
@@ -187,7 +187,7 @@ def test_paths_are_references(path: str, reference: str) -> None:
     assert uri(path) == reference
 
 
-def test_without_files_there_is_no_place() -> None:
+def test_result_without_files_has_no_place() -> None:
     bare = replace(samples.DEPLOYMENT, settings=(), ignored=())
     first = run_of(replace(ANSWER, deployment=bare))["results"][0]
     assert first["locations"] == []

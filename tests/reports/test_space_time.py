@@ -62,7 +62,7 @@ def test_lanes_are_those_who_take_part_and_every_broker_by_number() -> None:
     assert space_time(apart).lanes == ("coordinator", "broker 1", "broker 2", "broker 10")
 
 
-def test_what_all_brokers_keep_together_is_marked_at_the_coordinator() -> None:
+def test_state_of_all_brokers_is_marked_at_the_coordinator() -> None:
     trace = Trace((), (step("lose_offsets", "brokers", "lost-offsets"),), "fails", BROKERS)
     assert space_time(trace).lanes[0] == "coordinator"
     assert space_time(trace).marks == (Mark(1, 0, "lost-offsets"),)

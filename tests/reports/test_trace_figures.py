@@ -56,7 +56,7 @@ def test_svg_needs_no_font_and_has_no_date(tmp_path: Path) -> None:
     assert not re.search(r"20\d\d-\d\d-\d\d", text)
 
 
-def test_what_a_trace_shows(tmp_path: Path, drawn: list[Sheet]) -> None:
+def test_figure_shows_lanes_and_steps(tmp_path: Path, drawn: list[Sheet]) -> None:
     draw_trace(TIMED, "orders", tmp_path / "trace.png")
     texts = said(drawn[0])
     lanes = ["producer", "broker 1", "broker 2", "controller"]

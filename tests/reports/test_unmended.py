@@ -70,12 +70,14 @@ def test_each_reason_has_a_next_step(tmp_path: Path, kafka: str, name: str, faul
         ),
     ],
 )
-def test_what_other_clients_cannot_prevent(tmp_path: Path, client: str, name: str, fault: str, words: str) -> None:
+def test_failures_that_other_clients_cannot_prevent(
+    tmp_path: Path, client: str, name: str, fault: str, words: str
+) -> None:
     (said,) = next_steps(deployment(tmp_path, "3.9", client), [violated(name, ((fault, 1),))])
     assert words in said
 
 
-def test_what_no_release_is_known_to_prevent_is_said_as_such(tmp_path: Path) -> None:
+def test_failures_that_no_release_prevents_are_named(tmp_path: Path) -> None:
     (said,) = next_steps(deployment(tmp_path, "4.0", "kafkajs"), [violated("log-order", (("delayed-request", 1),))])
     assert "no newer release is known to prevent this: drop the property, or prevent the fault" in said
 

@@ -83,7 +83,7 @@ def test_an_unknown_property() -> None:
         export_deployment(example("acks-1"), properties=["no-such", "no-loss"])
 
 
-def test_without_a_total_two_faults() -> None:
+def test_export_without_a_total_has_two_faults() -> None:
     deployment = replace(example("acks-0"), bounds=SMALL)
     without = replace(deployment, faults=replace(deployment.faults, total=None))
     assert any("Faults: 2 in total" in line for line in export_deployment(without).comment)

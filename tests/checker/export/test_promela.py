@@ -58,7 +58,7 @@ def test_a_domain_that_no_type_holds() -> None:
         PromelaModel(Exported("huge", system, {})).text()
 
 
-def test_what_is_read_is_assigned_later() -> None:
+def test_assignments_follow_the_reads_of_their_variables() -> None:
     """A chain is put in order; in a circle one value is computed before."""
     x, y, z = (Variable(name, 0, 3, 0) for name in "xyz")
     expressions = Expressions({v.name: v for v in (x, y, z)})

@@ -205,7 +205,7 @@ def test_assigning_anything_else_is_refused(name: str) -> None:
         check(NEXT, COPY, action("culprit", FLAG.term == 0, {variable: value}))
 
 
-def test_what_is_newer_at_the_start_is_refused() -> None:
+def test_ranking_refuses_an_epoch_newer_than_the_newest_at_the_start() -> None:
     newer = Variable("a", 0, 6, 2)
     with pytest.raises(NotRankable, match="a is newer than newest at the start"):
         family = replace(FAMILY, variables=(E_, newer))

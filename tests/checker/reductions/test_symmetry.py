@@ -160,7 +160,7 @@ def first_ready(name: int) -> z3.ArithRef:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_prefers_one_is_refused(name: str) -> None:
+def test_symmetry_refuses_an_action_that_prefers_one_process(name: str) -> None:
     """With the action, and with a state in which it makes a difference."""
     extra, words = REFUSED[name]
     with pytest.raises(NotSymmetric, match=words):

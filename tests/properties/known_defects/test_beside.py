@@ -86,7 +86,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> list[Defect]:
         ({"treatment": Treatment.REFUSED}, "3.9.1", (Fault.KILL,), False),
     ],
 )
-def test_what_decides(
+def test_release_settings_and_events_decide(
     only: list[Defect], different: dict[str, object], kafka: str, kinds: tuple[Fault, ...], named: bool
 ) -> None:
     only.append(defect(**different))

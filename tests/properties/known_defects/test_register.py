@@ -75,7 +75,7 @@ def test_refused_defects_have_the_codes_of_their_refusals() -> None:
         assert set(defect.codes) <= set(codes()), defect.id
 
 
-def test_what_shows_a_treatment_is_there() -> None:
+def test_evidence_of_a_treatment_exists() -> None:
     """A path in the repository; a test is named behind it."""
     shown = {defect.shown_by.split("::")[0] for defect in register() if "/" in defect.shown_by}
     assert not [path for path in sorted(shown) if not (ROOT / path.split(" ")[0]).exists()]
