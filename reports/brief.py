@@ -161,10 +161,14 @@ def changes_to(one: Happening, repair: str) -> str:
 
 
 class BriefTable:
-    """A line for each property, required properties first, and the bounds below."""
+    """A line for each property, required properties first, and the bounds below.
 
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+    ``deletes_for_size``: as in :func:`reports.table.remarks`.
+    """
+
+    def __init__(self, verdicts: Sequence[Verdict], *, deletes_for_size: bool = False) -> None:
         self.verdicts = sorted(verdicts, key=lambda verdict: not verdict.required)
+        self.deletes_for_size = deletes_for_size
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
@@ -187,7 +191,8 @@ class BriefTable:
             )
         yield table
         yield Text()
-        below = [_remark(one, options.max_width) for one in remarks(self.verdicts, footnotes=False)]
+        told = remarks(self.verdicts, footnotes=False, deletes_for_size=self.deletes_for_size)
+        below = [_remark(one, options.max_width) for one in told]
         yield from lines.first_of(below, MOST_REMARKS, options.max_width)
         if sum(map(len, below)) > MOST_REMARKS:
             yield Text("  more on the bounds: --details", style="dim")

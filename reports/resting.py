@@ -19,6 +19,9 @@ from properties.verdict import Result, Status
 from reports import wording
 from reports.inherent import table
 
+SUFFER_FROM_DELETION = frozenset({"no-skip", "no-loss", "exactly-once-effect"})
+"""The properties that fail if brokers delete a record before a consumer reads the record."""
+
 
 def resting(deployment: Deployment, result: Result) -> Iterator[str]:
     """Yield the required properties that hold, with the assumptions on which their verdicts depend."""
@@ -56,6 +59,8 @@ def _assumed(deployment: Deployment, name: str) -> Iterator[str]:
         setting = settings.get(row["assumption"])
         if setting is not None and name in row["properties"].split() and _may_matter(deployment, setting, row["worse"]):
             yield f"{row['means']} ({setting.key}={setting.value})"
+    if deployment.cluster.deletes_for_size and name in SUFFER_FROM_DELETION:
+        yield "consumers read each record before retention.bytes deletes the record"
 
 
 def _may_matter(deployment: Deployment, setting: Setting, worse: str) -> bool:

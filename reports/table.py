@@ -35,16 +35,19 @@ class VerdictTable:
     """The table of verdicts in five columns, or in two columns below the width :data:`NARROW`.
 
     ``all_sets``: the table has every smallest fault set, and not only the first :data:`MOST_FAULT_SETS`.
+    ``deletes_for_size``: as in :func:`remarks`.
     """
 
-    def __init__(self, verdicts: Sequence[Verdict], *, all_sets: bool = False) -> None:
+    def __init__(self, verdicts: Sequence[Verdict], *, all_sets: bool = False, deletes_for_size: bool = False) -> None:
         self.verdicts = verdicts
         self.all_sets = all_sets
+        self.deletes_for_size = deletes_for_size
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield self._stacked() if options.max_width < NARROW else self._columns(wide=options.max_width >= WIDE)
         yield Text()
-        for line in remarks(self.verdicts, footnotes=options.max_width < WIDE):
+        footnotes = options.max_width < WIDE
+        for line in remarks(self.verdicts, footnotes=footnotes, deletes_for_size=self.deletes_for_size):
             yield from lines.wrapped(line, options.max_width, first="  ", rest="    ", style="dim")
 
     def _columns(self, *, wide: bool) -> Table:
@@ -93,8 +96,12 @@ class VerdictTable:
                 return []
 
 
-def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
-    """Yield the remarks below the table. ``footnotes``: the cells of the table abbreviate their bounds."""
+def remarks(verdicts: Sequence[Verdict], *, footnotes: bool, deletes_for_size: bool) -> Iterator[str]:
+    """Yield the remarks below the table.
+
+    ``footnotes``: the cells of the table abbreviate their bounds. ``deletes_for_size``: the topic deletes records also
+    when its log exceeds ``retention.bytes``.
+    """
     if any(v.required for v in verdicts):
         yield "* required"
     yield from _said(verdicts, _open_for_another_reason)
@@ -102,7 +109,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
         yield said
     if any(v.lemmas for v in verdicts):
         yield "holds in time: the verdict depends on durations, which the notes name"
-        yield "holds: for all durations, if consumers read each record before retention.ms expires"
+        or_size = " and before retention.bytes deletes the record" if deletes_for_size else ""
+        yield f"holds: for all durations, if consumers read each record before retention.ms expires{or_size}"
     yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
     yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     if footnotes:

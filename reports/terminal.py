@@ -64,7 +64,8 @@ def print_verdicts(
     _print_reasons(out, deployment, result)
     out.print(brief.Answer(deployment, result, repair, above=None, search_follows=search_follows))
     out.print()
-    out.print(VerdictTable(result.verdicts, all_sets=all_traces))
+    by_size = deployment.cluster.deletes_for_size
+    out.print(VerdictTable(result.verdicts, all_sets=all_traces, deletes_for_size=by_size))
     if skipped:
         _print_wrapped(out, wording.not_checked(skipped), style="bold yellow", indent=2)
 
@@ -97,7 +98,7 @@ def print_brief_verdicts(
         _print_wrapped(out, assumed, style="yellow")
     out.print(brief.Answer(deployment, result, repair, above, search_follows=search_follows))
     out.print()
-    out.print(brief.BriefTable(result.verdicts))
+    out.print(brief.BriefTable(result.verdicts, deletes_for_size=deployment.cluster.deletes_for_size))
     if skipped:
         _print_wrapped(out, wording.not_checked(skipped), style="bold yellow", indent=2)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment
-from properties.verdict import Result, Status
+from properties.verdict import Result, Status, TimingLemma
 from reports.inherent import table
 from reports.resting import resting
+from reports.terminal import print_brief_verdicts
 from tests.checker.test_cli import proofka
 from tests.reports import samples
 
@@ -62,3 +65,20 @@ def test_property_fails_with_the_worse_value(consumer: str, property_: str, wors
     asked = ("check", file, "--require", property_, "--faults", "1", "--quiet")
     assert proofka(*asked).exit_code == 0
     assert proofka(*asked, "--assume", worse).exit_code == 1
+
+
+def test_deletion_for_size_is_named_on_the_first_screen(tmp_path: Path) -> None:
+    """Semantics 10: no file tells how soon the log reaches retention.bytes."""
+    file = tmp_path / "d.yaml"
+    for size, is_named in (("1000", True), ("-1", False)):
+        text = LATEST.replace("replicas: 3", f"replicas: 3, retention.bytes: {size}") % "auto.offset.reset: earliest"
+        file.write_text(text, encoding="utf-8")
+        lemma = TimingLemma(("a",), ("b",), "2 > 1")
+        verdicts = (samples.verdict("no-skip", Status.HOLDS, required=True, lemmas=(lemma,)),)
+        out = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+        result = Result(verdicts, samples.ENGINE, (), {})
+        print_brief_verdicts(out, read_deployment(file), result, repair="proofka repair")
+        assert isinstance(out.file, io.StringIO)
+        screen = out.file.getvalue()
+        assert ("before retention.ms expires and before retention.bytes deletes the record" in screen) is is_named
+        assert ("consumers read each record before retention.bytes deletes the record" in screen) is is_named
