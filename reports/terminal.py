@@ -82,12 +82,15 @@ def print_brief_verdicts(
 ) -> None:
     """Print the deployment, the answer by fault and the table on one screen.
 
-    ``repair``: the command that searches for changes. ``above``: number of lines of the screen that are already used.
-    ``skipped``: number of pipelines that could not be checked. ``search_follows``: a search for changes follows, and
-    the end of the answer has its outcome.
+    ``repair``: the command that searches for changes. ``above``: number of lines of the screen that are already used
+    by the settings of files; without such lines the number of ignored settings is printed here. ``skipped``: number of
+    pipelines that could not be checked. ``search_follows``: a search for changes follows, and the end of the answer has
+    its outcome.
     """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
+    if not above and (ignored := brief.ignored_line(deployment)):
+        _print_wrapped(out, ignored, style="dim")
     for note in brief.first_notes(deployment):
         _print_wrapped(out, note, style="yellow")
     out.print()
