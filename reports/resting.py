@@ -44,6 +44,12 @@ def resting(deployment: Deployment, result: Result) -> Iterator[str]:
         )
 
 
+def count_of_assumptions(deployment: Deployment, result: Result) -> int:
+    """Return the number of different assumptions that :func:`resting` names."""
+    holding = [v.property for v in result.verdicts if v.required and v.status is Status.HOLDS]
+    return len({assumed for name in holding for assumed in _assumed(deployment, name)})
+
+
 def modelling_assumptions_here(result: Result) -> Iterator[str]:
     """Yield the number of modelling assumptions behind required passes that can be false in this deployment, if any."""
     resting_on = {

@@ -21,12 +21,15 @@ from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
 
 
-def print_answer(out: Console, result: Result, *, alone: bool = True, called: str = "required") -> None:
+def print_answer(
+    out: Console, result: Result, *, alone: bool = True, called: str = "required", assumptions: int = 0
+) -> None:
     """Print the answer in one sentence.
 
     ``alone``: no bounds follow, so the sentence states them. ``called``: the word for the properties of the answer.
+    ``assumptions``: as in :func:`reports.wording.answer`.
     """
-    said = wording.answer(result.verdicts, bounds_below=not alone, called=called)
+    said = wording.answer(result.verdicts, bounds_below=not alone, called=called, assumptions=assumptions)
     out.print(Text(wording.plain(said), style=answer_style(result.verdicts)), soft_wrap=alone and not out.is_terminal)
 
 

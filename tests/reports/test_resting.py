@@ -12,7 +12,7 @@ from model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment, rea
 from properties.verdict import Result, Status, TimingLemma
 from reports import wording
 from reports.inherent import table
-from reports.resting import resting
+from reports.resting import count_of_assumptions, resting
 from reports.terminal import print_brief_verdicts
 from tests.checker.test_cli import proofka
 from tests.reports import samples
@@ -110,3 +110,21 @@ def test_a_consumer_without_need_of_a_group_assumes_none(tmp_path: Path) -> None
     file = tmp_path / "d.yaml"
     file.write_text(LATEST.replace("group.id: g, ", "") % "sink: transactional", encoding="utf-8")
     assert not any(one.key == "group.id" for one in read_deployment(file).settings)
+
+
+@pytest.mark.slow
+def test_the_short_answer_counts_the_assumptions(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST % "auto.offset.reset: earliest", encoding="utf-8")
+    said = proofka("check", file, "--require", "no-skip", "--faults", "1", "--quiet").output
+    assert "under 2 assumptions that no file states" in said
+
+
+def test_an_assumption_behind_several_properties_counts_once(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST % "group: established, enable.auto.commit: false", encoding="utf-8")
+    verdicts = tuple(samples.verdict(name, Status.HOLDS, required=True) for name in ("no-skip", "no-loss"))
+    verdicts += (samples.verdict("no-log-duplicate", Status.HOLDS),)
+    deployment, result = read_deployment(file), Result(verdicts, samples.ENGINE, (), {})
+    (line,) = resting(deployment, result)
+    assert count_of_assumptions(deployment, result) == line.count("=")
