@@ -81,6 +81,16 @@ def first_notes(deployment: Deployment) -> list[str]:
     return [*told[:MOST_UNKNOWN], *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else [])]
 
 
+def ignored_line(deployment: Deployment) -> str:
+    """Return the numbers of given settings with and without influence; ``""`` if no setting is ignored."""
+    if not deployment.ignored:
+        return ""
+    used = sum(setting.origin.kind in ("file", "option") for setting in deployment.settings)
+    return (
+        f"settings: {wording.number(used)} used, {wording.number(len(deployment.ignored))} ignored; more: proofka show"
+    )
+
+
 class Answer:
     """Possible failures, under headings that name the part that could prevent them.
 

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 
 from model.deployment import with_assumption
 from model.deployment.choices import OffsetReset
+from model.deployment.consumer_rules import GROUP
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
+from model.deployment.known_properties import properties_about
 from model.deployment.setting import Setting
 from model.faults import Fault
 from properties.modelling_assumption import AssumptionKind
@@ -21,6 +23,9 @@ from reports.inherent import table
 
 SUFFER_FROM_DELETION = frozenset({"no-skip", "no-loss", "exactly-once-effect"})
 """The properties that fail if brokers delete a record before a consumer reads the record."""
+
+WITHOUT_GROUP = "without it, subscribe() and commits fail with InvalidGroupIdException"
+"""The consequence if the application sets no group (rule C05)."""
 
 
 def resting(deployment: Deployment, result: Result) -> Iterator[str]:
@@ -39,6 +44,12 @@ def resting(deployment: Deployment, result: Result) -> Iterator[str]:
         )
 
 
+def count_of_assumptions(deployment: Deployment, result: Result) -> int:
+    """Return the number of different assumptions that :func:`resting` names."""
+    holding = [v.property for v in result.verdicts if v.required and v.status is Status.HOLDS]
+    return len({assumed for name in holding for assumed in _assumed(deployment, name)})
+
+
 def modelling_assumptions_here(result: Result) -> Iterator[str]:
     """Yield the number of modelling assumptions behind required passes that can be false in this deployment, if any."""
     resting_on = {
@@ -55,6 +66,8 @@ def modelling_assumptions_here(result: Result) -> Iterator[str]:
 
 def _assumed(deployment: Deployment, name: str) -> Iterator[str]:
     settings = {setting.key: setting for setting in deployment.assumptions}
+    if GROUP in settings and name in properties_about("reading"):
+        yield f"the application sets {GROUP}, which no file gives ({WITHOUT_GROUP})"
     for row in table("resting"):
         setting = settings.get(row["assumption"])
         if setting is not None and name in row["properties"].split() and _may_matter(deployment, setting, row["worse"]):

@@ -21,12 +21,15 @@ from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
 
 
-def print_answer(out: Console, result: Result, *, alone: bool = True, called: str = "required") -> None:
+def print_answer(
+    out: Console, result: Result, *, alone: bool = True, called: str = "required", assumptions: int = 0
+) -> None:
     """Print the answer in one sentence.
 
     ``alone``: no bounds follow, so the sentence states them. ``called``: the word for the properties of the answer.
+    ``assumptions``: as in :func:`reports.wording.answer`.
     """
-    said = wording.answer(result.verdicts, bounds_below=not alone, called=called)
+    said = wording.answer(result.verdicts, bounds_below=not alone, called=called, assumptions=assumptions)
     out.print(Text(wording.plain(said), style=answer_style(result.verdicts)), soft_wrap=alone and not out.is_terminal)
 
 
@@ -82,12 +85,15 @@ def print_brief_verdicts(
 ) -> None:
     """Print the deployment, the answer by fault and the table on one screen.
 
-    ``repair``: the command that searches for changes. ``above``: number of lines of the screen that are already used.
-    ``skipped``: number of pipelines that could not be checked. ``search_follows``: a search for changes follows, and
-    the end of the answer has its outcome.
+    ``repair``: the command that searches for changes. ``above``: number of lines of the screen that are already used
+    by the settings of files; without such lines the number of ignored settings is printed here. ``skipped``: number of
+    pipelines that could not be checked. ``search_follows``: a search for changes follows, and the end of the answer has
+    its outcome.
     """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
+    if not above and (ignored := brief.ignored_line(deployment)):
+        _print_wrapped(out, ignored, style="dim")
     for note in brief.first_notes(deployment):
         _print_wrapped(out, note, style="yellow")
     out.print()

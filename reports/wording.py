@@ -265,11 +265,14 @@ def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, 
     return [(tuple(properties), text) for text, properties in groups.items()]
 
 
-def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: str = "required") -> str:
+def answer(
+    verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: str = "required", assumptions: int = 0
+) -> str:
     """Return the result for the required properties in one sentence.
 
     ``bounds_below``: whether the report states the bounds below; otherwise the sentence states them. ``called``: the
-    word for these properties, if they are not the properties that the deployment requires.
+    word for these properties, if they are not the properties that the deployment requires. ``assumptions``: number of
+    assumptions to count in a pass, where the report does not list them.
     """
     required = [v for v in verdicts if v.required]
     by_status = {status: [v for v in required if v.status is status] for status in Status}
@@ -291,7 +294,9 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: st
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
         covered = "the bounds below" if bounds_below else _bounds_of_all(required)
-        return f"Yes: {_what_holds(required, called)} {scope} {covered}{_only_in_time(required)}{_beside(required)}."
+        under = f", under {counted(assumptions, 'assumption')} that no file states" if assumptions else ""
+        more = f"{under}{_only_in_time(required)}{_beside(required)}"
+        return f"Yes: {_what_holds(required, called)} {scope} {covered}{more}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} checked properties can fail."
 

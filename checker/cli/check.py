@@ -369,12 +369,15 @@ def _print_verdicts(
     deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: Screen, *, search_follows: bool
 ) -> None:
     from reports import terminal
+    from reports.resting import count_of_assumptions
 
     out = terminal.console()
     above, skipped = screen.above, screen.skipped
     if asked.quiet:
         called = "named" if asked.fail_on else "required"
-        terminal.print_answer(out, _as_it_decides(result, asked.fail_on), called=called)
+        decides = _as_it_decides(result, asked.fail_on)
+        assumptions = count_of_assumptions(deployment, decides)
+        terminal.print_answer(out, decides, called=called, assumptions=assumptions)
         _complain_of_notes(deployment)
     elif asked.details:
         alone = skipped if screen.pipelines == 1 else 0

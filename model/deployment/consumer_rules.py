@@ -48,6 +48,9 @@ GROUPS = (GROUP, "group_id")
 TRANSACTIONS = "transactions"
 """The key for a producer with transactions in :attr:`ConsumerValues.not_with`."""
 
+SET_IN_CODE = "(set by the application)"
+"""The value of a group that no file gives, although the consumer needs a group."""
+
 NULL_GROUP = "\x00null"
 """The value of a group that a file sets to null; no text in a file can equal it."""
 
@@ -194,7 +197,7 @@ def _group(section: Section, auto_commit: Setting, notes: list[str], *, needed: 
             f"group.id is not in the configuration: the application is assumed to set it, so {AUTO_COMMIT}"
             f" stays as configured (rule C02 does not apply)"
         )
-        return None
+        return Setting(section.scope, GROUP, SET_IN_CODE, Origin("assumption", "no file gives it")) if needed else None
     if given.value == NULL_GROUP:
         if section.has(AUTO_COMMIT) and auto_commit.value.lower() == "true":
             why = "enable.auto.commit=true needs a group.id"

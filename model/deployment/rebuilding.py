@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from model.deployment.builder import build
+from model.deployment.consumer_rules import GROUP
 from model.deployment.deployment import Deployment
 from model.deployment.given import Given, GivenClient, GivenDeployment
 from model.deployment.setting import Setting
@@ -31,7 +32,8 @@ def said_of(deployment: Deployment) -> dict[Place, Setting]:
     excluded."""
     said = {}
     for setting in deployment.settings:
-        by_default = setting.origin.kind == "assumption" and setting.scope in ("application", "assume")
+        is_assumed = setting.origin.kind == "assumption"
+        by_default = is_assumed and (setting.scope in ("application", "assume") or setting.key == GROUP)
         about_faults = setting.scope == "assume" and setting.key.startswith(_OF_FAULTS)
         release = (setting.scope, setting.key) == _RELEASE
         if release or (setting.origin.kind in _SAID and not by_default and not about_faults):

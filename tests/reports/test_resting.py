@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment
+from model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment, read_properties
 from properties.verdict import Result, Status, TimingLemma
+from reports import wording
 from reports.inherent import table
-from reports.resting import resting
+from reports.resting import count_of_assumptions, resting
 from reports.terminal import print_brief_verdicts
 from tests.checker.test_cli import proofka
 from tests.reports import samples
@@ -82,3 +83,48 @@ def test_deletion_for_size_is_named_on_the_first_screen(tmp_path: Path) -> None:
         screen = out.file.getvalue()
         assert ("before retention.ms expires and before retention.bytes deletes the record" in screen) is is_named
         assert ("consumers read each record before retention.bytes deletes the record" in screen) is is_named
+
+
+@pytest.mark.parametrize("consumer", ["max.poll.records: 1", "enable.auto.commit: false"])
+def test_a_group_that_no_file_gives_is_the_first_assumption(tmp_path: Path, consumer: str) -> None:
+    begins = (
+        "no-skip holds under assumptions that no file states (--assume): the application sets group.id, which no file "
+        "gives (without it, subscribe() and commits fail with InvalidGroupIdException)"
+    )
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST.replace("group.id: g, ", "") % consumer, encoding="utf-8")
+    properties = tmp_path / "consumer.properties"
+    properties.write_text(consumer.replace(": ", "="), encoding="utf-8")
+    for deployment in (
+        read_deployment(file),
+        read_properties(kafka="4.0", consumer=properties, assume={"replicas": "3"}),
+    ):
+        verdicts = (samples.verdict("no-skip", Status.HOLDS, required=True),)
+        assert " ".join(resting(deployment, Result(verdicts, samples.ENGINE, (), {}))).startswith(begins)
+        (group,) = (one for one in deployment.settings if one.key == "group.id")
+        assert wording.origin(group.origin).startswith("assumed")
+    assert "group.id" not in told(tmp_path, consumer)
+
+
+def test_a_consumer_without_need_of_a_group_assumes_none(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST.replace("group.id: g, ", "") % "sink: transactional", encoding="utf-8")
+    assert not any(one.key == "group.id" for one in read_deployment(file).settings)
+
+
+@pytest.mark.slow
+def test_the_short_answer_counts_the_assumptions(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST % "auto.offset.reset: earliest", encoding="utf-8")
+    said = proofka("check", file, "--require", "no-skip", "--faults", "1", "--quiet").output
+    assert "under 2 assumptions that no file states" in said
+
+
+def test_an_assumption_behind_several_properties_counts_once(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST % "group: established, enable.auto.commit: false", encoding="utf-8")
+    verdicts = tuple(samples.verdict(name, Status.HOLDS, required=True) for name in ("no-skip", "no-loss"))
+    verdicts += (samples.verdict("no-log-duplicate", Status.HOLDS),)
+    deployment, result = read_deployment(file), Result(verdicts, samples.ENGINE, (), {})
+    (line,) = resting(deployment, result)
+    assert count_of_assumptions(deployment, result) == line.count("=")

@@ -125,3 +125,17 @@ def test_plain_shows_control_characters() -> None:
 )
 def test_thresholds(holds_at: int, violated_at: int, text: str) -> None:
     assert wording.threshold(Threshold("no-loss", "retention.ms", 200, holds_at, violated_at, "a > b")) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "clause"),
+    [
+        (0, ""),
+        (1, ", under 1 assumption that no file states"),
+        (2, ", under 2 assumptions that no file states"),
+    ],
+)
+def test_an_answer_that_stands_alone_counts_the_assumptions(number: int, clause: str) -> None:
+    alone = wording.answer((samples.HOLDS,), bounds_below=False)
+    counted = wording.answer((samples.HOLDS,), bounds_below=False, assumptions=number)
+    assert counted == f"{alone.removesuffix('.')}{clause}."
