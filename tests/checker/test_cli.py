@@ -325,11 +325,20 @@ def test_an_interrupted_check_is_undecided(checked: Callable[[Result], None]) ->
     assert "stopped: the check was interrupted" in run.stdout
 
 
+ORDERS = ROOT / "examples" / "orders.yaml"
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
         (["check"], "give a deployment FILE"),
-        (["check", "a.yaml", "--kafka", "4.0"], "not both"),
+        (["check", "a.yaml", "--kafka", "4.0"], "a.yaml: no such file"),
+        (
+            ["check", str(ORDERS), "--kafka", "4.0"],
+            f"--kafka: {ORDERS} names its release (kafka:); change it there",
+        ),
+        (["check", str(ORDERS), "--topic", "t"], "--topic: "),
+        (["check", str(ORDERS), "--producer", "p"], "(producer:); change it there, or leave FILE out"),
         (["show", "--producer", "p.properties"], "--kafka V is needed"),
         (["check", "a.yaml", "--assume", "processing"], "expected KEY=VALUE"),
         (["check", "a.yaml", "--assume", "sink=plain", "--assume", "sink=idempotent"], "given twice"),
