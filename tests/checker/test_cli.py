@@ -366,6 +366,20 @@ def test_usage_errors(arguments: list[str]) -> None:
     fails_in_one_line(proofka("check", "orders.yaml", *arguments), arguments[0])
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--states", "0", "'0' is not a number of states above 0"),
+        ("--threads", "0", "'0' is not a number of threads from 1 to 256"),
+        ("--threads", "257", "'257' is not a number of threads from 1 to 256"),
+        ("--threads", "x", "'x' is not a number of threads from 1 to 256"),
+        ("--pipeline", "0", "'0' is not a pipeline number above 0"),
+    ],
+)
+def test_a_wrong_number_is_named_with_its_range(option: str, value: str, words: str) -> None:
+    fails_in_one_line(proofka("check", "orders.yaml", option, value), option, words)
+
+
 @pytest.mark.parametrize("arguments", [["chek"], ["--colour"], ["verify"], ["check", "a", "b"], ["check", "--faults"]])
 def test_usage_errors_elsewhere(arguments: list[str]) -> None:
     fails_in_one_line(proofka(*arguments))
