@@ -13,9 +13,7 @@ EXIT_INTERNAL_ERROR = 70
 """Exit status of a program that an unexpected error ended. Python itself would end with 1, which means "violated"; 70
 is the number in ``sysexits.h`` for an error inside a program."""
 
-REPORT = (
-    "proofka: internal error: nothing more is decided; please report the lines above, and the command\n"
-)
+REPORT = "proofka: internal error: nothing more is decided; please report the lines above, and the command\n"
 """Last line of a program that an unexpected error ended."""
 
 REQUESTS = (signal.SIGINT, signal.SIGTERM)

@@ -76,7 +76,11 @@ def first_notes(deployment: Deployment) -> list[str]:
     told += [note for note in deployment.notes if f", {AS_READ}: " in note and note not in told]
     more = len(told) - MOST_UNKNOWN
     replicas = [note for note in deployment.notes if REPLICAS_ASSUMED in note]
-    return [*replicas, *told[:MOST_UNKNOWN], *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else [])]
+    return [
+        *replicas,
+        *told[:MOST_UNKNOWN],
+        *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else []),
+    ]
 
 
 class Answer:

@@ -180,7 +180,10 @@ def test_an_assumed_number_of_replicas_is_told_first(tmp_path: Path) -> None:
     """Files named by options have the brokers' default, and files of a folder three replicas: both answers say so."""
     topic, producer = tmp_path / "topic.properties", tmp_path / "producer.properties"
     producer.write_text("bootstrap.servers=a:9092\nacks=all\n")
-    for written, alone in (("retention.ms=-1\n", ""), ("replication.factor=-1\n", "replication.factor=-1, and default.")):
+    for written, alone in (
+        ("retention.ms=-1\n", ""),
+        ("replication.factor=-1\n", "replication.factor=-1, and default."),
+    ):
         topic.write_text(written)
         told = first_notes(Source(None, "4.0", str(topic), producer=producer).read())
         said = "replication.factor is in no file: 1, the default of Kafka 4.0, is assumed (--assume replicas=N)"
