@@ -7,6 +7,7 @@ limit: the least recently used entries are deleted first.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -21,7 +22,8 @@ from pathlib import Path
 from checker.user_cache import systems_folder
 
 LOG = logging.getLogger("proofka.cache")
-"""Logger for found and newly made entries."""
+"""Logger for found and newly made entries, with a warning for an entry that could not be written."""
+LOG.addHandler(logging.NullHandler())
 MOST_BYTES = 256 * 1024 * 1024
 """Limit of a folder, in bytes; a system's machine code takes about 250,000 bytes."""
 AFTER_A_PURGE = 0.75
@@ -74,7 +76,7 @@ class DiskCache:
             beside.replace(self._file(key))
             self._purge()
         except OSError as error:
-            LOG.info("%s: not kept: %s", self.folder, error)
+            LOG.warning("%s", self._reason(error))
             with suppress(OSError):
                 beside.unlink()
 
@@ -93,6 +95,12 @@ class DiskCache:
 
     def _file(self, key: str) -> Path:
         return self.folder / f"{key}{SUFFIX}"
+
+    def _reason(self, error: OSError) -> str:
+        """Return the folder with the reason why nothing can be written into the folder."""
+        if error.errno in (errno.EEXIST, errno.ENOTDIR):
+            return f"{self.folder} is not a folder"
+        return f"{self.folder}: {(error.strerror or str(error)).lower()}"
 
     def _purge(self) -> None:
         found = sorted(self.files(), key=lambda one: one[1].st_mtime)

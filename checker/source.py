@@ -30,6 +30,16 @@ PARTIAL = "proofka check --partial checks the pipeline without the rejected valu
 NOT_EVEN_PARTIAL = "--partial leaves out rejected values; this problem is in no single value, so it must be corrected"
 """Reason why ``--partial`` does not help."""
 
+_IN_A_DEPLOYMENT = {
+    "kafka": "names its release (kafka:); change it there",
+    "topic": "is a deployment, which has one topic (topic:); leave this option out",
+    **{
+        role: f"is a deployment, which has its own section ({role}:); change it there, or leave FILE out"
+        for role in ("broker", "producer", "consumer")
+    },
+}
+"""The reason why an option and a deployment exclude each other, after the name of the file."""
+
 _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
 """Values of placeholders that are always shown, because no secret has this form."""
 
@@ -80,17 +90,18 @@ class Source:
             return sought.only(str(self.file))
         assume = assumed(self.assume)
         if self.file is not None:
+            deployment = _read_as_deployment(self.file, assume)
             if self.clients:
                 raise DeploymentError("--client is not for a deployment, which names the version of its clients")
-            if self._given():
-                raise DeploymentError("give a deployment FILE or .properties files, not both")
+            for option in self._given():
+                raise DeploymentError(f"--{option}: {self.file} {_IN_A_DEPLOYMENT[option]}")
             if self.pipeline is not None:
                 raise DeploymentError("--pipeline chooses one of several; this is one deployment")
             if self.fill:
                 raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
             if self.partial:
                 raise DeploymentError("--partial needs files of other programs; correct the deployment instead")
-            return _read_as_deployment(self.file, assume)
+            return deployment
         if not self._given():
             raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
         if self.kafka is None:

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_WRITES
+from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_WRITES, REPLICAS_ASSUMED
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
@@ -71,14 +71,19 @@ def reasons(deployment: Deployment) -> list[str]:
 
 
 def first_notes(deployment: Deployment) -> list[str]:
-    """Return the weighty notes, then the notes of readers of files, and last the number of further notes.
+    """Return an assumed number of replicas, the weighty notes, the notes of readers of files, and the number of others.
 
     The notes of :func:`reasons` are left out, because the answer contains them.
     """
     told = [note for note in weighty_notes(deployment) if note not in reasons(deployment)]
     told += [note for note in deployment.notes if f", {AS_READ}: " in note and note not in told]
     more = len(told) - MOST_UNKNOWN
-    return [*told[:MOST_UNKNOWN], *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else [])]
+    replicas = [note for note in deployment.notes if REPLICAS_ASSUMED in note]
+    return [
+        *replicas,
+        *told[:MOST_UNKNOWN],
+        *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else []),
+    ]
 
 
 def ignored_line(deployment: Deployment) -> str:

@@ -99,7 +99,7 @@ def answer(found: Difference) -> str:
     said = f"{wording.counted(len(outcomes), 'verdict') if outcomes else 'No verdict'} changed"
     bounds = f", {wording.counted(of_bounds, 'verdict')} within other bounds" if of_bounds else ""
     settings = f"{wording.counted(len(found.settings), 'setting')} changed" if found.settings else "no setting changed"
-    return f"{said}{bounds}, {found.unchanged} did not; {settings}."
+    return f"{said}{bounds}, {found.unchanged} unchanged; {settings}."
 
 
 def outcome(verdict: Verdict | None, *, sizes: bool) -> str:

@@ -317,7 +317,7 @@ def brief_answer(verdicts: Sequence[Verdict]) -> str:
     holding = [verdict for verdict in required if verdict.status is not Status.VIOLATED]
     rest = f"; {'; '.join(_outcomes(holding))}" if 0 < len(holding) < 4 else ""
     names = f": {_named(violated)}" if len(violated) < 6 else ""
-    return f"No: {len(violated)} of the {len(required)} required properties can fail{names}{rest}."
+    return f"No: {_how_many(len(violated), len(required))} required properties can fail{names}{rest}."
 
 
 _SEVERAL = {"holds": "hold", "is": "are"}
@@ -359,7 +359,14 @@ def _how_violated(violated: Sequence[Verdict], required: int, called: str) -> st
     if len(violated) == 1:
         return f"{violated[0].property} can fail{how[0]}"
     named = [v.property + faults for v, faults in zip(violated, how, strict=True)]
-    return f"{len(violated)} of the {required} {called} properties can fail: {'; '.join(named)}"
+    return f"{_how_many(len(violated), required)} {called} properties can fail: {'; '.join(named)}"
+
+
+def _how_many(some: int, every: int) -> str:
+    """Return ``1 of the 2``, ``both`` or ``all 3``; ``every`` is at least 2."""
+    if some < every:
+        return f"{some} of the {every}"
+    return "both" if every == 2 else f"all {every}"
 
 
 def _what_holds(required: Sequence[Verdict], called: str) -> str:

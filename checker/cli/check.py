@@ -145,8 +145,10 @@ def check(
     In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md).
 
     Exit status: 0 every required property holds, 1 a required property is violated, 2 the input is wrong, 3 a required
-    property is undecided, 4 one is vacuous (its situation never occurred), 5 no memory, 130 interrupted. --fail-on
-    names other properties to decide the status. With --fail-on-known-defects, a known defect gives 3.
+    property is undecided, 4 one is vacuous (its situation never occurred), 5 no memory, 70 an internal error, 130
+    interrupted before the exploration began. An interrupted exploration ends with 1 if a required property is
+    violated, otherwise with 3. --fail-on names other properties to decide the status. With --fail-on-known-defects, a
+    known defect gives 3.
     """
     from checker.source import Source, narrowed
     from model.deployment.question import question

@@ -10,6 +10,9 @@ import typer
 from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
 from checker.cli.errors import complain, one_line_errors
 
+MANY = 10
+"""Number of claims from which deciding takes minutes, so that the command says so first."""
+
 
 def claims(
     ids: Annotated[
@@ -44,6 +47,8 @@ def claims(
     from reports.claims import print_claims, write_claims
     from reports.terminal import console
 
+    if len(asked) >= MANY:
+        complain(f"deciding {len(asked)} claims, which takes minutes; proofka claims {asked[0].id} decides one")
     stop = threading.Event()
     decisions = []
     with one_line_errors(), interrupts(stop), console(stderr=True).status("deciding") as line:

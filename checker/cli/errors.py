@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
-from checker.cli.memory_errors import is_refusal
+from checker.refused_memory import is_refusal
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk, of an exhausted disk quota, and of a file that reached its size limit."""

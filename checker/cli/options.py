@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -47,6 +48,20 @@ def _faults(text: str) -> str:
     if value != "any" and not (value.isascii() and value.isdigit() and len(value) <= 6):
         raise typer.BadParameter(f"{text!r} is neither a number of faults nor any")
     return value
+
+
+def _count(noun: str, most: int | None = None) -> Callable[[str | int], int]:
+    """Return a parser of numbers from 1 to ``most``. ``noun``: words for such a number."""
+    allowed = "above 0" if most is None else f"from 1 to {most}"
+
+    def parse(given: str | int) -> int:
+        text = str(given)
+        value = int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
+        if value < 1 or (most is not None and value > most):
+            raise typer.BadParameter(f"'{text}' is not a {noun} {allowed}")
+        return value
+
+    return parse
 
 
 def _bytes(text: str) -> int:
@@ -97,7 +112,12 @@ Clients = Annotated[
 ]
 PipelineNumber = Annotated[
     int | None,
-    typer.Option("--pipeline", metavar="N", min=1, help="Check only pipeline number N of proofka show (default: all)."),
+    typer.Option(
+        "--pipeline",
+        metavar="N",
+        parser=_count("pipeline number"),
+        help="Check only pipeline number N of proofka show (default: all).",
+    ),
 ]
 Partly = Annotated[
     bool,
@@ -140,7 +160,10 @@ Seconds = Annotated[
     ),
 ]
 States = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Stop exploring after N states (default: no limit).")
+    int | None,
+    typer.Option(
+        metavar="N", parser=_count("number of states"), help="Stop exploring after N states (default: no limit)."
+    ),
 ]
 Memory = Annotated[
     int | None,
@@ -155,9 +178,8 @@ Threads = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        min=1,
-        max=256,
-        help="Number of threads that explore (default: the processors available to this process).",
+        parser=_count("number of threads", 256),
+        help="Number of threads that explore, 1 to 256 (default: the processors available to this process).",
     ),
 ]
 Require = Annotated[
@@ -403,6 +425,9 @@ Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The
 MostStates = Annotated[
     int | None,
     typer.Option(
-        "--most-states", metavar="N", min=1, help="Largest number of states of a graph (dot, graphml; default: 2000)."
+        "--most-states",
+        metavar="N",
+        parser=_count("number of states"),
+        help="Largest number of states of a graph (dot, graphml; default: 2000).",
     ),
 ]

@@ -21,6 +21,7 @@ from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.help import help_on
 from checker.cli.memory_errors import one_line_without_memory
+from checker.cli.no_cache import one_line_without_cache
 from checker.cli.properties import properties
 from checker.cli.published import published
 from checker.cli.repair import repair
@@ -42,7 +43,7 @@ class OneLineErrors(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Parse the options after the command's name, and run the command."""
-        with one_line_usage_errors(), one_line_of_a_full_disk(), one_line_without_memory():
+        with one_line_usage_errors(), one_line_of_a_full_disk(), one_line_without_memory(), one_line_without_cache():
             return super().invoke(ctx)
 
 

@@ -279,6 +279,10 @@ def _check_timeouts(broker: Section) -> None:
             raise broker.refused(at, "IllegalArgumentException", why, rule)
 
 
+REPLICAS_ASSUMED = "replication.factor is in no file"
+"""The words of a note about a number of replicas that no file gives."""
+
+
 def _replicas(brokers: Brokers, notes: list[str]) -> Setting:
     key, broker_key = "replication.factor", "default.replication.factor"
     given = brokers.given(key)
@@ -287,14 +291,15 @@ def _replicas(brokers: Brokers, notes: list[str]) -> Setting:
         given = brokers.broker.given.get(broker_key)
     if given is None:
         default = brokers.broker.setting(broker_key)
-        notes.append(
-            f"the topic has {default.value} replica, the default of {brokers.broker.software}, because no file gives a "
-            f"number: set replicas of the topic, or use --assume replicas=3"
-        )
+        of = f", the default of {brokers.broker.software},"
+        which = f"{key}=-1, and default." if brokers.topic.has(key) else ""
+        notes.append(f"{which}{REPLICAS_ASSUMED}: {default.value}{of} is assumed (--assume replicas=N)")
         return Setting("topic", key, default.value, default.origin)
     if not 1 <= int(given.value) <= MOST_REPLICAS:
         raise complaint(given, f"{int(given.value)} replicas are not modelled; use 1 to {MOST_REPLICAS}")
     origin = given.origin
+    if origin.kind == "assumption":
+        notes.append(f"{REPLICAS_ASSUMED}: {int(given.value)} is assumed (--assume replicas=N)")
     if given.key == broker_key and origin.kind == "file":
         origin = Origin("file", f"broker setting {broker_key}", origin.file, origin.line)
     return Setting("topic", key, str(int(given.value)), origin)

@@ -10,6 +10,7 @@ from pathlib import Path
 from model.deployment.accepting import note_settings
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
+from model.deployment.exchanged import check_exchanged
 from model.deployment.given import Given, GivenClient, GivenDeployment
 from model.deployment.hiding import shown_key
 from model.deployment.leaving_out import Rest, rest_of
@@ -63,6 +64,8 @@ def rest_of_properties(
         if path is not None:
             with problems.noted():
                 read[role] = read_settings(path)
+    if exchanged := check_exchanged(read):
+        return Rest((*by_place(problems.found), *exchanged), None)
     release = Given("kafka", kafka, Origin("option", f"--kafka {kafka}"))
     topic = read.get("topic", {})
     given = GivenDeployment(

@@ -77,6 +77,15 @@ def test_decisions_end_where_they_are_stopped() -> None:
 
 
 @pytest.mark.slow
+def test_a_whole_table_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.claims.decide_all", lambda asked, stop: iter(()))
+    number = len(find_claims([]))
+    assert proofka("claims").stderr.startswith(
+        f"deciding {number} claims, which takes minutes; proofka claims C001 decides one\n"
+    )
+    assert "takes minutes" not in proofka("claims", "C004", "C005").stderr
+
+
 def test_the_command(tmp_path: Path) -> None:
     run = proofka("claims", "C005", "C004", "C079", "--out", tmp_path)
     assert run.exit_code == 0, run.stderr

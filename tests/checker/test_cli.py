@@ -325,11 +325,20 @@ def test_an_interrupted_check_is_undecided(checked: Callable[[Result], None]) ->
     assert "stopped: the check was interrupted" in run.stdout
 
 
+ORDERS = ROOT / "examples" / "orders.yaml"
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [
         (["check"], "give a deployment FILE"),
-        (["check", "a.yaml", "--kafka", "4.0"], "not both"),
+        (["check", "a.yaml", "--kafka", "4.0"], "a.yaml: no such file"),
+        (
+            ["check", str(ORDERS), "--kafka", "4.0"],
+            f"--kafka: {ORDERS} names its release (kafka:); change it there",
+        ),
+        (["check", str(ORDERS), "--topic", "t"], "--topic: "),
+        (["check", str(ORDERS), "--producer", "p"], "(producer:); change it there, or leave FILE out"),
         (["show", "--producer", "p.properties"], "--kafka V is needed"),
         (["check", "a.yaml", "--assume", "processing"], "expected KEY=VALUE"),
         (["check", "a.yaml", "--assume", "sink=plain", "--assume", "sink=idempotent"], "given twice"),
@@ -355,6 +364,20 @@ def test_contradicting_options(arguments: list[str], part: str) -> None:
 )
 def test_usage_errors(arguments: list[str]) -> None:
     fails_in_one_line(proofka("check", "orders.yaml", *arguments), arguments[0])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--states", "0", "'0' is not a number of states above 0"),
+        ("--threads", "0", "'0' is not a number of threads from 1 to 256"),
+        ("--threads", "257", "'257' is not a number of threads from 1 to 256"),
+        ("--threads", "x", "'x' is not a number of threads from 1 to 256"),
+        ("--pipeline", "0", "'0' is not a pipeline number above 0"),
+    ],
+)
+def test_a_wrong_number_is_named_with_its_range(option: str, value: str, words: str) -> None:
+    fails_in_one_line(proofka("check", "orders.yaml", option, value), option, words)
 
 
 @pytest.mark.parametrize("arguments", [["chek"], ["--colour"], ["verify"], ["check", "a", "b"], ["check", "--faults"]])

@@ -28,6 +28,7 @@ from model.language import Action, Permutation, Ranked, Variable
 from tests.checker.small_disk import small_disk
 from tests.checker.test_exploration import action
 
+ROOT = Path(__file__).parents[2]
 X, Y = Variable("x", 0, 9, 0), Variable("y", -1, 5, 0)
 COUNT = action("count", X.term < 9, {X: X.term + 1})
 RESET = action("reset", z3.And(X.term > 3, Y.term < 5), {X: z3.IntVal(0), Y: Y.term + 1})
@@ -181,6 +182,21 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (place / "other").write_bytes(bytes(4_096))
         assert behaves(made())
         assert [file.name for file in place.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"), [("file", "is not a folder"), ("file/below", "is not a folder"), ("/proc/nope", ": no such")]
+)
+def test_a_check_tells_once_that_nothing_is_kept(tmp_path: Path, named: str, reason: str) -> None:
+    (tmp_path / "file").write_text("")
+    place = tmp_path / named
+    command = [sys.executable, "-m", "checker", "check", "examples/orders.yaml", "--faults", "0", "--quiet"]
+    ran = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, VARIABLE: str(place)}, check=False
+    )
+    assert ran.returncode == 4, ran.stderr  # without faults the witnesses are not reached, with a cache or without
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith(f"no cache: {place}") and reason in line and line.endswith(" (PROOFKA_CACHE)")
 
 
 def test_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

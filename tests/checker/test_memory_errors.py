@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from checker.cli.memory_errors import is_refusal, one_line_without_memory
+from checker.cli.memory_errors import one_line_without_memory
+from checker.refused_memory import is_refusal
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,6 +35,7 @@ def test_a_check_under_a_limit_of_the_shell(kilobytes: int) -> None:
         (MemoryError(), True),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), True),
         (RuntimeError("can't start new thread"), True),
+        (SystemError("error return without exception set"), True),
         (OSError(errno.ENOSPC, "No space left on device"), False),
         (RuntimeError("a dictionary changed its size"), False),
     ],
@@ -52,3 +54,39 @@ def test_other_errors_stay_what_they_are(capsys: pytest.CaptureFixture[str]) -> 
         raise MemoryError
     assert ended.value.exit_code == 5
     assert "ulimit -v" in capsys.readouterr().err
+
+
+ESCAPING = """
+import sys
+
+kind, moment = sys.argv.pop(1), sys.argv.pop(1)
+
+class Failing:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            raise getattr(__builtins__, kind)("error return without exception set")
+
+sys.meta_path.insert(0, Failing())
+from checker.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", ["checker.cli", "checker.cli.check", "checker.check"])
+@pytest.mark.parametrize(
+    ("kind", "status", "last"),
+    [
+        ("MemoryError", 5, "the system refused memory or a thread"),
+        ("SystemError", 5, "the system refused memory or a thread"),
+        ("KeyError", 70, "proofka: internal error: nothing more is decided; please report"),
+    ],
+)
+def test_no_error_ends_the_program_with_the_status_of_an_answer(kind: str, status: int, last: str, moment: str) -> None:
+    """Neither while the program loads, nor in the middle of a check."""
+    run = [sys.executable, "-c", ESCAPING, kind, moment, "check", "examples/orders.yaml", "--more", "0", "--quiet"]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    lines = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (status, ""), done.stderr
+    assert lines[-1].startswith(last)
+    assert ("Traceback (most recent call last):" in lines) is (status == 70)
+    assert status == 70 or len(lines) == 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from checker.source import Source
 from model.deployment.broker_rules import REFUSES_WRITES
 from model.deployment.choices import Acks
 from model.deployment.known_keys import GOES_ON
@@ -172,6 +174,25 @@ def test_answer_says_if_every_write_is_refused() -> None:
     fewer = changed(one, acks=Acks.LEADER)
     assert reasons(fewer) == []
     assert first_notes(fewer)[0] == note
+
+
+def test_an_assumed_number_of_replicas_is_told_first(tmp_path: Path) -> None:
+    """Files named by options have the brokers' default, and files of a folder three replicas: both answers say so."""
+    topic, producer = tmp_path / "topic.properties", tmp_path / "producer.properties"
+    producer.write_text("bootstrap.servers=a:9092\nacks=all\n")
+    for written, alone in (
+        ("retention.ms=-1\n", ""),
+        ("replication.factor=-1\n", "replication.factor=-1, and default."),
+    ):
+        topic.write_text(written)
+        told = first_notes(Source(None, "4.0", str(topic), producer=producer).read())
+        said = "replication.factor is in no file: 1, the default of Kafka 4.0, is assumed (--assume replicas=N)"
+        assert told == [alone + said]
+    topic.write_text("retention.ms=-1\n")
+    in_folder = Source(tmp_path, "4.0").read()
+    assert first_notes(in_folder) == ["replication.factor is in no file: 3 is assumed (--assume replicas=N)"]
+    assert first_notes(Source(tmp_path, "4.0", assume=("replicas=3",)).read()) == []
+    assert first_notes(Source(None, "4.0", str(topic), producer=producer, assume=("replicas=3",)).read()) == []
 
 
 def test_a_text_that_is_cut_off_says_so() -> None:

@@ -144,11 +144,11 @@ def test_a_claim_never_stands_without_what_became_of_it() -> None:
 
 
 def test_exit_statuses_are_those_of_the_commands() -> None:
-    from checker.__main__ import EXIT_INTERRUPTED
+    from checker import __main__, refused_memory
     from checker.cli import endings
 
-    numbers = {name.removeprefix("EXIT_"): value for name, value in vars(endings).items() if name.startswith("EXIT_")}
-    numbers["INTERRUPTED"] = EXIT_INTERRUPTED
+    named = {**vars(endings), **vars(refused_memory), **vars(__main__)}
+    numbers = {name.removeprefix("EXIT_"): value for name, value in named.items() if name.startswith("EXIT_")}
     told = {row["name"].upper().replace("-", "_"): int(row["status"]) for row in table("statuses")}
     assert told == numbers
 

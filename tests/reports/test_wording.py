@@ -65,6 +65,13 @@ def test_origins(source: Origin, text: str) -> None:
     assert wording.origin(source) == text
 
 
+def test_the_brief_answer_counts_the_violated_properties() -> None:
+    three = [replace(OTHER, property=name) for name in ("no-loss", "no-skip", "log-order")]
+    assert wording.brief_answer(three[:2]) == "No: both required properties can fail: no-loss and no-skip."
+    assert wording.brief_answer(three).startswith("No: all 3 required properties can fail: ")
+    assert wording.brief_answer([*three[:2], samples.HOLDS]).startswith("No: 2 of the 3 required properties can fail: ")
+
+
 OTHER = verdict("no-loss", Status.VIOLATED, required=True, cut_sets=((),))
 UNDECIDED = verdict("no-skip", Status.UNKNOWN, required=True)
 EMPTY = verdict("log-order", Status.VACUOUS, required=True)
@@ -78,6 +85,10 @@ EMPTY = verdict("log-order", Status.VACUOUS, required=True)
             (samples.VIOLATED, OTHER, UNDECIDED),
             "No: 2 of the 3 required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all; "
             "no-skip is undecided.",
+        ),
+        (
+            (samples.VIOLATED, OTHER),
+            "No: both required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all.",
         ),
         ((UNDECIDED, EMPTY), "Undecided: the time limit was reached before no-skip could be decided."),
         (

@@ -33,6 +33,21 @@ def test_escapes_and_lines(tmp_path) -> None:
     }
 
 
+def test_exchanged_files_are_refused(read_files, tmp_path) -> None:
+    """A client ignores the other client's settings, so the check would be about the defaults."""
+    shared, ofp, ofc = "bootstrap.servers=a:9092\n", "acks=1\n", "group.id=g\nisolation.level=read_committed\n"
+    with pytest.raises(DeploymentError) as caught:
+        read_files(producer=shared + ofc, consumer=shared + ofp)
+    assert [str(error) for error in (caught.value, *caught.value.others)] == [
+        f"{tmp_path}/producer.properties: has no setting of a producer alone (group.id is a consumer's): "
+        "are --producer and --consumer exchanged?",
+        f"{tmp_path}/consumer.properties: has no setting of a consumer alone (acks is a producer's): "
+        "are --producer and --consumer exchanged?",
+    ]
+    read_files(producer=shared, consumer=shared)
+    read_files(producer=shared + ofp + ofc, consumer=shared + ofc)
+
+
 def test_four_files(read_files) -> None:
     deployment = read_files(
         topic="replication.factor=3\nmin.insync.replicas=2",
