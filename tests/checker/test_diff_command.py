@@ -114,7 +114,10 @@ def test_pipelines_of_folders_are_paired_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("kafka: '4.0'\nproducer: {ackss: 1}\n", "did you mean acks?"), ("just words\n", "is neither a known configuration")],
+    [
+        ("kafka: '4.0'\nproducer: {ackss: 1}\n", "did you mean acks?"),
+        ("just words\n", "is neither a known configuration"),
+    ],
 )
 def test_a_configuration_with_a_mistake_is_no_side(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "b.yaml").write_text(text, encoding="utf-8")

@@ -54,7 +54,7 @@ def test_a_deployment_that_says_nothing_has_the_defaults_of_the_release(read_yam
     assert (deployment.application.commit, deployment.consumer.offset_reset) == (Commit.AUTO, OffsetReset.LATEST)
     assert deployment.consumer.max_poll_records == 500
     assert not deployment.cluster.unclean_leader_election
-    assert any("--assume replicas=3" in note for note in deployment.notes)
+    assert any("1, the default of Kafka 4.0, is assumed (--assume replicas=N)" in note for note in deployment.notes)
 
 
 @pytest.mark.parametrize(
