@@ -21,9 +21,6 @@ from properties.verdict import Result, Status
 from reports import wording
 from reports.inherent import table
 
-SUFFER_FROM_DELETION = frozenset({"no-skip", "no-loss", "exactly-once-effect"})
-"""The properties that fail if brokers delete a record before a consumer reads the record."""
-
 WITHOUT_GROUP = "without it, subscribe() and commits fail with InvalidGroupIdException"
 """The consequence if the application sets no group (rule C05)."""
 
@@ -72,7 +69,7 @@ def _assumed(deployment: Deployment, name: str) -> Iterator[str]:
         setting = settings.get(row["assumption"])
         if setting is not None and name in row["properties"].split() and _may_matter(deployment, setting, row["worse"]):
             yield f"{row['means']} ({setting.key}={setting.value})"
-    if deployment.cluster.deletes_for_size and name in SUFFER_FROM_DELETION:
+    if deployment.cluster.deletes_for_size and name in properties_about("deletion"):
         yield "consumers read each record before retention.bytes deletes the record"
 
 

@@ -252,9 +252,9 @@ def _component(
 
 
 def _created_topic(group: _Clients, accounts: Accounts) -> tuple[Component | None, list[str]]:
-    """Return the topic that an application creates with so many replicas as stand beside the topic's name.
+    """Return the topic of a client's file that gives a number of replicas and the name of one topic.
 
-    Without the name of one topic, return a note only: no client reads the number.
+    No client reads the number; the application applies this number. A file without one name gives only a note.
     """
     said = [said for key, said in group.said if key.name == REPLICAS and key.role is None]
     names = {name for key, said in group.said if key.name in TOPICS for name in accounts.text(said).split(",")}
