@@ -90,18 +90,9 @@ class Source:
             return sought.only(str(self.file))
         assume = assumed(self.assume)
         if self.file is not None:
-            deployment = _read_as_deployment(self.file, assume)
-            if self.clients:
-                raise DeploymentError("--client is not for a deployment, which names the version of its clients")
-            for option in self._given():
-                raise DeploymentError(f"--{option}: {self.file} {_IN_A_DEPLOYMENT[option]}")
-            if self.pipeline is not None:
-                raise DeploymentError("--pipeline chooses one of several; this is one deployment")
-            if self.fill:
-                raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
-            if self.partial:
-                raise DeploymentError("--partial needs files of other programs; correct the deployment instead")
-            return deployment
+            _expect_deployment(self.file)
+            self._refuse_options_of_files(self.file)
+            return _read_as_deployment(self.file, assume)
         if not self._given():
             raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
         if self.kafka is None:
@@ -116,6 +107,22 @@ class Source:
         if rest.deployment is not None and (self.partial or not rest.problems):
             return with_notes(rest.deployment, rest.problems)
         raise first_of((*rest.problems, *advice(self.partial, helps=rest.deployment is not None)))
+
+    def _refuse_options_of_files(self, file: Path) -> None:
+        """Refuse the options that a deployment excludes, before its values are read.
+
+        Raise DeploymentError.
+        """
+        if self.clients:
+            raise DeploymentError("--client is not for a deployment, which names the version of its clients")
+        for option in self._given():
+            raise DeploymentError(f"--{option}: {file} {_IN_A_DEPLOYMENT[option]}")
+        if self.pipeline is not None:
+            raise DeploymentError("--pipeline chooses one of several; this is one deployment")
+        if self.fill:
+            raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
+        if self.partial:
+            raise DeploymentError("--partial needs files of other programs; correct the deployment instead")
 
     def arguments(self, told: Iterable[str] = ()) -> list[str]:
         """Return the command-line arguments that give the same source.
@@ -186,18 +193,12 @@ def _is_of_others(file: Path) -> bool:
     return dialect_of(document) is not None
 
 
-def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
-    """Read a file as a deployment, because no other dialect fits.
-
-    Raise DeploymentError, also if the file is neither.
-    """
+def _expect_deployment(file: Path) -> None:
+    """Raise DeploymentError for a file that no other dialect fits, and that is no deployment either."""
     if not (is_standard_input(file) or file.exists()):
         raise DeploymentError("no such file", file=str(file))
-    normalised = read_normalised(file)
-    if normalised is not None:
-        if assume:
-            raise DeploymentError("holds every value already: use --assume with the file's sources", file=str(file))
-        return normalised
+    if read_normalised(file) is not None:
+        return
     problem = broken(read_document(file))
     if problem is not None:
         raise problem
@@ -206,7 +207,16 @@ def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
             "is neither a known configuration of Kafka (docs/dialects.md) nor a deployment (docs/deployment-format.md)"
         )
         raise DeploymentError(what, file=str(file))
-    return read_deployment(file, assume)
+
+
+def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
+    """Read a deployment, as its author wrote it or with every value filled in. Raise DeploymentError."""
+    normalised = read_normalised(file)
+    if normalised is None:
+        return read_deployment(file, assume)
+    if assume:
+        raise DeploymentError("holds every value already: use --assume with the file's sources", file=str(file))
+    return normalised
 
 
 def assumed(options: Iterable[str]) -> dict[str, str]:
