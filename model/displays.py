@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from model.deployment.choices import OnSendError
-from model.language import Display, State, Variable
+from model.language import Display, State, Variable, present
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.request_words import ABANDONED, ON_ITS_WAY
 from model.state.transactions import Outcome, Status, Transactions
@@ -86,14 +86,16 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
             words += f" on a dead connection to {broker_name(target)}"
         if state[batch.fate.name] == Fate.FAILED and batch.doubtful is not None:
             words += ", may be stored" if state[batch.doubtful.name] else ", reported as not stored"
+        if batch.unnoticed is not None and state[batch.unnoticed.name]:
+            words = "failed in the client, its transaction does not know"
         if state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name]:
             words += ", to be retried"
         if state[batch.delayed.name]:
             words += f"; {ABANDONED} {broker_name(state[batch.delayed.name])}"
         return words
 
-    doubtful = () if batch.doubtful is None else (batch.doubtful,)
-    return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed, *doubtful))
+    kept = present(batch.doubtful, batch.unnoticed)
+    return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed, *kept))
 
 
 def _numbers(batch: Batch) -> Iterator[Display]:

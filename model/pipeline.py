@@ -27,8 +27,7 @@ from model.language import TransitionSystem
 from model.log import early_expiry, id_expiry, log_starts, replica
 from model.producing import produce, producer, splitting, stopping
 from model.producing.application import forget_numbers_when_done, resend_due
-from model.producing.sending_alone import SendingAlone
-from model.producing.sending_in_transactions import SendingInTransactions
+from model.producing.choosing import sending_of
 from model.recovery.choosing import recovery_of
 from model.replication import (
     announced_ends,
@@ -59,9 +58,7 @@ class Model:
 
 def declared(deployment: Deployment) -> Pipeline:
     """Return the pipeline of ``deployment``, with the recovery of its client and the way of sending of its producer."""
-    in_transactions = deployment.producer.transactional is not None
-    sending = SendingInTransactions() if in_transactions else SendingAlone()
-    return declare(deployment, recovery_of(deployment), sending)
+    return declare(deployment, recovery_of(deployment), sending_of(deployment))
 
 
 def build(deployment: Deployment) -> Model:
@@ -71,7 +68,7 @@ def build(deployment: Deployment) -> Model:
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, announced_ends, moving_replicas)
     of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
-    of_transactions = (ending, split_transactions, early_expiry, coordinator, forgetting)
+    of_transactions = (ending, split_transactions, early_expiry, coordinator, forgetting, pipeline.sending)
     of_consumers = (consumer, saved_memory, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)

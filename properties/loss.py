@@ -216,7 +216,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if Fate.ACKNOWLEDGED in fates:
             why = "it was acknowledged"
         elif Fate.FAILED in fates:
-            why = "it failed, and the application ignores errors"
+            why = pipeline.sending.failure_in_words()
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
             f"but {_missing_words(pipeline, state, record)}"

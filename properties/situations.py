@@ -59,7 +59,7 @@ def failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
         told = []
         for batch in pipeline.producer.of_record(record):
             failed = transaction_of(pipeline, batch).is_(Outcome.ABORTED, Outcome.REFUSED)
-            told += [batch.is_(Fate.FAILED), z3.And(failed, z3.Not(batch.is_(Fate.UNSENT)))]
+            told += [pipeline.sending.fails_transaction(batch), z3.And(failed, z3.Not(batch.is_(Fate.UNSENT)))]
         return z3.Or(*told)
     return z3.Or(*(batch.is_(Fate.FAILED) for batch in pipeline.producer.of_record(record)))
 

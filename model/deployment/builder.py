@@ -167,7 +167,6 @@ def _transactional(
 ) -> Transactional | None:
     """Return the handling of transactions; None for a producer without transactions."""
     faults, section = read.given.faults, read.components.producer_section
-    producer_faults.check_full_buffer(section, faults, transactional=sending.transactional)
     if not sending.transactional:
         return None
     is_java = section.library == JAVA
@@ -179,6 +178,7 @@ def _transactional(
         reading.isolation,
         raises_epochs=is_java and section.release.line >= transaction_rules.RAISES_EPOCHS,
         older=sending.older_transactions,
+        survives_refused_send=producer_faults.survives_refused_send(section),
     )
     if broker.compaction is not None:
         transaction_rules.check_compaction(section, read.broker.section, transactional, faults)

@@ -93,12 +93,9 @@ def check_stop(section: Section, sending: ProducerValues, faults: Settings, appl
         raise not_modelled(how or said, "N69", what)
 
 
-def check_full_buffer(section: Section, faults: Settings, *, transactional: bool) -> None:
-    """Raise NotModelledError for a full buffer with transactions of Java clients that then commit all the same."""
-    said = faults.get(Fault.FULL_BUFFER.value)
-    if said is not None and transactional and section.library == JAVA and section.release.line < COUNTS_REFUSED:
-        what = "full-buffer with transactions of clients before 3.2, which can commit without the record (KAFKA-9279)"
-        raise not_modelled(said, "N87", what)
+def survives_refused_send(section: Section) -> bool:
+    """Tell whether a send() that the client itself refuses leaves the transaction good (semantics 11.1)."""
+    return section.library == JAVA and section.release.line < COUNTS_REFUSED
 
 
 def check_elsewhere(faults: Settings, *, transactional: bool) -> None:

@@ -126,9 +126,11 @@ def transactional_of(
     *,
     raises_epochs: bool,
     older: OlderTransactions | None = None,
+    survives_refused_send: bool = False,
 ) -> Transactional:
-    """Return the handling of transactions by these brokers. ``raises_epochs``: the client raises epochs from 4.0 on.
+    """Return the handling of transactions by these brokers and a client.
 
+    ``raises_epochs``: the client raises epochs from 4.0 on. ``survives_refused_send``: see :class:`Transactional`.
     Raises DeploymentError for an unknown version of the feature.
     """
     epoch_each = _version(broker) == 2 and raises_epochs
@@ -141,6 +143,7 @@ def transactional_of(
         read_committed=isolation is not None and isolation.value == "read_committed",
         strict_markers=epoch_each and broker.release.line >= STRICT_MARKERS,
         older=older,
+        survives_refused_send=survives_refused_send,
     )
 
 

@@ -16,7 +16,8 @@ class Transactional:
     producer epoch (TV2: brokers and clients from 4.0). ``first_is_zero``: a leader accepts only sequence number 0 from
     an unknown producer (4.1 with TV2). ``read_committed``: the consumer's ``isolation.level``. ``strict_markers``: a
     leader refuses a marker for an open transaction of the marker's own epoch (KIP-1228, 4.2 with TV2). ``older``: the
-    differences with a client or brokers before 2.5; None if both are newer.
+    differences with a client or brokers before 2.5; None if both are newer. ``survives_refused_send``: a ``send()``
+    that the client itself refuses does not fail the transaction (Java clients before 3.2; KAFKA-9279).
     """
 
     records: int
@@ -26,3 +27,4 @@ class Transactional:
     read_committed: bool
     strict_markers: bool = False
     older: OlderTransactions | None = None
+    survives_refused_send: bool = False

@@ -44,6 +44,7 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
 def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
     """Fail a send() at a buffer that stays full for max.block.ms: nothing is ever transmitted (semantics 3.1, P1)."""
     effect = _called(pipeline, batch, Fate.FAILED)
+    pipeline.sending.note_refused(pipeline, effect, batch)
     return Action(
         "refuse_send",
         "producer",
@@ -53,6 +54,7 @@ def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer has no room for {record_name(batch)}: send() fails when max.block.ms is over"
+            + pipeline.sending.refusal_in_words()
         ),
         semantics="3.1 P1",
         fault=Fault.FULL_BUFFER,

@@ -17,6 +17,7 @@ import z3
 
 from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.implied.coordination import commits_without_refused
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
 from model.deployment.implied.outages import ends_of_producer, leader_may_miss_epoch, modelled_brokers
@@ -165,7 +166,8 @@ class Batch:
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, since when the batch can have been
     renumbered (see :class:`~model.state.kept_numbers.KeptOfBatch`). ``doubtful``: an ended attempt can have been
-    stored, says the client (semantics 4.1); None where nobody asks.
+    stored, says the client (semantics 4.1); None where nobody asks. ``unnoticed``: its ``send()`` failed, and the
+    transaction goes on as if there were no such record (11.1); None where every failed send fails the transaction.
     """
 
     number: int
@@ -185,6 +187,7 @@ class Batch:
     numbering: Numbering | None
     late: Variable | None
     doubtful: Variable | None
+    unnoticed: Variable | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -210,7 +213,7 @@ class Batch:
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
         kept = () if self.numbering is None else self.numbering.variables
-        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late, self.doubtful)
+        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late, self.doubtful, self.unnoticed)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *present(*optional), *self.ahead.values())
 
@@ -438,6 +441,7 @@ def _declare_producer(deployment: Deployment, recovery: Recovery) -> Producer:
             flag(f"{name}_doubtful")
             if deployment.application.on_send_error is OnSendError.RESEND_IF_NOT_STORED
             else None,
+            flag(f"{name}_unnoticed") if commits_without_refused(deployment) else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 

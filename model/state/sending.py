@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import z3
 
 from model.language import Action, Effect, State
+from model.state.pipeline import Fate
 
 if TYPE_CHECKING:
     from model.state.pipeline import Batch, Pipeline, Replica
@@ -32,6 +33,18 @@ class Sending(ABC):
     def begin(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Begin the transaction of a record that is sent."""
         return
+
+    def note_refused(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+        """Note that the client's full buffer refused a record."""
+        return
+
+    def fails_transaction(self, batch: Batch) -> z3.BoolRef:
+        """Tell whether the send of the record failed, and the application hears of the failure (semantics 11.1)."""
+        return batch.is_(Fate.FAILED)
+
+    def lets_commit(self, batch: Batch) -> z3.BoolRef:
+        """Tell whether the client would commit the record's transaction as far as this record goes (11.1, T4)."""
+        return batch.is_(Fate.ACKNOWLEDGED)
 
     @abstractmethod
     def resend_due(self, pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
@@ -67,9 +80,21 @@ class Sending(ABC):
         """Return the words for a producer that stops permanently as it gives a record up; empty if it does not."""
         return ""
 
+    def refusal_in_words(self) -> str:
+        """Return what a trace adds to a record that the client's full buffer refused."""
+        return ""
+
+    def failure_in_words(self) -> str:
+        """Return the words for a failed send of which the application does not hear."""
+        return "it failed, and the application ignores errors"
+
     @abstractmethod
     def epoch_left(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether the bound on producer epochs leaves room for another."""
+
+    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
+        """Yield the ends of transactions that only this client has."""
+        yield from ()
 
     # the brokers
 

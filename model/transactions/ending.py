@@ -13,7 +13,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.sequencing.idempotence import epoch_left
-from model.state.pipeline import Fate, Pipeline
+from model.state.pipeline import Pipeline
 from model.state.transactions import Keeping, Outcome, Status, Transaction
 from model.transactions.epochs import has_epoch, may_ask_anew, of, raise_epoch, recovery_in, take_epoch, was_raised
 from model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
@@ -32,8 +32,8 @@ def is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def all_acknowledged(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Tell whether every send of the transaction succeeded."""
-    return z3.And(*(batch.is_(Fate.ACKNOWLEDGED) for batch in batches_of(pipeline, transaction)))
+    """Tell whether every send of the transaction succeeded, as far as the client knows."""
+    return z3.And(*(pipeline.sending.lets_commit(batch) for batch in batches_of(pipeline, transaction)))
 
 
 def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -168,7 +168,7 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     A transaction of later records can be aborted at any time.
     """
     batches = batches_of(pipeline, transaction)
-    failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches)) if batches else z3.BoolVal(True)
+    failed = z3.Or(*(pipeline.sending.fails_transaction(batch) for batch in batches)) if batches else z3.BoolVal(True)
     may_abort = z3.And(transaction.is_(Outcome.OPEN), failed)
     for condition in recovery_in(pipeline).may_abort(pipeline):
         may_abort = z3.And(may_abort, condition)

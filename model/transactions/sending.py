@@ -86,7 +86,7 @@ def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     others = [other for other in batches_of(pipeline, transaction) if other is not batch]
     opens = z3.BoolVal(False) if before else begins_next(pipeline, transaction)
     in_order = z3.And(*(z3.Not(other.is_(Fate.UNSENT)) for other in before))
-    intact = z3.Not(z3.Or(*(other.is_(Fate.FAILED) for other in others)))
+    intact = z3.Not(z3.Or(*(pipeline.sending.fails_transaction(other) for other in others)))
     conditions = [transactions.initialised.is_set, batch.is_(Fate.UNSENT)]
     conditions.append(z3.Or(opens, z3.And(transaction.is_(Outcome.OPEN), in_order, intact)))
     if pipeline.deployment.application.sends is Sends.SYNC:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from model.deployment.choices import Sends
 from model.deployment.deployment import Deployment
 from model.deployment.sender import ClientRecovery
 from model.faults import Fault
@@ -13,6 +14,18 @@ def transactions_split(deployment: Deployment) -> bool:
     producer = deployment.producer
     unfenced = not producer.timeouts_fence and Fault.TRANSACTION_TIMEOUT in deployment.faults.possible
     return producer.sender.recovery is ClientRecovery.LIBRDKAFKA_BUMP_WITHIN or unfenced
+
+
+def commits_without_refused(deployment: Deployment) -> bool:
+    """Tell whether a transaction can be committed without a record that the client's full buffer refused (11.1).
+
+    An application that waits for each send sees the failure, and aborts. Other applications rely on
+    ``commitTransaction()``, which Kafka's documentation says reports every failed send.
+    """
+    transactional = deployment.producer.transactional
+    survives = transactional is not None and transactional.survives_refused_send
+    waits = deployment.application.sends is Sends.SYNC
+    return survives and not waits and Fault.FULL_BUFFER in deployment.faults.possible
 
 
 def transaction_state_may_be_lost(deployment: Deployment) -> bool:

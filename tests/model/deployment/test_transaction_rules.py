@@ -151,10 +151,6 @@ def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late:
             to_kafka("librdkafka", "2.15", "group.id: g, enable.auto.commit: false, isolation.level: read_uncommitted"),
             "does not wait for pending offsets",
         ),
-        (
-            pipeline("3.1", "assume: {faults: {full-buffer: 1}}").replace("t}", "t, enable.idempotence: true}"),
-            "KAFKA-9279",
-        ),
         (pipeline("4.0", "bounds: {log: 9}"), "from 1 to 8"),
         (
             pipeline("4.0").replace("t}", "t, transaction.timeout.ms: 900001}"),
