@@ -12,6 +12,7 @@ import z3
 
 from checker.terms import TermTable
 from model.language import Action, Clock, TransitionSystem, Variable
+from model.language.terms import BoolVal, Filling, IntVal
 
 Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
 
@@ -61,12 +62,12 @@ def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Sub
             variable
             for action in actions
             for variable, value in action.updates.items()
-            if not value.eq(variable.term) and not value.eq(z3.IntVal(variable.initial))
+            if not value.eq(variable.term) and not value.eq(IntVal(variable.initial))
         }
         constants = [variable for variable in variables if variable not in changing]
         if not constants:
             return _with_variables(system, variables, actions, system.clocks), substitution
-        fixed: Substitution = [(variable.term, z3.IntVal(variable.initial)) for variable in constants]
+        fixed: Substitution = [(variable.term, IntVal(variable.initial)) for variable in constants]
         substitution += fixed
         variables = [variable for variable in variables if variable in changing]
         actions = _specialised(actions, fixed, changing)
@@ -81,20 +82,21 @@ def _with_variables(
 
 
 def _specialised(actions: Iterable[Action], fixed: Substitution, kept: set[Variable]) -> list[Action]:
-    return [small for action in actions if (small := _specialise(action, fixed, kept)) is not None]
+    filling = Filling(fixed)
+    return [small for action in actions if (small := _specialise(action, filling, kept)) is not None]
 
 
-def _specialise(action: Action, fixed: Substitution, kept: set[Variable]) -> Action | None:
-    guard = specialise(action.guard, fixed)
-    if z3.is_false(guard):
+def _specialise(action: Action, filling: Filling, kept: set[Variable]) -> Action | None:
+    guard = filling.simplified(action.guard)
+    if guard.eq(BoolVal(False)):
         return None
-    updates = {variable: specialise(value, fixed) for variable, value in action.updates.items() if variable in kept}
+    updates = {variable: filling.simplified(value) for variable, value in action.updates.items() if variable in kept}
     return replace(action, guard=guard, updates={v: u for v, u in updates.items() if not u.eq(v.term)})
 
 
 def specialise(term: z3.ExprRef, fixed: Substitution) -> z3.ExprRef:
     """Return the term with the constants filled in, simplified."""
-    return z3.simplify(z3.substitute(term, *fixed))
+    return Filling(fixed).simplified(term)
 
 
 def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVariables) -> TransitionSystem:

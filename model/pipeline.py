@@ -24,6 +24,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import ends_of_producer
 from model.displays import displays
 from model.language import TransitionSystem
+from model.language.terms import And, Not, Or
 from model.log import early_expiry, id_expiry, log_starts, replica
 from model.producing import produce, producer, splitting, stopping
 from model.producing.application import forget_numbers_when_done, resend_due
@@ -100,22 +101,20 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
     batches, replicas = pipeline.producer.batches, pipeline.replicas
     appending = (produce.appendable, produce.delayed_appendable)
     full = [
-        z3.And(
-            z3.Or(*(appendable(pipeline, batch, leader) for appendable in appending)), z3.Not(produce.has_room(leader))
-        )
+        And(Or(*(appendable(pipeline, batch, leader) for appendable in appending)), Not(produce.has_room(leader)))
         for batch in batches
         for leader in replicas
     ]
-    full += [z3.And(due, z3.Not(produce.has_room(leader))) for leader, due in pipeline.sending.markers_due(pipeline)]
+    full += [And(due, Not(produce.has_room(leader))) for leader, due in pipeline.sending.markers_due(pipeline)]
     last_sends = [pipeline.producer.of_record(record)[-1] for record in range(pipeline.deployment.bounds.records)]
     limits = {
-        "log": z3.Or(*full),
-        "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
-        "epochs": z3.Not(controller.epoch_left(pipeline)),
+        "log": Or(*full),
+        "sends": Or(*(resend_due(pipeline, batch) for batch in last_sends)),
+        "epochs": Not(controller.epoch_left(pipeline)),
     }
     if ends_of_producer(pipeline.deployment) > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.producer.idempotence:
-        wanted = z3.Or(*pipeline.recovery.bumps_due(pipeline))
-        limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
+        wanted = Or(*pipeline.recovery.bumps_due(pipeline))
+        limits["producer_epochs"] = And(wanted, Not(idempotence.epoch_left(pipeline)))
     return limits

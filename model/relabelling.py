@@ -10,6 +10,7 @@ from itertools import pairwise
 import z3
 
 from model.language import Permutation, Ranked, Symmetry, Variable
+from model.language.terms import And, Not, Or
 from model.producing.application import resend_due
 from model.state.pipeline import Fate, Pipeline
 
@@ -67,10 +68,10 @@ def _nothing_left_to_send(pipeline: Pipeline) -> z3.BoolRef:
         completed = batch.is_(Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
         if batch.attempt > 0:
             previous = pipeline.producer.of_record(batch.record)[batch.attempt - 1]
-            needed = z3.Or(previous.incomplete, resend_due(pipeline, previous))
-            completed = z3.Or(completed, z3.And(batch.is_(Fate.UNSENT), z3.Not(needed)))
+            needed = Or(previous.incomplete, resend_due(pipeline, previous))
+            completed = Or(completed, And(batch.is_(Fate.UNSENT), Not(needed)))
         over.append(completed)
-    return z3.And(z3.Not(pipeline.producer.unresolved.is_set), *over)
+    return And(Not(pipeline.producer.unresolved.is_set), *over)
 
 
 def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:

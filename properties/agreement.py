@@ -8,6 +8,7 @@ from itertools import combinations
 import z3
 
 from model.language import State
+from model.language.terms import And, BoolVal, Not, Or
 from model.replication.moving_replicas import was_removed
 from model.state.pipeline import Pipeline, Replica
 from properties.property import Property
@@ -20,9 +21,9 @@ def taken_back(pipeline: Pipeline, offset: int) -> z3.BoolRef:
 
     def gone(leader: Replica) -> z3.BoolRef:
         record = pipeline.record_of(leader.log.slots[offset]["batch"].term) + 1
-        return z3.Or(z3.Not(leader.log.has(offset)), record != exposed.term)
+        return Or(Not(leader.log.has(offset)), record != exposed.term)
 
-    return z3.And(exposed.term > 0, on_serving_leader(pipeline, gone))
+    return And(exposed.term > 0, on_serving_leader(pipeline, gone))
 
 
 def disagree(pipeline: Pipeline, one: Replica, other: Replica, offset: int) -> z3.BoolRef:
@@ -31,11 +32,11 @@ def disagree(pipeline: Pipeline, one: Replica, other: Replica, offset: int) -> z
     A replica that a reassignment has removed does not count, even if its broker does not know this yet.
     """
     mine, theirs = one.log.slots[offset], other.log.slots[offset]
-    same = z3.And(mine["batch"].term == theirs["batch"].term, mine["epoch"].term == theirs["epoch"].term)
-    below = z3.And(one.high_watermark.term > offset, other.high_watermark.term > offset)
+    same = And(mine["batch"].term == theirs["batch"].term, mine["epoch"].term == theirs["epoch"].term)
+    below = And(one.high_watermark.term > offset, other.high_watermark.term > offset)
     reassignment = pipeline.controller.reassignment
     moved = () if reassignment is None else (reassignment.removed(one.number), reassignment.removed(other.number))
-    return z3.And(below, z3.Not(same), *(z3.Not(one_of_them) for one_of_them in moved))
+    return And(below, Not(same), *(Not(one_of_them) for one_of_them in moved))
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
@@ -64,8 +65,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "agreement",
         "A record that could be read at an offset stays there.",
         "consumers never read a record that disappears later",
-        z3.Or(*(taken_back(pipeline, offset) for offset in offsets)),
-        z3.And(pipeline.exposed[0].term > 0, replaced),
+        Or(*(taken_back(pipeline, offset) for offset in offsets)),
+        And(pipeline.exposed[0].term > 0, replaced),
         "the leader was replaced after a record could be read",
         explain_stability,
     )
@@ -89,10 +90,10 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "agreement",
         "Replicas hold the same records below their high watermarks.",
         "log matching",
-        z3.Or(*(disagree(pipeline, one, other, offset) for one, other in pairs for offset in offsets)),
-        z3.And(z3.Or(*(z3.And(a.high_watermark.term > 0, b.high_watermark.term > 0) for a, b in pairs)), replaced)
+        Or(*(disagree(pipeline, one, other, offset) for one, other in pairs for offset in offsets)),
+        And(Or(*(And(a.high_watermark.term > 0, b.high_watermark.term > 0) for a, b in pairs)), replaced)
         if pairs
-        else z3.BoolVal(True),
+        else BoolVal(True),
         "two replicas have a high watermark above 0 and the leader was replaced",
         explain_agreement,
     )

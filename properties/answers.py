@@ -9,6 +9,7 @@ import z3
 from model.consuming.consumer import unprocessed
 from model.deployment.choices import Acks
 from model.language import State
+from model.language.terms import And, If, Not, Or, Sum
 from model.log.visibility import keeps_record
 from model.producing.produce import acknowledge
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -27,50 +28,50 @@ from properties.situations import (
 
 def failed_for_good(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that a send failed, no send of the record succeeded, and none is to come."""
-    over = z3.Not(z3.Or(pending(pipeline, record), tries_again(pipeline, record)))
-    return z3.And(failed(pipeline, record), z3.Not(acknowledged(pipeline, record)), over)
+    over = Not(Or(pending(pipeline, record), tries_again(pipeline, record)))
+    return And(failed(pipeline, record), Not(acknowledged(pipeline, record)), over)
 
 
 def stored_though_failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that a record whose send failed is in the log of the serving leader."""
     stored = on_serving_leader(pipeline, lambda leader: keeps_record(pipeline, leader, record))
-    return z3.And(failed_for_good(pipeline, record), stored)
+    return And(failed_for_good(pipeline, record), stored)
 
 
 def given_though_failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that the group has processed, or the consumer can be given, a record whose send failed."""
     sends = pipeline.producer.of_record(record)
-    to_come = on_serving_leader(pipeline, lambda leader: z3.Or(*(can_be_given(pipeline, leader, b) for b in sends)))
-    given = z3.Or(z3.Not(unprocessed(pipeline, record)), to_come)
-    return z3.And(failed_for_good(pipeline, record), given)
+    to_come = on_serving_leader(pipeline, lambda leader: Or(*(can_be_given(pipeline, leader, b) for b in sends)))
+    given = Or(Not(unprocessed(pipeline, record)), to_come)
+    return And(failed_for_good(pipeline, record), given)
 
 
 def copies(pipeline: Pipeline, record: int) -> z3.ArithRef:
     """Build the number of replicas, running or not, whose log has the record."""
-    return z3.Sum(*(z3.If(keeps_record(pipeline, replica, record), 1, 0) for replica in pipeline.replicas))
+    return Sum(*(If(keeps_record(pipeline, replica, record), 1, 0) for replica in pipeline.replicas))
 
 
 def about_to_be_acknowledged(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Build the condition that the leader can acknowledge the batch now; with acks=0 the client needs no leader."""
     if pipeline.deployment.producer.acks is Acks.NONE:
-        return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number)
+        return And(batch.is_(Fate.SENT), batch.target.term == leader.number)
     return acknowledge(pipeline, batch, leader).guard
 
 
 def _acknowledged_by_few(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     few = copies(pipeline, batch.record) < pipeline.deployment.cluster.min_insync_replicas
-    due = z3.Or(*(about_to_be_acknowledged(pipeline, batch, leader) for leader in pipeline.replicas))
-    return z3.And(due, few)
+    due = Or(*(about_to_be_acknowledged(pipeline, batch, leader) for leader in pipeline.replicas))
+    return And(due, few)
 
 
 def _answer_of_small_isr(pipeline: Pipeline) -> z3.BoolRef:
     """Build the condition that a leader whose ISR lacks a replica has a send to answer."""
-    return z3.Or(
+    return Or(
         *(
-            z3.And(
+            And(
                 leader.presumes_leadership,
                 leader.isr_size < len(pipeline.replicas),
-                z3.Or(*(z3.And(b.in_flight, b.target.term == leader.number) for b in pipeline.producer.batches)),
+                Or(*(And(b.in_flight, b.target.term == leader.number) for b in pipeline.producer.batches)),
             )
             for leader in pipeline.replicas
         )
@@ -81,8 +82,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     """Yield the properties of answers."""
     records = range(pipeline.deployment.bounds.records)
     batches = pipeline.producer.batches
-    retried = z3.Or(*(batch.retries.term > 0 for batch in batches))
-    over = z3.Or(*(failed_for_good(pipeline, record) for record in records))
+    retried = Or(*(batch.retries.term > 0 for batch in batches))
+    over = Or(*(failed_for_good(pipeline, record) for record in records))
 
     def explain_failed(state: State) -> str:
         record = first(records, lambda r: value(failed_for_good(pipeline, r), pipeline, state))
@@ -94,7 +95,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "Every send is acknowledged in the end: none is reported as failed.",
         "the application is told of no failure, not even of a record that is stored",
         over,
-        z3.Or(retried, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
+        Or(retried, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
         "a send is to be retried, or the leader was replaced",
         explain_failed,
     )
@@ -108,7 +109,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "answers",
         "A record whose send failed is not in the log.",
         "an error means that the record was not stored",
-        z3.Or(*(stored_though_failed(pipeline, record) for record in records)),
+        Or(*(stored_though_failed(pipeline, record) for record in records)),
         over,
         "a send failed for good",
         explain_stored,
@@ -125,7 +126,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "answers",
         "The consumer is given no record whose send failed.",
         "an error means that nobody reads the record",
-        z3.Or(*(given_though_failed(pipeline, record) for record in records)),
+        Or(*(given_though_failed(pipeline, record) for record in records)),
         over,
         "a send failed for good",
         explain_given,
@@ -149,7 +150,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "answers",
         "A send is acknowledged only while min.insync.replicas replicas have its record in their logs.",
         "an acknowledgement tells of min.insync.replicas copies",
-        z3.Or(*(_acknowledged_by_few(pipeline, batch) for batch in batches)),
+        Or(*(_acknowledged_by_few(pipeline, batch) for batch in batches)),
         _answer_of_small_isr(pipeline),
         "a leader whose ISR lacks a replica has a send to answer",
         explain_copies,

@@ -10,6 +10,7 @@ import z3
 from model.deployment.choices import Sink
 from model.faults import Fault
 from model.language import State
+from model.language.terms import And, BoolVal, If, Not, Or, Sum
 from model.state.pipeline import Pipeline, Replica
 from model.state.sink import Applied
 from properties.loss import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
@@ -32,14 +33,14 @@ def twice_in_log(pipeline: Pipeline) -> z3.BoolRef:
     def repeated(leader: Replica) -> z3.BoolRef:
         slots = leader.log.slots
         pairs = [
-            z3.And(
+            And(
                 both_can_be_read(pipeline, leader, earlier, later),
                 pipeline.record_of(slots[earlier]["batch"].term) == pipeline.record_of(slots[later]["batch"].term),
             )
             for later in range(len(slots))
             for earlier in range(later)
         ]
-        return z3.Or(*pairs)
+        return Or(*pairs)
 
     return on_serving_leader(pipeline, repeated)
 
@@ -50,9 +51,9 @@ def repeated(pipeline: Pipeline, record: int) -> z3.BoolRef:
     Records of running workers and of an evicted member count as processed.
     """
     consumer = pipeline.consumer
-    with_workers = [z3.And(consumer.running.is_set, queued.term == record + 1) for queued in consumer.queued]
+    with_workers = [And(consumer.running.is_set, queued.term == record + 1) for queued in consumer.queued]
     with_workers += [late.term == record + 1 for late in consumer.late]
-    times = z3.Sum(consumer.processed[record].term, *(z3.If(has, 1, 0) for has in with_workers))
+    times = Sum(consumer.processed[record].term, *(If(has, 1, 0) for has in with_workers))
     return times > 1
 
 
@@ -60,17 +61,17 @@ def _applied_twice(pipeline: Pipeline, applied: Applied, record: int) -> z3.Bool
     """Build the condition that a sink that identifies records by offset applies the record from two offsets."""
     consumer = pipeline.consumer
     offsets = range(len(applied.seen))
-    queued = {at: z3.And(consumer.running.is_set, one.term == record + 1) for at, one in enumerate(consumer.queued)}
+    queued = {at: And(consumer.running.is_set, one.term == record + 1) for at, one in enumerate(consumer.queued)}
     late = {at: one.term == record + 1 for at, one in enumerate(consumer.late)}
     held = [[has[at] for has in (queued, late) if at in has] for at in offsets]
-    to_come = [z3.And(z3.Or(*has), z3.Not(applied.knows(at))) for at, has in enumerate(held)]
-    return z3.Sum(applied.effects[record].term, *(z3.If(one, 1, 0) for one in to_come)) > 1
+    to_come = [And(Or(*has), Not(applied.knows(at))) for at, has in enumerate(held)]
+    return Sum(applied.effects[record].term, *(If(one, 1, 0) for one in to_come)) > 1
 
 
 def repeated_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that the effect of the record happens more than once, for this sink (semantics 12.1)."""
     if pipeline.deployment.application.sink is Sink.IDEMPOTENT:
-        return z3.BoolVal(False)
+        return BoolVal(False)
     if pipeline.applied is not None:
         return _applied_twice(pipeline, pipeline.applied, record)
     return repeated(pipeline, record)
@@ -99,7 +100,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "A record stands once in the committed log.",
         "exactly-once writing into a partition",
         twice_in_log(pipeline),
-        z3.Or(retry_of_appended_batch(pipeline), restarted_after_append(pipeline)),
+        Or(retry_of_appended_batch(pipeline), restarted_after_append(pipeline)),
         "a batch that was appended is sent again" + or_restarted,
         explain_log,
     )
@@ -110,13 +111,13 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
             return f"record {record + 1} was processed more than once"
         return f"record {record + 1} was processed before and is with a worker again"
 
-    redone = z3.Or(consumer_restarted(pipeline), retry_of_appended_batch(pipeline))
+    redone = Or(consumer_restarted(pipeline), retry_of_appended_batch(pipeline))
     yield Property(
         "no-reprocessing",
         "duplication",
         "A record is processed once.",
         "at-most-once processing in the consumer group",
-        z3.Or(*(repeated(pipeline, record) for record in records)),
+        Or(*(repeated(pipeline, record) for record in records)),
         redone,
         "the consumer was restarted after work on a record had begun, or an appended batch is sent again",
         explain_processing,
@@ -136,13 +137,13 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
             why = "the sink has applied another record with the same offset"
         return f"the effect of record {record + 1} never happens, and {why}"
 
-    wrong = [z3.Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r, without_effect)) for r in records]
+    wrong = [Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r, without_effect)) for r in records]
     yield Property(
         "exactly-once-effect",
         "duplication",
         "The sink's effect of every record happens exactly once, unless the record's failure was reported.",
         "exactly-once effect from end to end, given the declared sink",
-        z3.Or(*wrong),
+        Or(*wrong),
         redone,
         "the consumer was restarted after work on a record had begun, or an appended batch is sent again",
         explain_effect,

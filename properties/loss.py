@@ -12,6 +12,7 @@ from model.consuming.position import valid_committed, valid_position
 from model.consuming.reading import is_no_loss, was_passed_rightly
 from model.faults import Fault
 from model.language import State, Variable
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.markers import is_aborted
 from model.log.visibility import keeps_record
 from model.producing.resuming import may_be_committed
@@ -38,9 +39,9 @@ from properties.situations import (
 
 def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that an acknowledged record is neither in flight nor in the log of the serving leader."""
-    on_its_way = z3.Or(*(batch.incomplete for batch in pipeline.producer.of_record(record)))
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
-    return z3.And(acknowledged(pipeline, record), z3.Not(on_its_way), missing)
+    on_its_way = Or(*(batch.incomplete for batch in pipeline.producer.of_record(record)))
+    missing = on_serving_leader(pipeline, lambda leader: Not(keeps_record(pipeline, leader, record)))
+    return And(acknowledged(pipeline, record), Not(on_its_way), missing)
 
 
 def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -52,8 +53,8 @@ def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
     if applied is None:
         return unprocessed(pipeline, record)
     held = (*enumerate(consumer.queued), *enumerate(consumer.late), *enumerate(consumer.forwarded))
-    to_come = [z3.And(one.term == record + 1, z3.Not(applied.knows(offset))) for offset, one in held]
-    return z3.And(applied.effects[record].term == 0, z3.Not(z3.Or(*to_come)))
+    to_come = [And(one.term == record + 1, Not(applied.knows(offset))) for offset, one in held]
+    return And(applied.effects[record].term == 0, Not(Or(*to_come)))
 
 
 Undone = Callable[[Pipeline, int], z3.BoolRef]
@@ -66,26 +67,26 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
     Nothing is about to process the record. A running consumer can commit its position at any time.
     """
     consumer = pipeline.consumer
-    will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not pipeline.deployment.application.commits_at_once))
+    will_commit = And(consumer.running.is_set, BoolVal(not pipeline.deployment.application.commits_at_once))
 
     def passed(leader: Replica) -> z3.BoolRef:
         committed, position = valid_committed(pipeline, leader), valid_position(pipeline, leader)
 
         def here(offset: int) -> z3.BoolRef:
-            coming = z3.And(consumer.running.is_set, position <= offset)
+            coming = And(consumer.running.is_set, position <= offset)
             this = pipeline.record_of(leader.log.slots[offset]["batch"].term) == record
-            passed_by = z3.Or(committed > offset, z3.And(will_commit, position > offset))
-            conditions = [leader.log.has(offset), this, passed_by, z3.Not(coming)]
+            passed_by = Or(committed > offset, And(will_commit, position > offset))
+            conditions = [leader.log.has(offset), this, passed_by, Not(coming)]
             if pipeline.transactions is not None:
-                conditions.append(z3.Not(is_aborted(pipeline, leader, offset)))
+                conditions.append(Not(is_aborted(pipeline, leader, offset)))
             if pipeline.compacted is not None:
-                conditions.append(z3.Not(is_no_loss(pipeline, leader, offset)))
-                conditions.append(z3.Not(was_passed_rightly(pipeline, leader, offset, record)))
-            return z3.And(*conditions)
+                conditions.append(Not(is_no_loss(pipeline, leader, offset)))
+                conditions.append(Not(was_passed_rightly(pipeline, leader, offset, record)))
+            return And(*conditions)
 
-        return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
+        return Or(*(here(offset) for offset in range(leader.log.capacity)))
 
-    return z3.And(undone(pipeline, record), on_serving_leader(pipeline, passed))
+    return And(undone(pipeline, record), on_serving_leader(pipeline, passed))
 
 
 def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
@@ -93,22 +94,22 @@ def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unpro
 
     The record was lost before the log, skipped by the group, or deleted by retention.
     """
-    lost = z3.And(lost_silently(pipeline, record), undone(pipeline, record))
-    not_coming = z3.And(accepted(pipeline, record), z3.Not(told(pipeline, record)))
-    passed = z3.Or(skipped(pipeline, record, undone), expired_unread(pipeline, record, undone))
-    return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), passed))
+    lost = And(lost_silently(pipeline, record), undone(pipeline, record))
+    not_coming = And(accepted(pipeline, record), Not(told(pipeline, record)))
+    passed = Or(skipped(pipeline, record, undone), expired_unread(pipeline, record, undone))
+    return Or(lost, And(not_coming, Not(pending(pipeline, record)), passed))
 
 
 def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
     """Build the condition that retention deleted the record before the group processed it."""
     log_start = pipeline.log_start
     if log_start is None:
-        return z3.BoolVal(False)
+        return BoolVal(False)
     batches = [batch.number for batch in pipeline.producer.of_record(record)]
 
     def stands(leader: Replica, where: Callable[[int], z3.BoolRef]) -> z3.BoolRef:
         return leader.log.some(
-            lambda offset, slot: z3.And(where(offset), z3.Or(*(slot["batch"].term == number for number in batches)))
+            lambda offset, slot: And(where(offset), Or(*(slot["batch"].term == number for number in batches)))
         )
 
     def deleted(leader: Replica) -> z3.BoolRef:
@@ -116,20 +117,20 @@ def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed
         if pipeline.compacted is not None:
             gone = stands(
                 leader,
-                lambda offset: z3.And(
+                lambda offset: And(
                     log_start.term > offset,
-                    z3.Not(is_no_loss(pipeline, leader, offset)),
-                    z3.Not(was_passed_rightly(pipeline, leader, offset, record)),
+                    Not(is_no_loss(pipeline, leader, offset)),
+                    Not(was_passed_rightly(pipeline, leader, offset, record)),
                 ),
             )
-        return z3.And(gone, z3.Not(stands(leader, lambda offset: log_start.term <= offset)))
+        return And(gone, Not(stands(leader, lambda offset: log_start.term <= offset)))
 
-    return z3.And(undone(pipeline, record), on_serving_leader(pipeline, deleted))
+    return And(undone(pipeline, record), on_serving_leader(pipeline, deleted))
 
 
 def consumer_restarted(pipeline: Pipeline) -> z3.BoolRef:
     """Build the condition that the consumer runs, and was restarted after work on a record had begun."""
-    return z3.And(pipeline.consumer.restarted.is_set, pipeline.consumer.running.is_set)
+    return And(pipeline.consumer.restarted.is_set, pipeline.consumer.running.is_set)
 
 
 def _leader_words(pipeline: Pipeline, state: State) -> str:
@@ -142,12 +143,12 @@ def _is_only_aborted(pipeline: Pipeline, leader: Replica, record: int) -> z3.Boo
     batches = [batch.number for batch in pipeline.producer.of_record(record)]
 
     def is_it(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
-        return z3.Or(*(slot["batch"].term == number for number in batches))
+        return Or(*(slot["batch"].term == number for number in batches))
 
     committed = leader.log.some(
-        lambda offset, slot: z3.And(is_it(offset, slot), z3.Not(is_aborted(pipeline, leader, offset)))
+        lambda offset, slot: And(is_it(offset, slot), Not(is_aborted(pipeline, leader, offset)))
     )
-    return z3.And(leader.log.some(is_it), z3.Not(committed))
+    return And(leader.log.some(is_it), Not(committed))
 
 
 def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
@@ -163,7 +164,7 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
     batches, taken_for_it = pipeline.producer.batches, False
     if leader is not None and pipeline.transactions is not None:
         # Neither markers nor aborted records can replace a record.
-        of_values = [z3.And(*pipeline.sending.is_value(pipeline, leader, offset)) for offset in range(len(entries))]
+        of_values = [And(*pipeline.sending.is_value(pipeline, leader, offset)) for offset in range(len(entries))]
         aborted = [value(is_aborted(pipeline, leader, offset), pipeline, state) for offset in range(len(entries))]
         taken_for_it = any(one and not entry[REMOVED] for one, entry in zip(aborted, entries, strict=True))
         entries = [one for one, kept in zip(entries, of_values, strict=True) if value(kept, pipeline, state)]
@@ -190,14 +191,14 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     at_risk, or_else = leader_replaced_after_acknowledgement(pipeline), ""
     if pipeline.transactions is not None:
-        at_risk = z3.Or(at_risk, _aborted_after_commit(pipeline.transactions))
+        at_risk = Or(at_risk, _aborted_after_commit(pipeline.transactions))
         or_else = ", or another transaction aborted"
     yield Property(
         "no-acked-loss",
         "loss",
         "A record whose send was acknowledged is in the log of every leader from then on.",
         "durability of acknowledged writes",
-        z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
+        Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
         at_risk,
         "a record was acknowledged and the leader replaced afterwards" + or_else,
         explain_acked,
@@ -222,11 +223,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
             f"but {_missing_words(pipeline, state, record)}"
         )
 
-    trouble = z3.Or(*(z3.Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))
-    trouble = z3.Or(trouble, restarted_after_append(pipeline))
-    in_the_open = z3.Or(leader_replaced_after_acknowledgement(pipeline), trouble)
+    trouble = Or(*(Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))
+    trouble = Or(trouble, restarted_after_append(pipeline))
+    in_the_open = Or(leader_replaced_after_acknowledgement(pipeline), trouble)
     if pipeline.deployment.producer.acks.value == "0":
-        in_the_open = z3.Or(
+        in_the_open = Or(
             in_the_open, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1), _lost_request(pipeline)
         )
     yield Property(
@@ -234,7 +235,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "loss",
         "A record that send() accepted can be delivered to consumers, or its failure was reported to the application.",
         "no send fails without the application knowing",
-        z3.Or(*(lost_silently(pipeline, record) for record in records)),
+        Or(*(lost_silently(pipeline, record) for record in records)),
         in_the_open,
         "a send was disturbed: a retry, a producer restart, or a new leader after an acknowledgement",
         explain_silent,
@@ -257,7 +258,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "loss",
         "No committed offset passes a record that the group never processed.",
         "at-least-once processing in the consumer group",
-        z3.Or(*(skipped(pipeline, record) for record in records)),
+        Or(*(skipped(pipeline, record) for record in records)),
         consumer_restarted(pipeline),
         "the consumer was restarted after work on a record had begun",
         explain_skip,
@@ -276,8 +277,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "loss",
         "Every record that send() accepted is processed, or its failure was reported.",
         "at-least-once delivery from end to end",
-        z3.Or(*(unprocessed_for_good(pipeline, record) for record in records)),
-        z3.Or(in_the_open, consumer_restarted(pipeline)),
+        Or(*(unprocessed_for_good(pipeline, record) for record in records)),
+        Or(in_the_open, consumer_restarted(pipeline)),
         "a send was disturbed, or the consumer was restarted after work on a record had begun",
         explain_loss,
     )
@@ -291,7 +292,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "loss",
         "No send of the application fails permanently.",
         "the client retries until the brokers are back",
-        z3.Or(*(dropped(pipeline, record) for record in records)),
+        Or(*(dropped(pipeline, record) for record in records)),
         in_the_open,
         "a send was disturbed: a retry, a producer restart, or a new leader after an acknowledgement",
         explain_dropped,
@@ -303,19 +304,19 @@ def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
     Nothing of the record is in flight, and the application does not send the record again.
     """
-    failed_for_good = z3.And(failed(pipeline, record), z3.Not(tries_again(pipeline, record)))
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
-    given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
-    return z3.And(given_up, missing)
+    failed_for_good = And(failed(pipeline, record), Not(tries_again(pipeline, record)))
+    missing = on_serving_leader(pipeline, lambda leader: Not(keeps_record(pipeline, leader, record)))
+    given_up = And(failed_for_good, Not(acknowledged(pipeline, record)), Not(pending(pipeline, record)))
+    return And(given_up, missing)
 
 
 def _aborted_after_commit(transactions: Transactions) -> z3.BoolRef:
     """Build the condition that a transaction was committed, and a later transaction was aborted."""
     pairs = combinations(transactions.each, 2)
-    return z3.Or(*(z3.And(one.is_(Outcome.COMMITTED), later.is_(Outcome.ABORTED)) for one, later in pairs))
+    return Or(*(And(one.is_(Outcome.COMMITTED), later.is_(Outcome.ABORTED)) for one, later in pairs))
 
 
 def _lost_request(pipeline: Pipeline) -> z3.BoolRef:
     """Build the condition that, with acks=0, a record counts as acknowledged and is not in the log."""
     records = range(pipeline.deployment.bounds.records)
-    return z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records))
+    return Or(*(lost_though_acknowledged(pipeline, record) for record in records))

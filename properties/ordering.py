@@ -9,6 +9,7 @@ import z3
 
 from model.consuming.consumer import unprocessed
 from model.language import State
+from model.language.terms import And, Not, Or
 from model.log.visibility import can_be_read, keeps_record
 from model.producing.application import resend_due
 from model.state.pipeline import Pipeline, Replica
@@ -31,14 +32,14 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
     def inverted(leader: Replica) -> z3.BoolRef:
         slots = leader.log.slots
         pairs = [
-            z3.And(
+            And(
                 both_can_be_read(pipeline, leader, earlier, later),
                 pipeline.record_of(slots[earlier]["batch"].term) > pipeline.record_of(slots[later]["batch"].term),
             )
             for later in range(len(slots))
             for earlier in range(later)
         ]
-        return z3.Or(*pairs)
+        return Or(*pairs)
 
     return on_serving_leader(pipeline, inverted)
 
@@ -46,9 +47,9 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
 def gone(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that an accepted record is not in the log of the serving leader and is never sent again."""
     batches = pipeline.producer.of_record(record)
-    will_be_sent = z3.Or(pending(pipeline, record), *(resend_due(pipeline, batch) for batch in batches))
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
-    return z3.And(accepted(pipeline, record), z3.Not(will_be_sent), missing)
+    will_be_sent = Or(pending(pipeline, record), *(resend_due(pipeline, batch) for batch in batches))
+    missing = on_serving_leader(pipeline, lambda leader: Not(keeps_record(pipeline, leader, record)))
+    return And(accepted(pipeline, record), Not(will_be_sent), missing)
 
 
 def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -56,9 +57,9 @@ def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
     def stands(leader: Replica) -> z3.BoolRef:
         slots = enumerate(leader.log.slots)
-        return z3.Or(
+        return Or(
             *(
-                z3.And(can_be_read(pipeline, leader, offset), pipeline.record_of(slot["batch"].term) > record)
+                And(can_be_read(pipeline, leader, offset), pipeline.record_of(slot["batch"].term) > record)
                 for offset, slot in slots
             )
         )
@@ -69,16 +70,16 @@ def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
 def gap(pipeline: Pipeline) -> z3.BoolRef:
     """Build the condition that a record is given up or lost, and a later sent record is committed."""
     records = range(pipeline.deployment.bounds.records)
-    return z3.Or(*(z3.And(gone(pipeline, one), committed_behind(pipeline, one)) for one in records[:-1]))
+    return Or(*(And(gone(pipeline, one), committed_behind(pipeline, one)) for one in records[:-1]))
 
 
 def two_with_workers(pipeline: Pipeline) -> z3.BoolRef:
     """Build the condition that running workers have two different records at the same time."""
     consumer = pipeline.consumer
     pairs = [
-        z3.And(one.term > 0, other.term > 0, one.term != other.term) for one, other in combinations(consumer.queued, 2)
+        And(one.term > 0, other.term > 0, one.term != other.term) for one, other in combinations(consumer.queued, 2)
     ]
-    return z3.And(consumer.running.is_set, z3.Or(*pairs))
+    return And(consumer.running.is_set, Or(*pairs))
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
@@ -98,8 +99,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         )
 
     def both_with_a_retry(leader: Replica) -> z3.BoolRef:
-        retried = z3.Or(*(z3.Or(b.retries.term > 0, b.delayed.term != 0) for b in pipeline.producer.batches))
-        return z3.And(leader.log.has(0), retried)
+        retried = Or(*(Or(b.retries.term > 0, b.delayed.term != 0) for b in pipeline.producer.batches))
+        return And(leader.log.has(0), retried)
 
     yield Property(
         "log-order",
@@ -123,7 +124,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "No record is committed if a record that was sent before it is never committed.",
         "a log without gaps: records after a failed send are not written either",
         gap(pipeline),
-        z3.Or(*(gone(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
+        Or(*(gone(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
         "a record was given up or lost",
         explain_gap,
     )
@@ -144,8 +145,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "ordering",
         "Records are processed in the order of sending; repeating records after a restart is allowed.",
         "order of processing in a partition",
-        z3.Or(consumer.disorder.is_set, two_with_workers(pipeline)),
-        z3.And(*(z3.Not(unprocessed(pipeline, r)) for r in range(len(consumer.processed)))),
+        Or(consumer.disorder.is_set, two_with_workers(pipeline)),
+        And(*(Not(unprocessed(pipeline, r)) for r in range(len(consumer.processed)))),
         "every record was processed",
         explain_processing,
     )

@@ -9,6 +9,7 @@ import z3
 from model.deployment.choices import OnRestart, OnSendError
 from model.faults import Fault
 from model.language import State, Variable
+from model.language.terms import And, BoolVal, IntVal, Not, Or
 from model.log.holes import stands
 from model.log.log_starts import start_for_readers
 from model.log.visibility import can_be_read, keeps_record
@@ -24,7 +25,7 @@ def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.Bool
 
     A leader serves if the controller names the leader and the leader knows this.
     """
-    return z3.Or(*(z3.And(pipeline.serves(replica), condition(replica)) for replica in pipeline.replicas))
+    return Or(*(And(pipeline.serves(replica), condition(replica)) for replica in pipeline.replicas))
 
 
 def serving_leader(pipeline: Pipeline, state: State) -> Replica | None:
@@ -39,8 +40,8 @@ def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
         committed = (
             transaction_of(pipeline, batch).is_(Outcome.COMMITTED) for batch in pipeline.producer.of_record(record)
         )
-        return z3.Or(*committed)
-    return z3.Or(*(batch.is_(Fate.ACKNOWLEDGED) for batch in pipeline.producer.of_record(record)))
+        return Or(*committed)
+    return Or(*(batch.is_(Fate.ACKNOWLEDGED) for batch in pipeline.producer.of_record(record)))
 
 
 def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -49,7 +50,7 @@ def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
     With transactions, a failed transaction with the record is such an error too.
     """
     if pipeline.deployment.application.on_send_error is OnSendError.IGNORE:
-        return z3.BoolVal(False)
+        return BoolVal(False)
     return failed(pipeline, record)
 
 
@@ -59,16 +60,16 @@ def failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
         told = []
         for batch in pipeline.producer.of_record(record):
             failed = transaction_of(pipeline, batch).is_(Outcome.ABORTED, Outcome.REFUSED)
-            told += [pipeline.sending.fails_transaction(batch), z3.And(failed, z3.Not(batch.is_(Fate.UNSENT)))]
-        return z3.Or(*told)
-    return z3.Or(*(batch.is_(Fate.FAILED) for batch in pipeline.producer.of_record(record)))
+            told += [pipeline.sending.fails_transaction(batch), And(failed, Not(batch.is_(Fate.UNSENT)))]
+        return Or(*told)
+    return Or(*(batch.is_(Fate.FAILED) for batch in pipeline.producer.of_record(record)))
 
 
 def accepted(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that send() accepted the record."""
     if pipeline.transactions is not None:
-        return z3.Or(*(z3.Not(batch.is_(Fate.UNSENT)) for batch in pipeline.producer.of_record(record)))
-    return z3.Not(pipeline.producer.of_record(record)[0].is_(Fate.UNSENT))
+        return Or(*(Not(batch.is_(Fate.UNSENT)) for batch in pipeline.producer.of_record(record)))
+    return Not(pipeline.producer.of_record(record)[0].is_(Fate.UNSENT))
 
 
 def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -84,26 +85,26 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
         if pipeline.transactions is not None and pipeline.deployment.application.on_restart is OnRestart.RESEND:
             ways.append(batch.is_(Fate.FORGOTTEN))
         elif pipeline.deployment.application.on_restart.sends_again:
-            ways.append(z3.And(due_after_start(pipeline, batch), _is_last(pipeline, batch)))
+            ways.append(And(due_after_start(pipeline, batch), _is_last(pipeline, batch)))
     if pipeline.upstream is not None:
         ways.append(tries_again(pipeline, record))
-    return z3.Or(*ways)
+    return Or(*ways)
 
 
 def tries_again(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Build the condition that a send of the record failed, and the application will send the record again."""
     if pipeline.deployment.application.on_send_error is OnSendError.RESEND and pipeline.upstream is None:
-        return z3.BoolVal(True)
+        return BoolVal(True)
     if not pipeline.deployment.application.on_send_error.sends_again:
-        return z3.BoolVal(False)
+        return BoolVal(False)
     sends = pipeline.producer.of_record(record)
-    return z3.Or(*(z3.And(resend_due(pipeline, batch), _is_last(pipeline, batch)) for batch in sends))
+    return Or(*(And(resend_due(pipeline, batch), _is_last(pipeline, batch)) for batch in sends))
 
 
 def _is_last(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Build the condition that the record was not sent again after this batch."""
     later = pipeline.producer.of_record(batch.record)[batch.attempt + 1 :]
-    return later[0].is_(Fate.UNSENT) if later else z3.BoolVal(True)
+    return later[0].is_(Fate.UNSENT) if later else BoolVal(True)
 
 
 def told(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -114,7 +115,7 @@ def told(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """
     if pipeline.upstream is None:
         return reported(pipeline, record)
-    return z3.And(reported(pipeline, record), z3.Not(may_be_committed(pipeline, record)))
+    return And(reported(pipeline, record), Not(may_be_committed(pipeline, record)))
 
 
 def _may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -124,16 +125,16 @@ def _may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     ways = []
     for batch in pipeline.producer.of_record(record):
         transaction = transaction_of(pipeline, batch)
-        at_work = z3.And(z3.Not(transactions.is_at_rest), transactions.current.term == transaction.number)
+        at_work = And(Not(transactions.is_at_rest), transactions.current.term == transaction.number)
         ways += [transaction.is_going_on, at_work, sent_again(pipeline, transaction)]
-    return z3.Or(*ways)
+    return Or(*ways)
 
 
 def both_can_be_read(pipeline: Pipeline, leader: Replica, earlier: int, later: int) -> z3.BoolRef:
     """Build the condition that the consumer can be given the records at both offsets."""
     if pipeline.transactions is None:
         return leader.high_watermark.term > later
-    return z3.And(can_be_read(pipeline, leader, earlier), can_be_read(pipeline, leader, later))
+    return And(can_be_read(pipeline, leader, earlier), can_be_read(pipeline, leader, later))
 
 
 def can_be_given(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
@@ -145,7 +146,7 @@ def can_be_given(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRe
             given.append(stands(leader, offset))
         if pipeline.log_start is not None:
             given.append(start_for_readers(pipeline, leader) <= offset)
-        return z3.And(*given)
+        return And(*given)
 
     return leader.log.some(is_given)
 
@@ -156,11 +157,11 @@ def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:
     No failure was reported, nothing of the record is in flight, and the log of the serving leader lacks the record. An
     earlier delivery to a consumer does not matter, because another consumer can always come later (docs/semantics.md).
     """
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
-    return z3.And(
+    missing = on_serving_leader(pipeline, lambda leader: Not(keeps_record(pipeline, leader, record)))
+    return And(
         accepted(pipeline, record),
-        z3.Not(told(pipeline, record)),
-        z3.Not(pending(pipeline, record)),
+        Not(told(pipeline, record)),
+        Not(pending(pipeline, record)),
         missing,
     )
 
@@ -171,9 +172,9 @@ def leader_replaced_after_acknowledgement(pipeline: Pipeline) -> z3.BoolRef:
 
     def inherited(leader: Replica) -> z3.BoolRef:
         return leader.log.some(
-            lambda _, slot: z3.And(
+            lambda _, slot: And(
                 slot["epoch"].term < leader.epoch.term,
-                z3.Or(*(z3.And(slot["batch"].term == b.number, b.is_(Fate.ACKNOWLEDGED)) for b in batches)),
+                Or(*(And(slot["batch"].term == b.number, b.is_(Fate.ACKNOWLEDGED)) for b in batches)),
             )
         )
 
@@ -184,13 +185,11 @@ def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
     """Build the condition that a batch in the serving leader's log is in flight to it again, or will be sent again."""
 
     def again(leader: Replica) -> z3.BoolRef:
-        return z3.Or(
-            *(z3.And(coming_again(batch, leader), stands(batch, leader)) for batch in pipeline.producer.batches)
-        )
+        return Or(*(And(coming_again(batch, leader), stands(batch, leader)) for batch in pipeline.producer.batches))
 
     def coming_again(batch: Batch, leader: Replica) -> z3.BoolRef:
-        retried = z3.And(batch.is_(Fate.SENT), batch.retries.term > 0, batch.target.term == leader.number)
-        return z3.Or(retried, resend_due(pipeline, batch), batch.delayed.term != 0)
+        retried = And(batch.is_(Fate.SENT), batch.retries.term > 0, batch.target.term == leader.number)
+        return Or(retried, resend_due(pipeline, batch), batch.delayed.term != 0)
 
     def stands(batch: Batch, leader: Replica) -> z3.BoolRef:
         return leader.log.some(lambda _, slot: slot["batch"].term == batch.number)
@@ -205,13 +204,13 @@ def restarted_after_append(pipeline: Pipeline) -> z3.BoolRef:
     restart interrupts a send.
     """
     if pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.faults.possible:
-        return z3.BoolVal(False)
+        return BoolVal(False)
     now = pipeline.producer.session.term
 
     def stands(leader: Replica) -> z3.BoolRef:
         batches = pipeline.producer.batches
         return leader.log.some(
-            lambda _, slot: z3.Or(*(z3.And(slot["batch"].term == b.number, b.session.term < now) for b in batches))
+            lambda _, slot: Or(*(And(slot["batch"].term == b.number, b.session.term < now) for b in batches))
         )
 
     return on_serving_leader(pipeline, stands)
@@ -234,5 +233,5 @@ def first(candidates: range, holds: Callable[[int], bool], otherwise: int = 0) -
 
 def value(term: z3.BoolRef, pipeline: Pipeline, state: State) -> bool:
     """Return the value of a Boolean term in a concrete state."""
-    pairs = [(variable.term, z3.IntVal(state[variable.name])) for variable in pipeline.variables]
+    pairs = [(variable.term, IntVal(state[variable.name])) for variable in pipeline.variables]
     return bool(z3.is_true(z3.simplify(z3.substitute(term, *pairs))))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import z3
 
 from model.language import State
+from model.language.terms import And, Not, Or
 from model.log.holes import kept_as
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -23,7 +24,7 @@ def _unless_replaced(pipeline: Pipeline, leader: Replica, batch: Batch) -> tuple
     if pipeline.compacted is None:
         return ()
     replaced = kept_as(pipeline, leader, [batch.number], removed=True)
-    return (z3.Not(replaced),)
+    return (Not(replaced),)
 
 
 def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -33,10 +34,10 @@ def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     def in_part(leader: Replica) -> z3.BoolRef:
         read = [can_be_given(pipeline, leader, batch) for batch in batches]
         missing = [
-            z3.And(z3.Not(batch.is_(Fate.UNSENT)), z3.Not(is_read), *_unless_replaced(pipeline, leader, batch))
+            And(Not(batch.is_(Fate.UNSENT)), Not(is_read), *_unless_replaced(pipeline, leader, batch))
             for batch, is_read in zip(batches, read, strict=True)
         ]
-        return z3.And(z3.Or(*read), z3.Or(*missing))
+        return And(Or(*read), Or(*missing))
 
     return on_serving_leader(pipeline, in_part)
 
@@ -44,10 +45,8 @@ def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 def read_though_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Build the condition that the application knows the abort, and the consumer can be given a record of it."""
     batches = batches_of(pipeline, transaction)
-    read = on_serving_leader(
-        pipeline, lambda leader: z3.Or(*(can_be_given(pipeline, leader, batch) for batch in batches))
-    )
-    return z3.And(transaction.is_(Outcome.ABORTED), read)
+    read = on_serving_leader(pipeline, lambda leader: Or(*(can_be_given(pipeline, leader, batch) for batch in batches)))
+    return And(transaction.is_(Outcome.ABORTED), read)
 
 
 def is_decided_as_sent(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -57,17 +56,15 @@ def is_decided_as_sent(pipeline: Pipeline, transaction: Transaction) -> z3.BoolR
     """
     transactions = pipeline.transactions
     assert transactions is not None
-    decided = z3.And(transactions.is_committed, transactions.current.term == transaction.number)
-    return z3.And(decided, transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
+    decided = And(transactions.is_committed, transactions.current.term == transaction.number)
+    return And(decided, transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
 
 
 def read_before_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Build the condition that the consumer can be given a record of a transaction that is begun and not committed."""
     batches = batches_of(pipeline, transaction)
-    read = on_serving_leader(
-        pipeline, lambda leader: z3.Or(*(can_be_given(pipeline, leader, batch) for batch in batches))
-    )
-    return z3.And(transaction.is_going_on, z3.Not(is_decided_as_sent(pipeline, transaction)), read)
+    read = on_serving_leader(pipeline, lambda leader: Or(*(can_be_given(pipeline, leader, batch) for batch in batches)))
+    return And(transaction.is_going_on, Not(is_decided_as_sent(pipeline, transaction)), read)
 
 
 def _written_while_open(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -75,9 +72,9 @@ def _written_while_open(pipeline: Pipeline, transaction: Transaction) -> z3.Bool
 
     def stands(leader: Replica) -> z3.BoolRef:
         numbers = [batch.number for batch in batches_of(pipeline, transaction)]
-        return leader.log.some(lambda _, slot: z3.Or(*(slot["batch"].term == number for number in numbers)))
+        return leader.log.some(lambda _, slot: Or(*(slot["batch"].term == number for number in numbers)))
 
-    return z3.And(transaction.is_going_on, on_serving_leader(pipeline, stands))
+    return And(transaction.is_going_on, on_serving_leader(pipeline, stands))
 
 
 def hanging(pipeline: Pipeline) -> z3.BoolRef:
@@ -86,16 +83,16 @@ def hanging(pipeline: Pipeline) -> z3.BoolRef:
     assert transactions is not None
 
     def blocks(leader: Replica) -> z3.BoolRef:
-        return z3.And(is_left_open(pipeline, leader), leader.high_watermark.term == leader.log.end.term)
+        return And(is_left_open(pipeline, leader), leader.high_watermark.term == leader.log.end.term)
 
-    hangs = z3.And(transactions.is_at_rest, on_serving_leader(pipeline, blocks))
+    hangs = And(transactions.is_at_rest, on_serving_leader(pipeline, blocks))
     if transactions.own_log is None:
         return hangs
 
     def refused(leader: Replica) -> z3.BoolRef:
-        return z3.And(blocks(leader), refuses_markers(pipeline, leader))
+        return And(blocks(leader), refuses_markers(pipeline, leader))
 
-    return z3.Or(hangs, z3.And(transactions.is_ending, on_serving_leader(pipeline, refused)))
+    return Or(hangs, And(transactions.is_ending, on_serving_leader(pipeline, refused)))
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
@@ -104,9 +101,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     if transactions is None:
         return
     each = transactions.each
-    ended = z3.Or(*(transaction.is_(Outcome.COMMITTED, Outcome.ABORTED) for transaction in each))
-    aborted = z3.Or(*(transaction.is_(Outcome.ABORTED) for transaction in each))
-    aborted_in_log = z3.And(
+    ended = Or(*(transaction.is_(Outcome.COMMITTED, Outcome.ABORTED) for transaction in each))
+    aborted = Or(*(transaction.is_(Outcome.ABORTED) for transaction in each))
+    aborted_in_log = And(
         aborted,
         on_serving_leader(
             pipeline, lambda leader: leader.log.some(lambda _, slot: transactions.is_abort(slot["batch"].term))
@@ -136,7 +133,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "transactions",
         "The consumer is given every record of a transaction, or none.",
         "atomic transactions",
-        z3.Or(*(torn(pipeline, transaction) for transaction in each)),
+        Or(*(torn(pipeline, transaction) for transaction in each)),
         ended,
         "a transaction was committed or aborted",
         explain_torn,
@@ -152,7 +149,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "transactions",
         "The consumer is given no record of a transaction that the application knows to be aborted.",
         "aborted transactions leave nothing behind",
-        z3.Or(*(read_though_aborted(pipeline, transaction) for transaction in each)),
+        Or(*(read_though_aborted(pipeline, transaction) for transaction in each)),
         aborted_in_log,
         "a transaction that had written to the log was aborted",
         explain_aborted,
@@ -170,8 +167,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "transactions",
         "The consumer is given no record of a transaction before the transaction is committed.",
         "consumers see no transaction before its commit",
-        z3.Or(*(read_before_commit(pipeline, transaction) for transaction in each)),
-        z3.Or(*(_written_while_open(pipeline, transaction) for transaction in each)),
+        Or(*(read_before_commit(pipeline, transaction) for transaction in each)),
+        Or(*(_written_while_open(pipeline, transaction) for transaction in each)),
         "a record of a transaction that is not over is in the log",
         explain_open,
     )

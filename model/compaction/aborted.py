@@ -12,6 +12,7 @@ import z3
 
 from model.deployment.implied.cleaning import drops_markers, forgets_aborted
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.holes import is_removed, stands
 from model.log.markers import is_listed, is_marker, is_taken_for_aborted
 from model.log.visibility import last_stable_offset
@@ -23,14 +24,14 @@ from model.state.wording import entry_name
 
 def is_decided(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the broker leads and the offset is below its last stable one: no cleaner goes further (10, D6)."""
-    return z3.And(replica.presumes_leadership, last_stable_offset(pipeline, replica) > offset)
+    return And(replica.presumes_leadership, last_stable_offset(pipeline, replica) > offset)
 
 
 def _is_abort(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
     """Tell whether there is an abort marker, of a transaction that has been decided."""
     assert pipeline.transactions is not None
     aborts = pipeline.transactions.is_abort(replica.log.slots[offset]["batch"].term)
-    return z3.And(aborts, is_decided(pipeline, replica, offset))
+    return And(aborts, is_decided(pipeline, replica, offset))
 
 
 def _follows(replica: Replica, marker: int, batch: Batch) -> z3.BoolRef:
@@ -41,11 +42,11 @@ def _follows(replica: Replica, marker: int, batch: Batch) -> z3.BoolRef:
 def _has_no_records(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
     """Tell whether no record of the transaction that the marker ends is left in the log."""
     left = []
-    ends = z3.BoolVal(True)
+    ends = BoolVal(True)
     for offset in range(marker - 1, -1, -1):
-        ends = z3.And(ends, z3.Not(is_marker(pipeline, replica, offset)))
-        left.append(z3.And(ends, z3.Not(is_removed(replica, offset))))
-    return z3.Not(z3.Or(*left))
+        ends = And(ends, Not(is_marker(pipeline, replica, offset)))
+        left.append(And(ends, Not(is_removed(replica, offset))))
+    return Not(Or(*left))
 
 
 def _is_not_the_last(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
@@ -60,23 +61,23 @@ def _is_not_the_last(pipeline: Pipeline, replica: Replica, marker: int) -> z3.Bo
     for later in range(marker + 1, replica.log.capacity):
         slot = replica.log.slots[later]
         newer = slot["producer_epoch"].term > epoch
-        is_record = z3.Not(is_marker(pipeline, replica, later))
+        is_record = Not(is_marker(pipeline, replica, later))
         has_records = slot["batch"].term == transactions.marker(transactions.each[-1], commits=True)
-        behind.append(z3.And(replica.log.has(later), z3.Or(is_record, newer, has_records)))
-    return z3.Or(*behind)
+        behind.append(And(replica.log.has(later), Or(is_record, newer, has_records)))
+    return Or(*behind)
 
 
 def _is_known_by_data(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
     """Tell whether the producer's last batch is of the marker's epoch, for which no marker is needed then."""
     slots = replica.log.slots
     before = [
-        z3.And(
-            z3.Not(is_marker(pipeline, replica, offset)),
+        And(
+            Not(is_marker(pipeline, replica, offset)),
             slots[offset]["producer_epoch"].term == slots[marker]["producer_epoch"].term,
         )
         for offset in range(marker)
     ]
-    return z3.Or(*before)
+    return Or(*before)
 
 
 def pass_markers(pipeline: Pipeline, effect: Effect, replica: Replica, end: int) -> None:
@@ -86,7 +87,7 @@ def pass_markers(pipeline: Pipeline, effect: Effect, replica: Replica, end: int)
     for transaction, expires in zip(pipeline.transactions.each, pipeline.compacted.expiring, strict=False):
         ends = [pipeline.transactions.marker(transaction, commits=commits) for commits in (True, False)]
         stands_there = [slot["batch"].term == one for slot in replica.log.slots[:end] for one in ends]
-        effect.set_when(z3.Or(*stands_there), expires, 1)
+        effect.set_when(Or(*stands_there), expires, 1)
 
 
 def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Batch | None) -> Action:
@@ -97,11 +98,11 @@ def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     effect = Effect()
     found = []
     for offset in range(marker):
-        gone = z3.And(stands(replica, offset), is_taken_for_aborted(pipeline, replica, offset))
+        gone = And(stands(replica, offset), is_taken_for_aborted(pipeline, replica, offset))
         effect.set_when(gone, replica.log.slots[offset][REMOVED], REPLACED)
         found.append(gone)
     pass_markers(pipeline, effect, replica, marker + 1)
-    conditions = [_is_abort(pipeline, replica, marker), z3.Or(*found)]
+    conditions = [_is_abort(pipeline, replica, marker), Or(*found)]
     arguments = {"broker": replica.number, "marker": marker}
     if batch is not None:
         conditions.append(_follows(replica, marker, batch))
@@ -118,7 +119,7 @@ def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
         replica.name,
         lane="brokers",
         arguments=arguments,
-        guard=z3.And(*conditions),
+        guard=And(*conditions),
         updates=effect.updates,
         sentence=sentence,
         semantics="10 D6",
@@ -137,14 +138,14 @@ def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: 
     effect[slot[MARKER]] = int(Marker.DROPPED)
     ends = [slot["batch"].term == pipeline.transactions.marker(transaction, commits=one) for one in (True, False)]
     followed = _is_not_the_last(pipeline, replica, marker)
-    known = z3.Or(followed, _is_known_by_data(pipeline, replica, marker))
-    unlisted = z3.And(slot[MARKER].term == int(Marker.UNLISTED), known)
-    due = z3.And(is_listed(replica, marker), _has_no_records(pipeline, replica, marker), followed)
+    known = Or(followed, _is_known_by_data(pipeline, replica, marker))
+    unlisted = And(slot[MARKER].term == int(Marker.UNLISTED), known)
+    due = And(is_listed(replica, marker), _has_no_records(pipeline, replica, marker), followed)
     conditions = [
-        z3.Or(*ends),
+        Or(*ends),
         pipeline.compacted.expiring[transaction.number].is_set,
         is_decided(pipeline, replica, marker),
-        z3.Or(unlisted, due),
+        Or(unlisted, due),
     ]
 
     def sentence(before: State, after: State) -> str:
@@ -158,7 +159,7 @@ def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: 
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "marker": marker, "transaction": transaction.number},
-        guard=z3.And(*conditions),
+        guard=And(*conditions),
         updates=effect.updates,
         sentence=sentence,
         semantics="10 D6 D7",
@@ -177,7 +178,7 @@ def forget_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     conditions = [
         _is_abort(pipeline, replica, marker),
         is_listed(replica, marker),
-        z3.Not(_has_no_records(pipeline, replica, marker)),
+        Not(_has_no_records(pipeline, replica, marker)),
         _follows(replica, marker, batch),
     ]
     return Action(
@@ -185,7 +186,7 @@ def forget_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "marker": marker, "batch": batch.number},
-        guard=z3.And(*conditions),
+        guard=And(*conditions),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the cleaner of {replica.name} has no room for more keys (log.cleaner.dedupe.buffer.size) and stops in "

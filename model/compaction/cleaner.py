@@ -14,6 +14,7 @@ from model.compaction.aborted import is_decided, pass_markers
 from model.deployment.compaction import Keys
 from model.deployment.implied.cleaning import drops_tombstones
 from model.language import Action, Effect, State
+from model.language.terms import And, Not, Or
 from model.log.holes import is_removed, is_tombstone, stands
 from model.log.markers import is_marker, is_taken_for_aborted
 from model.log.unserved import note_unserved
@@ -32,16 +33,16 @@ def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.Bool
     compaction = pipeline.deployment.cluster.compaction
     assert compaction is not None
     if pipeline.transactions is not None:
-        return z3.And(is_decided(pipeline, replica, offset), _is_told_of(pipeline, replica, offset))
+        return And(is_decided(pipeline, replica, offset), _is_told_of(pipeline, replica, offset))
     if compaction.below_high_watermark:
-        return z3.And(replica.presumes_leadership, replica.high_watermark.term > offset)
-    return z3.And(replica.up.is_set, replica.log.end.term > offset)
+        return And(replica.presumes_leadership, replica.high_watermark.term > offset)
+    return And(replica.up.is_set, replica.log.end.term > offset)
 
 
 def _is_told_of(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the cleaner treats the entry at the offset as a committed record."""
     aborted = is_taken_for_aborted(pipeline, replica, offset)
-    return z3.Not(z3.Or(is_marker(pipeline, replica, offset), aborted))
+    return Not(Or(is_marker(pipeline, replica, offset), aborted))
 
 
 def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: int, batch: Batch | None) -> Action:
@@ -54,23 +55,23 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
     effect = Effect()
     something_to_do = []
     for offset in before_it:
-        replaced = z3.Not(is_removed(replica, offset))
+        replaced = Not(is_removed(replica, offset))
         if pipeline.transactions is not None:
-            replaced = z3.And(replaced, z3.Not(is_marker(pipeline, replica, offset)))
+            replaced = And(replaced, Not(is_marker(pipeline, replica, offset)))
         effect.set_when(replaced, replica.log.slots[offset][REMOVED], REPLACED)
         something_to_do.append(replaced)
     pass_markers(pipeline, effect, replica, last)
     if compacted.marked is not None:
         deletes = is_tombstone(pipeline, replica, last)
         effect.set_when(deletes, compacted.marked, 1)
-        something_to_do.append(z3.And(deletes, z3.Not(compacted.marked.is_set)))
+        something_to_do.append(And(deletes, Not(compacted.marked.is_set)))
     note_unserved(pipeline, effect)
-    conditions = [may_be_cleaned(pipeline, replica, last), stands(replica, last), z3.Or(*something_to_do)]
+    conditions = [may_be_cleaned(pipeline, replica, last), stands(replica, last), Or(*something_to_do)]
     arguments = {"broker": replica.number, "last": last}
     if batch is not None:
         conditions.append(replica.log.slots[last]["batch"].term == batch.number)
         arguments["batch"] = batch.number
-    due = z3.And(*conditions)
+    due = And(*conditions)
 
     def sentence(before: State, after: State) -> str:
         slots = replica.log.slots
@@ -109,13 +110,13 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
     nothing_before = [is_removed(replica, earlier) for earlier in range(offset)]
     if pipeline.transactions is not None:
         markers = (is_marker(pipeline, replica, earlier) for earlier in range(offset))
-        nothing_before = [z3.Or(gone, marker) for gone, marker in zip(nothing_before, markers, strict=True)]
+        nothing_before = [Or(gone, marker) for gone, marker in zip(nothing_before, markers, strict=True)]
     return Action(
         "drop_tombstone",
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "offset": offset, "batch": batch.number},
-        guard=z3.And(
+        guard=And(
             may_be_cleaned(pipeline, replica, offset),
             stands(replica, offset),
             it_is_this,

@@ -10,6 +10,7 @@ import z3
 from model.consuming.position import advance
 from model.deployment.choices import Commit, Sink
 from model.language import Effect
+from model.language.terms import If
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
 
@@ -123,5 +124,5 @@ def go_back_to_committed(pipeline: Pipeline, effect: Effect) -> None:
     """Set the position to the committed offset, where a consumer that has ended goes on."""
     consumer = pipeline.consumer
     committed = effect[consumer.committed]
-    effect[consumer.position] = z3.If(committed > 0, committed, 0) if consumer.committed.low < 0 else committed
+    effect[consumer.position] = If(committed > 0, committed, 0) if consumer.committed.low < 0 else committed
     effect[consumer.position_epoch] = effect[consumer.committed_epoch]

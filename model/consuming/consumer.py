@@ -26,6 +26,7 @@ from model.deployment.choices import OffsetReset, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.log.log_starts import start_for_readers
 from model.log.visibility import can_all_be_read, can_be_passed_over
 from model.state.outages import note_outage_of_consumer
@@ -49,7 +50,7 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     if pipeline.deployment.consumer.knows_epochs:
         conditions.append(leader.epoch.term >= consumer.leader_epoch.term)
     conditions.extend(position_check(pipeline).may_fetch(pipeline, leader))
-    return z3.And(*conditions)
+    return And(*conditions)
 
 
 @shared
@@ -65,7 +66,7 @@ def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.
     conditions = [reaches(pipeline, leader), readable, *position_check(pipeline).must_agree(pipeline, leader)]
     if pipeline.log_start is not None:
         conditions.append(position >= start_for_readers(pipeline, leader))
-    return z3.And(*conditions)
+    return And(*conditions)
 
 
 def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
@@ -76,10 +77,8 @@ def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.Ar
 def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Tell whether nobody has processed the record, and no worker, evicted member or retry topic still has it."""
     consumer = pipeline.consumer
-    with_a_worker = z3.Or(
-        *(held.term == record + 1 for held in (*consumer.queued, *consumer.late, *consumer.forwarded))
-    )
-    return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
+    with_a_worker = Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late, *consumer.forwarded)))
+    return And(consumer.processed[record].term == 0, Not(with_a_worker))
 
 
 def process(
@@ -93,17 +92,17 @@ def process(
     consumer = pipeline.consumer
     for number, processed in enumerate(consumer.processed):
         this = record == number
-        later = z3.Or(*(effect[other] > 0 for other in consumer.processed[number + 1 :]))
-        first_after_later = z3.And(effect[processed] == 0, later)
+        later = Or(*(effect[other] > 0 for other in consumer.processed[number + 1 :]))
+        first_after_later = And(effect[processed] == 0, later)
         if pipeline.compacted is not None and number < len(pipeline.compacted.passed):
             # The group went past the hole of this record, and now reads it where no cleaner removed it: a repetition.
-            first_after_later = z3.And(first_after_later, z3.Not(pipeline.compacted.passed[number].is_set))
-        out_of_order = z3.And(this, z3.Or(effect[consumer.latest] > number + 1, first_after_later))
+            first_after_later = And(first_after_later, Not(pipeline.compacted.passed[number].is_set))
+        out_of_order = And(this, Or(effect[consumer.latest] > number + 1, first_after_later))
         effect.set_when(out_of_order, consumer.disorder, 1)
-        effect.set_when(z3.And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)
+        effect.set_when(And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)
         if moves_on:
-            effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
-    apply(pipeline.applied, effect, record, offset, z3.BoolVal(True))
+            effect.set_when(And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
+    apply(pipeline.applied, effect, record, offset, BoolVal(True))
 
 
 def process_next(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
@@ -241,9 +240,9 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
 def finish(pipeline: Pipeline, effect: Effect, place: int, queued: Variable, when: z3.BoolRef) -> None:
     """Process, if ``when`` holds, the record that a worker has from offset ``place``, if any; never as disorder."""
     for record, count in enumerate(pipeline.consumer.processed):
-        done = z3.And(when, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
+        done = And(when, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
         effect.set_when(done, count, effect[count] + 1)
-    apply(pipeline.applied, effect, queued.term - 1, place, z3.And(when, queued.term > 0))
+    apply(pipeline.applied, effect, queued.term - 1, place, And(when, queued.term > 0))
 
 
 def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
@@ -256,7 +255,7 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
     effect[consumer.failed] = 0
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = offset
-    effect[consumer.position_epoch] = z3.If(offset > 0, leader.log.at(offset - 1, "epoch"), 0)
+    effect[consumer.position_epoch] = If(offset > 0, leader.log.at(offset - 1, "epoch"), 0)
     return effect
 
 
@@ -271,7 +270,7 @@ def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
         "consumer",
         lane="consumer",
         arguments={"leader": leader.number},
-        guard=z3.And(reaches(pipeline, leader), beyond_end, *can_be),
+        guard=And(reaches(pipeline, leader), beyond_end, *can_be),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, beyond the end of its log, "
@@ -294,7 +293,7 @@ def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
         "consumer",
         lane="consumer",
         arguments={"leader": leader.number},
-        guard=z3.And(reaches(pipeline, leader), agreed < consumer.position.term),
+        guard=And(reaches(pipeline, leader), agreed < consumer.position.term),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the consumer finds the log of {leader.name} truncated and goes back to offset"

@@ -28,6 +28,7 @@ from model.deployment.choices import Commit, OnProcessingError, Processing
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, IntVal, Or
 from model.state.outages import note_outage_of_consumer
 from model.state.pipeline import Pipeline, Replica
 
@@ -131,7 +132,7 @@ def close_with_workers(pipeline: Pipeline) -> Action:
         "consumer",
         lane="consumer",
         arguments={},
-        guard=z3.And(consumer.running.is_set, z3.Or(*(queued.term > 0 for queued in consumer.queued))),
+        guard=And(consumer.running.is_set, Or(*(queued.term > 0 for queued in consumer.queued))),
         updates=effect.updates,
         sentence=sentence,
         semantics="12 C4, 12.1",
@@ -188,7 +189,7 @@ def lose_forwarded(pipeline: Pipeline, offset: int) -> Action:
         lane="consumer",
         arguments={"offset": offset},
         guard=forwarded.term > 0,
-        updates={forwarded: z3.IntVal(0)},
+        updates={forwarded: IntVal(0)},
         sentence=lambda before, after: (
             f"writing record {before[forwarded.name]} to the retry topic fails, and the consumer does not check"
         ),
@@ -221,7 +222,7 @@ def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
     consumer, effect = pipeline.consumer, _go_back(pipeline, offset)
     later = list(enumerate(consumer.queued))[offset + 1 :]
     for place, queued in later:
-        finish(pipeline, effect, place, queued, z3.BoolVal(True))
+        finish(pipeline, effect, place, queued, BoolVal(True))
 
     def sentence(before: State, after: State) -> str:
         again = ", ".join(f"record {before[queued.name]}" for _, queued in later if before[queued.name])
@@ -233,7 +234,7 @@ def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
         "consumer",
         lane="consumer",
         arguments={"offset": offset},
-        guard=z3.And(_may_fail(pipeline, offset), z3.Or(*(queued.term > 0 for _, queued in later))),
+        guard=And(_may_fail(pipeline, offset), Or(*(queued.term > 0 for _, queued in later))),
         updates=effect.updates,
         sentence=sentence,
         semantics="12.1",
@@ -244,8 +245,8 @@ def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
 def _may_fail(pipeline: Pipeline, offset: int) -> z3.BoolRef:
     consumer = pipeline.consumer
     assert consumer.failed is not None
-    with_a_worker = z3.And(consumer.running.is_set, consumer.queued[offset].term > 0)
-    return z3.And(with_a_worker, consumer.failed.term != offset + 1)
+    with_a_worker = And(consumer.running.is_set, consumer.queued[offset].term > 0)
+    return And(with_a_worker, consumer.failed.term != offset + 1)
 
 
 def _go_back(pipeline: Pipeline, offset: int) -> Effect:

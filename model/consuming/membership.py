@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.consuming.committing import commit_position, committing
 from model.consuming.consumer import (
     parts_done,
@@ -24,6 +22,7 @@ from model.consuming.restarting import keep_for_late
 from model.deployment.choices import Commit, Processing
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.state.outages import note_outage_of_consumer
 from model.state.pipeline import Pipeline, Replica
 
@@ -135,7 +134,7 @@ def hand_over(pipeline: Pipeline) -> Action:
         commit_position(pipeline, effect)
         if consumer.commit_lost is not None:
             for committed in (consumer.committed, consumer.committed_epoch):
-                effect[committed] = z3.If(consumer.commit_lost.is_set, committed.term, effect[committed])
+                effect[committed] = If(consumer.commit_lost.is_set, committed.term, effect[committed])
     _hands_over(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
@@ -175,15 +174,15 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     if pipeline.deployment.application.late_results_count:
         # The last commit wins: the group's committed offset goes back (semantics 12, C8).
         effect.set_when(consumer.committed.term > offset + 1, consumer.committed, offset + 1)
-    in_turn = z3.BoolVal(True)
+    in_turn = BoolVal(True)
     if pipeline.deployment.application.processing is Processing.POLL_THREAD:
-        in_turn = z3.Not(z3.Or(*(earlier.term > 0 for earlier in consumer.late[:offset])))
+        in_turn = Not(Or(*(earlier.term > 0 for earlier in consumer.late[:offset])))
     return Action(
         "finish_late",
         "consumer",
         lane="consumer",
         arguments={"offset": offset},
-        guard=z3.And(late.term > 0, in_turn),
+        guard=And(late.term > 0, in_turn),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had"
@@ -203,7 +202,7 @@ def crash_late(pipeline: Pipeline) -> Action:
         "consumer",
         lane="consumer",
         arguments={},
-        guard=z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
+        guard=Or(*(late.term > 0 for late in pipeline.consumer.late)),
         updates=effect.updates,
         sentence=lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
         semantics="12.1",
@@ -217,7 +216,7 @@ def lose_commit(pipeline: Pipeline) -> Action:
     assert consumer.commit_lost is not None
     effect = Effect()
     effect[consumer.commit_lost] = True
-    behind = z3.And(consumer.position.term != consumer.committed.term, z3.Not(consumer.commit_lost.is_set))
+    behind = And(consumer.position.term != consumer.committed.term, Not(consumer.commit_lost.is_set))
     by_client = pipeline.deployment.application.commit.is_by_client
 
     def sentence(before: State, after: State) -> str:
@@ -231,7 +230,7 @@ def lose_commit(pipeline: Pipeline) -> Action:
         "consumer",
         lane="consumer",
         arguments={},
-        guard=z3.And(consumer.running.is_set, behind),
+        guard=And(consumer.running.is_set, behind),
         updates=effect.updates,
         sentence=sentence,
         semantics="12 C7 C8",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.deployment.choices import Group
 from model.deployment.implied.commits import offsets_may_be_lost
 from model.faults import Fault
 from model.language import Action
+from model.language.terms import And, IntVal, Not
 from model.state.consumer import EXPIRED
 from model.state.pipeline import Pipeline
 
@@ -29,8 +28,8 @@ def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
         "brokers",
         lane="brokers",
         arguments={"kept": int(kept)},
-        guard=z3.And(z3.Not(consumer.running.is_set), consumer.committed.term > least),
-        updates={consumer.committed: z3.IntVal(left), consumer.committed_epoch: z3.IntVal(0)},
+        guard=And(Not(consumer.running.is_set), consumer.committed.term > least),
+        updates={consumer.committed: IntVal(left), consumer.committed_epoch: IntVal(0)},
         sentence=lambda before, after: (
             f"the brokers lose {lost} of the group: its committed offset is "
             + (f"{after[consumer.committed.name]} again" if kept else "gone")

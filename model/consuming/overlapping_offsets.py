@@ -16,6 +16,7 @@ from model.consuming.consumer import pollable, process_next, records_in_words, s
 from model.consuming.position import advance
 from model.faults import Fault
 from model.language import Action, Effect
+from model.language.terms import And
 from model.state.outages import note_outage_of_consumer
 from model.state.pending_offsets import Unapplied
 from model.state.pipeline import Pipeline, Replica
@@ -29,7 +30,7 @@ def _unapplied(pipeline: Pipeline) -> Unapplied:
 def _overlaps(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     """Tell whether the member has committed a transaction whose offsets can be unapplied when the next ones come."""
     has_committed = _unapplied(pipeline).offset.term >= pipeline.consumer.committed.low
-    return z3.And(pollable(pipeline, leader, count), has_committed)
+    return And(pollable(pipeline, leader, count), has_committed)
 
 
 def drop_offsets(pipeline: Pipeline, leader: Replica, count: int) -> Action:

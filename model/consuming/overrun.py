@@ -15,6 +15,7 @@ from model.consuming.consumer import process, reaches
 from model.consuming.position import position_check
 from model.deployment.choices import Processing
 from model.language import Action, Effect, State
+from model.language.terms import And, IntVal, Or
 from model.log.visibility import end_of_reading
 from model.producing.produce import append_batch, execute_delayed
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -30,9 +31,9 @@ def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     end = leader.log.end.term
     read = consumer.latest.term > 0
     if pipeline.deployment.application.processing is Processing.HANDED_OFF:
-        read = z3.Or(*(queued.term > 0 for queued in consumer.queued))
-    at_end = z3.And(consumer.position.term == end, end_of_reading(pipeline, leader) == end)
-    return z3.And(reaches(pipeline, leader), at_end, read, *position_check(pipeline).agrees_to_end(pipeline, leader))
+        read = Or(*(queued.term > 0 for queued in consumer.queued))
+    at_end = And(consumer.position.term == end, end_of_reading(pipeline, leader) == end)
+    return And(reaches(pipeline, leader), at_end, read, *position_check(pipeline).agrees_to_end(pipeline, leader))
 
 
 def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appending: Action) -> Action:
@@ -46,14 +47,14 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
         for offset, queued in enumerate(consumer.queued):
             effect.set_when(end == offset, queued, batch.record + 1)
     else:
-        process(pipeline, effect, z3.IntVal(batch.record), end)
+        process(pipeline, effect, IntVal(batch.record), end)
     effect[consumer.commit_lost] = False
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = end + 1
     effect[consumer.position_epoch] = leader.epoch.term
     committing(pipeline).commit_polled(pipeline, effect)
     for offset, exposed in enumerate(pipeline.exposed):
-        effect.set_when(z3.And(end == offset, effect[exposed] == 0), exposed, batch.record + 1)
+        effect.set_when(And(end == offset, effect[exposed] == 0), exposed, batch.record + 1)
 
     def sentence(before: State, after: State) -> str:
         then = "hands it to a worker" if consumer.queued else "processes it"
@@ -65,7 +66,7 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number, "delayed": int(appending.name == "execute_delayed")},
-        guard=z3.And(appending.guard, _has_just_read(pipeline, leader)),
+        guard=And(appending.guard, _has_just_read(pipeline, leader)),
         updates=effect.updates,
         sentence=sentence,
         semantics="6.1 R4",

@@ -11,6 +11,7 @@ import z3
 
 from model.deployment.choices import OffsetReset
 from model.language import Effect
+from model.language.terms import And, If, IntVal, Or
 from model.log.log_starts import start_for_readers
 from model.log.visibility import end_of_reading
 from model.state.pipeline import Pipeline, Replica
@@ -33,7 +34,7 @@ class ByOffset:
     ) -> z3.ArithRef:
         """Return the position that the client has once it has checked the given one."""
         agreed = agreed_prefix(pipeline, leader, position_epoch)
-        return z3.If(agreed < position, self.goes_back_to(pipeline, leader, position_epoch), position)
+        return If(agreed < position, self.goes_back_to(pipeline, leader, position_epoch), position)
 
     def valid_position(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
         """Return the checked position of a running consumer."""
@@ -102,18 +103,18 @@ class ByEpochAfterStart(ByEpoch):
 
     def valid_position(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
         checked = super().valid_position(pipeline, leader)
-        return z3.If(_is_unchecked(pipeline), _in_range(pipeline, leader, pipeline.consumer.position.term), checked)
+        return If(_is_unchecked(pipeline), _in_range(pipeline, leader, pipeline.consumer.position.term), checked)
 
     def valid_committed(self, pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
         return _in_range(pipeline, leader, pipeline.consumer.committed.term)
 
     def agrees(self, pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
         in_range = pipeline.consumer.position.term <= leader.log.end.term
-        return z3.Or(super().agrees(pipeline, leader), z3.And(_is_unchecked(pipeline), in_range))
+        return Or(super().agrees(pipeline, leader), And(_is_unchecked(pipeline), in_range))
 
     def may_fetch(self, pipeline: Pipeline, leader: Replica) -> Iterator[z3.BoolRef]:
         for no_older in super().may_fetch(pipeline, leader):
-            yield z3.Or(no_older, _is_unchecked(pipeline))
+            yield Or(no_older, _is_unchecked(pipeline))
 
     def can_be_beyond_end(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield _is_unchecked(pipeline)
@@ -143,7 +144,7 @@ def goes_by_policy(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """Return the offset at which a consumer goes on whose position is beyond the leader's log (10, D5)."""
     if pipeline.deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
         return end_of_reading(pipeline, leader)
-    return z3.IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
+    return IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
 
 
 @shared
@@ -179,4 +180,4 @@ def _is_unchecked(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def _in_range(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
-    return z3.If(leader.log.end.term < offset, goes_by_policy(pipeline, leader), offset)
+    return If(leader.log.end.term < offset, goes_by_policy(pipeline, leader), offset)

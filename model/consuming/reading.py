@@ -10,6 +10,7 @@ from model.consuming.committing import committing
 from model.consuming.consumer import is_fetched, unprocessed
 from model.consuming.position import advance
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.holes import has_done_its_work, is_dropped, is_removed, is_replaced
 from model.log.visibility import end_of_reading
 from model.state.pipeline import Pipeline, Replica
@@ -22,11 +23,11 @@ def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     That the key had a value before the followed records is not assumed, unless there are none before. A group that
     always has enough time to read does not miss a dropped tombstone either (docs/semantics.md).
     """
-    had_it = [z3.Not(unprocessed(pipeline, record)) for record in range(pipeline.deployment.bounds.records - 1)]
-    nobody_had_it = z3.Not(z3.Or(*had_it)) if had_it else z3.BoolVal(False)
-    replaced = z3.And(is_removed(leader, offset), is_replaced(pipeline, leader, offset))
-    needless = z3.And(has_done_its_work(pipeline, leader, offset), nobody_had_it)
-    return z3.Or(replaced, needless, z3.And(is_dropped(leader, offset), _was_served(pipeline)))
+    had_it = [Not(unprocessed(pipeline, record)) for record in range(pipeline.deployment.bounds.records - 1)]
+    nobody_had_it = Not(Or(*had_it)) if had_it else BoolVal(False)
+    replaced = And(is_removed(leader, offset), is_replaced(pipeline, leader, offset))
+    needless = And(has_done_its_work(pipeline, leader, offset), nobody_had_it)
+    return Or(replaced, needless, And(is_dropped(leader, offset), _was_served(pipeline)))
 
 
 def was_passed_rightly(pipeline: Pipeline, leader: Replica, offset: int, record: int) -> z3.BoolRef:
@@ -38,17 +39,17 @@ def was_passed_rightly(pipeline: Pipeline, leader: Replica, offset: int, record:
     assert pipeline.compacted is not None
     passed = pipeline.compacted.passed
     if record >= len(passed):
-        return z3.BoolVal(False)
+        return BoolVal(False)
     if record == pipeline.deployment.bounds.records - 1:
         return passed[record].is_set
-    return z3.And(passed[record].is_set, is_replaced(pipeline, leader, offset))
+    return And(passed[record].is_set, is_replaced(pipeline, leader, offset))
 
 
 def _was_served(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether no outage of brokers kept the consumer from a tombstone for the time that it is kept at least."""
     assert pipeline.compacted is not None
     unserved = pipeline.compacted.unserved
-    return z3.BoolVal(False) if unserved is None else z3.Not(unserved.is_set)
+    return BoolVal(False) if unserved is None else Not(unserved.is_set)
 
 
 def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
@@ -64,16 +65,16 @@ def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
     committing(pipeline).commit_polled(pipeline, effect)
     for record, passed in enumerate(compacted.passed):
         rightly = [
-            z3.And(
+            And(
                 position == offset,
                 pipeline.record_of(slot["batch"].term) == record,
                 is_no_loss(pipeline, leader, offset),
             )
             for offset, slot in enumerate(leader.log.slots)
         ]
-        effect.set_when(z3.And(unprocessed(pipeline, record), z3.Or(*rightly)), passed, 1)
-    at_hole = [z3.And(position == offset, is_removed(leader, offset)) for offset in range(leader.log.capacity)]
-    readable = z3.And(position < end_of_reading(pipeline, leader), z3.Or(*at_hole))
+        effect.set_when(And(unprocessed(pipeline, record), Or(*rightly)), passed, 1)
+    at_hole = [And(position == offset, is_removed(leader, offset)) for offset in range(leader.log.capacity)]
+    readable = And(position < end_of_reading(pipeline, leader), Or(*at_hole))
 
     def sentence(before: State, after: State) -> str:
         offset = before[consumer.position.name]

@@ -17,6 +17,7 @@ from model.deployment.choices import Commit, Group, OffsetReset
 from model.deployment.implied.commits import offsets_may_be_gone
 from model.faults import REPLACES_MEMBER
 from model.language import Action, Effect, State, Variable
+from model.language.terms import And, If, IntVal, Not, Or
 from model.log.visibility import end_of_reading
 from model.state.consumer import EXPIRED
 from model.state.pipeline import Pipeline, Replica
@@ -53,12 +54,12 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
     if committed is Committed.ALL:
         commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
     elif committed is Committed.PAST_OTHERS:
-        commit(effect, pipeline, z3.IntVal(max(finished) + 1), consumer.position_epoch.term)
+        commit(effect, pipeline, IntVal(max(finished) + 1), consumer.position_epoch.term)
     elif deployment.application.sink.keeps_offsets and consumer.queued:
         commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
     _leave_to_late(pipeline, effect)
-    effect[consumer.position] = z3.If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
+    effect[consumer.position] = If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
     effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
     def sentence(before: State, after: State) -> str:
@@ -109,32 +110,32 @@ def group_words(pipeline: Pipeline) -> tuple[str, str]:
 
 def _may_restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> z3.BoolRef:
     deployment, consumer = pipeline.deployment, pipeline.consumer
-    conditions = [z3.Not(consumer.running.is_set)]
+    conditions = [Not(consumer.running.is_set)]
     conditions += [consumer.queued[offset].term > 0 for offset in finished]
     if committed is not Committed.NOTHING:
         conditions.append(consumer.position.term != consumer.committed.term)
         if offsets_may_be_gone(deployment):
             conditions.append(consumer.committed.term != EXPIRED)
         if consumer.undiscovered is not None:
-            conditions.append(z3.Not(consumer.undiscovered.is_set))
+            conditions.append(Not(consumer.undiscovered.is_set))
         if committed is Committed.PAST_OTHERS:
             before = [
                 q for offset, q in enumerate(consumer.queued) if offset < max(finished) and offset not in finished
             ]
-            conditions.append(z3.Or(*(queued.term > 0 for queued in before)))
+            conditions.append(Or(*(queued.term > 0 for queued in before)))
         elif deployment.application.commit.follows_processing:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
             conditions += [queued.term == 0 for queued in others]
     elif deployment.consumer.offset_reset is not OffsetReset.EARLIEST:
         conditions.append(consumer.committed.term >= 0)
-    return z3.And(*conditions)
+    return And(*conditions)
 
 
 def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
     """Return the first offset handed off and not finished, else the position."""
     first = pipeline.consumer.position.term
     for offset, queued in reversed(list(enumerate(pipeline.consumer.queued))):
-        first = z3.If(effect[queued] > 0, z3.IntVal(offset), first)
+        first = If(effect[queued] > 0, IntVal(offset), first)
     return first
 
 
@@ -148,7 +149,7 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     _start(pipeline, effect)
     _leave_to_late(pipeline, effect)
     effect[consumer.position] = end
-    effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
+    effect[consumer.position_epoch] = If(end > 0, leader.log.at(end - 1, "epoch"), 0)
 
     def sentence(before: State, after: State) -> str:
         if _is_discovery(pipeline, before):
@@ -162,8 +163,8 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
         "consumer",
         lane="consumer",
         arguments={"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
-        guard=z3.And(
-            z3.Not(consumer.running.is_set),
+        guard=And(
+            Not(consumer.running.is_set),
             consumer.committed.term < 0,
             leader.presumes_leadership,
             *(consumer.queued[offset].term > 0 for offset in finished),
@@ -186,9 +187,9 @@ def hold(
     for place, slot in enumerate(held):
         here = offset == place
         for number, count in enumerate(pipeline.consumer.processed):
-            again = z3.And(here, slot.term == number + 1, effect[count] < count.high)
+            again = And(here, slot.term == number + 1, effect[count] < count.high)
             effect.set_when(again, count, effect[count] + 1)
-        apply(pipeline.applied, effect, slot.term - 1, place, z3.And(here, slot.term > 0))
+        apply(pipeline.applied, effect, slot.term - 1, place, And(here, slot.term > 0))
         effect.set_when(here, slot, record + 1)
 
 
@@ -197,8 +198,8 @@ def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
     consumer = pipeline.consumer
     for place, queued in enumerate(consumer.queued):
         if consumer.replaced is not None:
-            lives_on = z3.And(consumer.replaced.is_set, effect[queued] > 0)
-            keep_for_late(pipeline, effect, z3.If(lives_on, place, -1), queued.term - 1)
+            lives_on = And(consumer.replaced.is_set, effect[queued] > 0)
+            keep_for_late(pipeline, effect, If(lives_on, place, -1), queued.term - 1)
         effect[queued] = 0
     effect[consumer.replaced] = False
 
@@ -211,7 +212,7 @@ def _start(pipeline: Pipeline, effect: Effect) -> None:
     if offsets_may_be_gone(pipeline.deployment):
         effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
     begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]
-    effect.set_when(z3.Or(*begun), consumer.restarted, 1)
+    effect.set_when(Or(*begun), consumer.restarted, 1)
 
 
 def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.consuming.consumer import reaches
 from model.deployment.choices import OffsetReset
 from model.deployment.implied.commits import offsets_expire
 from model.language import Action, Effect, State, Variable
+from model.language.terms import And, IntVal, Not
 from model.log.log_starts import delete_up_to, forgets_in_words, start_for_readers
 from model.state.consumer import EXPIRED
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -26,17 +25,17 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
             f"{'' if read else ' and which nobody has processed'}{forgets_in_words(leader, before, after)}"
         )
 
-    first = z3.And(log_start.term == offset, leader.high_watermark.term > offset)
+    first = And(log_start.term == offset, leader.high_watermark.term > offset)
     it_is_this = leader.log.slots[offset]["batch"].term == batch.number
     effect = Effect()
     effect[log_start] = offset + 1
-    delete_up_to(pipeline, effect, leader, z3.IntVal(offset + 1))
+    delete_up_to(pipeline, effect, leader, IntVal(offset + 1))
     return Action(
         "expire",
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "offset": offset, "batch": batch.number},
-        guard=z3.And(pipeline.serves(leader), first, it_is_this),
+        guard=And(pipeline.serves(leader), first, it_is_this),
         updates=effect.updates,
         sentence=sentence,
         semantics="10 D1",
@@ -57,7 +56,7 @@ def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
         "consumer",
         lane="consumer",
         arguments={"leader": leader.number},
-        guard=z3.And(reaches(pipeline, leader), consumer.position.term < start),
+        guard=And(reaches(pipeline, leader), consumer.position.term < start),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, which is deleted, and goes "
@@ -75,14 +74,14 @@ def expire_offsets(pipeline: Pipeline) -> Action:
     consumer = pipeline.consumer
     known = [consumer.committed.term != EXPIRED]
     if consumer.undiscovered is not None:
-        known.append(z3.Not(consumer.undiscovered.is_set))
+        known.append(Not(consumer.undiscovered.is_set))
     return Action(
         "expire_offsets",
         "brokers",
         lane="brokers",
         arguments={},
-        guard=z3.And(z3.Not(consumer.running.is_set), *known),
-        updates={consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
+        guard=And(Not(consumer.running.is_set), *known),
+        updates={consumer.committed: IntVal(EXPIRED), consumer.committed_epoch: IntVal(0)},
         sentence=lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
         semantics="12 C14",
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.language import Action, Effect
+from model.language.terms import And, Or
 from model.state.pipeline import Pipeline
 from model.state.sink import Applied
 
@@ -16,15 +15,13 @@ def save(pipeline: Pipeline, applied: Applied) -> Action:
     effect = Effect()
     for count, saved in zip(applied.effects, applied.saved, strict=True):
         effect[saved] = count.term
-    something_new = z3.Or(
-        *(saved.term != count.term for count, saved in zip(applied.effects, applied.saved, strict=True))
-    )
+    something_new = Or(*(saved.term != count.term for count, saved in zip(applied.effects, applied.saved, strict=True)))
     return Action(
         "save_memory",
         "consumer",
         lane="consumer",
         arguments={},
-        guard=z3.And(pipeline.consumer.running.is_set, something_new),
+        guard=And(pipeline.consumer.running.is_set, something_new),
         updates=effect.updates,
         sentence=lambda before, after: "the application saves what its consumer has in memory, without the offset",
         semantics="12.1",

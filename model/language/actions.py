@@ -9,6 +9,7 @@ import z3
 
 from model.faults import Fault
 from model.language.clocks import Need
+from model.language.terms import If, IntVal
 from model.language.variables import State, Variable, present
 
 Sentence = Callable[[State, State], str]
@@ -32,16 +33,16 @@ class Effect:
         if variable is None:
             return
         if isinstance(value, bool | int):
-            self._next[variable] = z3.IntVal(int(value))
+            self._next[variable] = IntVal(int(value))
         elif z3.is_bool(value):
-            self._next[variable] = z3.If(value, z3.IntVal(1), z3.IntVal(0))
+            self._next[variable] = If(value, IntVal(1), IntVal(0))
         else:
             self._next[variable] = value
 
     def set_when(self, condition: z3.BoolRef, variable: Variable | None, value: z3.ArithRef | int) -> None:
         """Assign ``value`` where ``condition`` holds, and keep the value assigned so far elsewhere."""
         if variable is not None:
-            self[variable] = z3.If(condition, value, self[variable])
+            self[variable] = If(condition, value, self[variable])
 
     def reset(self, *variables: Variable | None) -> None:
         """Assign their initial values to ``variables``."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language.actions import Effect
+from model.language.terms import And, BoolVal, If, Implies, IntVal, Or, Sum
 from model.language.variables import State, Variable
 
 Slot = Mapping[str, Variable]
@@ -37,26 +38,26 @@ class Log:
         """Return field ``name`` of the entry at ``offset``; the last slot's where ``offset`` is out of range."""
         value: z3.ArithRef = self.slots[-1][name].term
         for index in range(self.capacity - 2, -1, -1):
-            value = z3.If(offset == index, self.slots[index][name].term, value)
+            value = If(offset == index, self.slots[index][name].term, value)
         return value
 
     def some(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.BoolRef:
         """Tell whether some entry meets ``condition(offset, slot)``."""
-        return z3.Or(*(z3.And(self.has(i), condition(i, slot)) for i, slot in enumerate(self.slots)))
+        return Or(*(And(self.has(i), condition(i, slot)) for i, slot in enumerate(self.slots)))
 
     def every(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.BoolRef:
         """Tell whether every entry meets ``condition(offset, slot)``."""
-        return z3.And(*(z3.Implies(self.has(i), condition(i, slot)) for i, slot in enumerate(self.slots)))
+        return And(*(Implies(self.has(i), condition(i, slot)) for i, slot in enumerate(self.slots)))
 
     def count(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.ArithRef:
         """Return the number of entries that meet ``condition(offset, slot)``."""
-        return z3.Sum(*(z3.If(z3.And(self.has(i), condition(i, slot)), 1, 0) for i, slot in enumerate(self.slots)))
+        return Sum(*(If(And(self.has(i), condition(i, slot)), 1, 0) for i, slot in enumerate(self.slots)))
 
     def append(self, effect: Effect, entry: Mapping[str, z3.ArithRef | int], when: z3.BoolRef | None = None) -> None:
         """Add ``entry`` at the end (where ``when`` holds); the guard must make sure that there is room."""
-        appending = z3.BoolVal(True) if when is None else when
+        appending = BoolVal(True) if when is None else when
         for index, slot in enumerate(self.slots):
-            here = z3.And(appending, self.end.term == index)
+            here = And(appending, self.end.term == index)
             for name, variable in slot.items():
                 effect.set_when(here, variable, entry[name])
         effect.set_when(appending, self.end, self.end.term + 1)
@@ -77,7 +78,7 @@ class Log:
 
 
 def _term(value: z3.ArithRef | int) -> z3.ArithRef:
-    return z3.IntVal(value) if isinstance(value, int) else value
+    return IntVal(value) if isinstance(value, int) else value
 
 
 def log(name: str, capacity: int, fields: Mapping[str, tuple[int, int]]) -> Log:

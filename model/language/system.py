@@ -10,6 +10,7 @@ import z3
 from model.language.actions import Action
 from model.language.canonical import Ranked, Symmetry
 from model.language.clocks import Clock
+from model.language.terms import And
 from model.language.variables import State, Variable
 
 
@@ -79,7 +80,7 @@ class TransitionSystem:
     @property
     def domain(self) -> z3.BoolRef:
         """The condition that every variable is within its domain."""
-        return z3.And(*(variable.domain for variable in self.variables))
+        return And(*(variable.domain for variable in self.variables))
 
     def action(self, name: str, arguments: Mapping[str, int]) -> Action | None:
         """Return the action with this name and these arguments, or None."""

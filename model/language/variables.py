@@ -8,6 +8,8 @@ from functools import cached_property
 
 import z3
 
+from model.language.terms import And, Int
+
 State = Mapping[str, int]
 """A concrete state: the value of every variable, by name."""
 
@@ -34,7 +36,7 @@ class Variable:
     @cached_property
     def term(self) -> z3.ArithRef:
         """The variable as an integer term."""
-        return z3.Int(self.name)
+        return Int(self.name)
 
     @cached_property
     def is_set(self) -> z3.BoolRef:
@@ -44,7 +46,7 @@ class Variable:
     @cached_property
     def domain(self) -> z3.BoolRef:
         """The condition ``low <= variable <= high``."""
-        return z3.And(self.term >= self.low, self.term <= self.high)
+        return And(self.term >= self.low, self.term <= self.high)
 
 
 def present(*variables: Variable | None) -> tuple[Variable, ...]:

@@ -12,6 +12,7 @@ import z3
 
 from model.deployment.implied.forgetting import brokers_forget_fenced
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_takes_part
@@ -20,9 +21,9 @@ from model.state.taking_part import while_it_takes_part
 def is_forgotten(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the broker has forgotten the producer since it got a marker at ``offset`` or later."""
     if not brokers_forget_fenced(pipeline.deployment):
-        return z3.BoolVal(False)
+        return BoolVal(False)
     slots = list(enumerate(replica.log.slots))[offset:]
-    return z3.Or(*(z3.And(replica.log.has(later), slot[FORGOTTEN].term == 1) for later, slot in slots))
+    return Or(*(And(replica.log.has(later), slot[FORGOTTEN].term == 1) for later, slot in slots))
 
 
 def _knows_marker_only(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
@@ -30,23 +31,23 @@ def _knows_marker_only(pipeline: Pipeline, replica: Replica, offset: int) -> z3.
     assert pipeline.transactions is not None
     slot = replica.log.slots[offset]
     epoch = slot["producer_epoch"].term
-    is_last = z3.And(replica.log.end.term == offset + 1, pipeline.transactions.is_marker(slot["batch"].term))
+    is_last = And(replica.log.end.term == offset + 1, pipeline.transactions.is_marker(slot["batch"].term))
     records = [
-        z3.And(earlier["producer_epoch"].term == epoch, z3.Not(pipeline.transactions.is_marker(earlier["batch"].term)))
+        And(earlier["producer_epoch"].term == epoch, Not(pipeline.transactions.is_marker(earlier["batch"].term)))
         for earlier in replica.log.slots[:offset]
     ]
-    begun = z3.BoolVal(True) if replica.knows_producer is None else epoch > 0
-    return z3.And(is_last, begun, slot[FORGOTTEN].term == 0, z3.Not(z3.Or(*records)))
+    begun = BoolVal(True) if replica.knows_producer is None else epoch > 0
+    return And(is_last, begun, slot[FORGOTTEN].term == 0, Not(Or(*records)))
 
 
 def _is_something_sent(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether numbers of an earlier epoch can still reach the broker."""
     sent = [
-        z3.Or(batch.delayed.term != 0, z3.And(batch.incomplete, batch.sequence.term >= 0))
+        Or(batch.delayed.term != 0, And(batch.incomplete, batch.sequence.term >= 0))
         for batch in pipeline.producer.batches
         if batch.sequence is not None
     ]
-    return z3.Or(*sent)
+    return Or(*sent)
 
 
 def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
@@ -60,9 +61,7 @@ def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number},
-        guard=while_it_takes_part(
-            pipeline, replica, z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline))
-        ),
+        guard=while_it_takes_part(pipeline, replica, And(replica.up.is_set, Or(*here), _is_something_sent(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{replica.name} forgets the producer, and that it was fenced: of its newest epoch it has only a marker, "

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import z3
 
 from model.deployment.compaction import Keys
+from model.language.terms import And, If, Not, Or
 from model.state.compaction import DROPPED, REMOVED
 from model.state.pipeline import Pipeline, Replica
 
@@ -23,7 +24,7 @@ def is_removed(replica: Replica, offset: int) -> z3.BoolRef:
 
 def stands(replica: Replica, offset: int) -> z3.BoolRef:
     """Tell whether there is a record, or a marker, at the offset."""
-    return z3.And(replica.log.has(offset), z3.Not(is_removed(replica, offset)))
+    return And(replica.log.has(offset), Not(is_removed(replica, offset)))
 
 
 def _values(pipeline: Pipeline, replica: Replica) -> list[tuple[z3.BoolRef, ...]]:
@@ -35,7 +36,7 @@ def is_tombstone(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRe
     """Tell whether the entry at the offset deletes, or deleted, its key."""
     assert pipeline.compacted is not None
     batch = replica.log.slots[offset]["batch"].term
-    return z3.Or(*(batch == number for number in sorted(pipeline.compacted.tombstones)))
+    return Or(*(batch == number for number in sorted(pipeline.compacted.tombstones)))
 
 
 def is_replaced(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
@@ -56,7 +57,7 @@ def _kept_from(
     for place in range(replica.log.capacity - 1, offset - 1, -1):
         record = pipeline.record_of(slots[place]["batch"].term)
         newer = [
-            z3.And(
+            And(
                 replica.log.has(later),
                 pipeline.record_of(slots[later]["batch"].term) >= record,
                 kept[later],
@@ -65,9 +66,9 @@ def _kept_from(
             for later in range(place + 1, replica.log.capacity)
             if pipeline.deployment.application.keys is not Keys.DISTINCT
         ]
-        replaced[place] = z3.Or(*newer)
+        replaced[place] = Or(*newer)
         done = _has_done_its_work(replica, place, values)
-        kept[place] = z3.Or(z3.Not(is_removed(replica, place)), replaced[place], done)
+        kept[place] = Or(Not(is_removed(replica, place)), replaced[place], done)
     return replaced, kept
 
 
@@ -78,11 +79,11 @@ def has_done_its_work(pipeline: Pipeline, replica: Replica, offset: int) -> z3.B
 
 def _has_done_its_work(replica: Replica, offset: int, values: Sequence[tuple[z3.BoolRef, ...]]) -> z3.BoolRef:
     others = [
-        z3.And(replica.log.has(other), z3.Not(is_removed(replica, other)), *values[other])
+        And(replica.log.has(other), Not(is_removed(replica, other)), *values[other])
         for other in range(replica.log.capacity)
         if other != offset
     ]
-    return z3.And(is_dropped(replica, offset), z3.Not(z3.Or(*others)))
+    return And(is_dropped(replica, offset), Not(Or(*others)))
 
 
 def is_dropped(replica: Replica, offset: int) -> z3.BoolRef:
@@ -97,8 +98,8 @@ def kept_as(pipeline: Pipeline, replica: Replica, batches: Sequence[int], *, rem
     """
     kept = _kept_from(pipeline, replica, 0)[1]
     return replica.log.some(
-        lambda offset, slot: z3.And(
-            z3.Or(*(slot["batch"].term == number for number in batches)),
+        lambda offset, slot: And(
+            Or(*(slot["batch"].term == number for number in batches)),
             *((is_removed(replica, offset),) if removed else ()),
             kept[offset],
             *pipeline.sending.is_value(pipeline, replica, offset),
@@ -115,15 +116,15 @@ def session_of(pipeline: Pipeline, batch: z3.ArithRef) -> z3.ArithRef:
     """Return the producer session that sent the batch of this number."""
     session = pipeline.producer.batches[0].session.term
     for one in pipeline.producer.batches[1:]:
-        session = z3.If(batch == one.number, one.session.term, session)
+        session = If(batch == one.number, one.session.term, session)
     return session
 
 
 def some_removed(leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
     """Tell whether there is a hole among ``count`` offsets from the position on."""
-    return z3.Or(
+    return Or(
         *(
-            z3.And(position <= offset, position + count > offset, is_removed(leader, offset))
+            And(position <= offset, position + count > offset, is_removed(leader, offset))
             for offset in range(leader.log.capacity)
         )
     )

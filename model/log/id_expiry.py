@@ -9,6 +9,7 @@ import z3
 
 from model.deployment.implied.forgetting import producer_ids_expire
 from model.language import Action, Effect
+from model.language.terms import And, Not, Or
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
@@ -24,15 +25,13 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
         (
             offset,
             slot,
-            z3.And(replica.log.has(offset), slot[FORGOTTEN].term == 0, of_producer(slot["batch"].term, batch)),
+            And(replica.log.has(offset), slot[FORGOTTEN].term == 0, of_producer(slot["batch"].term, batch)),
         )
         for offset, slot in enumerate(replica.log.slots)
     ]
-    last = z3.Or(
+    last = Or(
         *(
-            z3.And(
-                is_known, slot["batch"].term == batch.number, *(z3.Not(later) for _, _, later in known[offset + 1 :])
-            )
+            And(is_known, slot["batch"].term == batch.number, *(Not(later) for _, _, later in known[offset + 1 :]))
             for offset, slot, is_known in known
         )
     )
@@ -45,7 +44,7 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "batch": batch.number},
-        guard=z3.And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
+        guard=And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{replica.name} forgets the producer, of which it has nothing newer than {record_name(batch)}: "
@@ -57,8 +56,8 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
 
 def numbers_will_be_asked_for(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether a broker will still check numbers: a record is to be sent, or on its way."""
-    left = [z3.Or(b.is_(Fate.UNSENT), b.incomplete, b.delayed.term != 0) for b in pipeline.producer.batches]
-    return z3.Or(*left)
+    left = [Or(b.is_(Fate.UNSENT), b.incomplete, b.delayed.term != 0) for b in pipeline.producer.batches]
+    return Or(*left)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

@@ -13,6 +13,7 @@ import z3
 from model.deployment.sequencing import Forgets
 from model.language import Action, Effect, State
 from model.language.logs import Slot
+from model.language.terms import And, If, IntVal, Not, Or
 from model.log.id_expiry import numbers_will_be_asked_for
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -25,7 +26,7 @@ def start_for_readers(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     start = pipeline.log_start.term
     if leader.log_start is None:
         return start
-    return z3.If(leader.log_start.term > start, leader.log_start.term, start)
+    return If(leader.log_start.term > start, leader.log_start.term, start)
 
 
 def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3.ArithRef) -> None:
@@ -42,20 +43,20 @@ def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3
         return
     for offset, slot in enumerate(replica.log.slots):
         left = [
-            z3.And(effect[replica.log.end] > later, start <= later, _of_one_producer(pipeline, effect, slot, other))
+            And(effect[replica.log.end] > later, start <= later, _of_one_producer(pipeline, effect, slot, other))
             for later, other in enumerate(replica.log.slots)
             if later > offset
         ]
-        gone = z3.And(effect[replica.log.end] > offset, start > offset, z3.Not(z3.Or(*left)))
+        gone = And(effect[replica.log.end] > offset, start > offset, Not(Or(*left)))
         effect.set_when(gone, slot[FORGOTTEN], 1)
 
 
 def _of_one_producer(pipeline: Pipeline, effect: Effect, one: Slot, other: Slot) -> z3.BoolRef:
     """Tell whether the entries of the two slots were sent under the same producer id."""
     batches = pipeline.producer.batches
-    same = z3.Or(
+    same = Or(
         *(
-            z3.And(effect[one["batch"]] == batch.number, pipeline.producer.shares_id(effect[other["batch"]], batch))
+            And(effect[one["batch"]] == batch.number, pipeline.producer.shares_id(effect[other["batch"]], batch))
             for batch in batches
         )
     )
@@ -67,7 +68,7 @@ def take_over_start(pipeline: Pipeline, effect: Effect, follower: Replica, leade
     if leader.log_start is None:
         return
     end, start = effect[follower.log.end], leader.log_start.term
-    delete_up_to(pipeline, effect, follower, z3.If(start < end, start, end))
+    delete_up_to(pipeline, effect, follower, If(start < end, start, end))
 
 
 def forget_deleted(effect: Effect, replica: Replica) -> None:
@@ -80,7 +81,7 @@ def forget_deleted(effect: Effect, replica: Replica) -> None:
         return
     effect.set_when(replica.log_start.term > 0, replica.knows_producer, 0)
     for offset, slot in enumerate(replica.log.slots):
-        effect.set_when(z3.And(replica.log.has(offset), replica.log_start.term > offset), slot[FORGOTTEN], 1)
+        effect.set_when(And(replica.log.has(offset), replica.log_start.term > offset), slot[FORGOTTEN], 1)
 
 
 def forgets_in_words(replica: Replica, before: State, after: State) -> str:
@@ -95,19 +96,19 @@ def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: B
     log_start = replica.log_start
     assert log_start is not None and pipeline.log_start is not None
     effect = Effect()
-    delete_up_to(pipeline, effect, replica, z3.IntVal(offset + 1))
-    for_readers = z3.And(pipeline.serves(replica), pipeline.log_start.term <= offset)
+    delete_up_to(pipeline, effect, replica, IntVal(offset + 1))
+    for_readers = And(pipeline.serves(replica), pipeline.log_start.term <= offset)
     return Action(
         "expire_by_itself",
         replica.name,
         lane="brokers",
         arguments={"broker": replica.number, "offset": offset, "batch": batch.number},
-        guard=z3.And(
+        guard=And(
             replica.up.is_set,
             log_start.term == offset,
             replica.high_watermark.term > offset,
             replica.log.slots[offset]["batch"].term == batch.number,
-            z3.Not(for_readers),
+            Not(for_readers),
             numbers_will_be_asked_for(pipeline),
         ),
         updates=effect.updates,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import z3
 
 from model.deployment.implied.cleaning import drops_markers
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
@@ -35,7 +36,7 @@ def _transactions(pipeline: Pipeline) -> Transactions:
 def has_seen(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the broker had the marker at the offset: it was there when the broker copied the log (10, D6)."""
     if not drops_markers(pipeline.deployment):
-        return z3.BoolVal(True)
+        return BoolVal(True)
     return leader.log.slots[offset][MARKER].term != int(Marker.UNSEEN)
 
 
@@ -48,9 +49,9 @@ def ends_it(pipeline: Pipeline, leader: Replica, later: int, offset: int) -> z3.
     """Tell whether a marker at ``later`` would be of the producer id of the entry at ``offset`` (semantics 11.4)."""
     own_log = _transactions(pipeline).own_log
     if own_log is None:
-        return z3.BoolVal(True)
+        return BoolVal(True)
     is_new = [leader.log.slots[one]["producer_epoch"].term >= own_log.new_id.term for one in (later, offset)]
-    return z3.Or(own_log.new_id.term == 0, is_new[0] == is_new[1])
+    return Or(own_log.new_id.term == 0, is_new[0] == is_new[1])
 
 
 def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_index: bool) -> z3.BoolRef:
@@ -60,19 +61,19 @@ def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_
     """
     transactions = _transactions(pipeline)
     cleaned = drops_markers(pipeline.deployment)
-    aborts = z3.BoolVal(False)
+    aborts = BoolVal(False)
     for later in range(leader.log.capacity - 1, offset, -1):
         entry = leader.log.slots[later]["batch"].term
-        is_one = z3.And(leader.log.has(later), transactions.is_marker(entry))
+        is_one = And(leader.log.has(later), transactions.is_marker(entry))
         if may_have_other_ids(pipeline):
-            is_one = z3.And(is_one, ends_it(pipeline, leader, later, offset))
+            is_one = And(is_one, ends_it(pipeline, leader, later, offset))
         is_abort = transactions.is_abort(entry)
         if cleaned:
             removed = leader.log.slots[offset][REMOVED].term > 0
-            is_one = z3.And(is_one, z3.Or(removed, has_seen(pipeline, leader, later)))
+            is_one = And(is_one, Or(removed, has_seen(pipeline, leader, later)))
             if by_index:
-                is_abort = z3.And(is_abort, z3.Or(removed, is_listed(leader, later)))
-        aborts = z3.If(is_one, is_abort, aborts)
+                is_abort = And(is_abort, Or(removed, is_listed(leader, later)))
+        aborts = If(is_one, is_abort, aborts)
     return aborts
 
 
@@ -90,4 +91,4 @@ def is_taken_for_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3
 
 def _is_aborted(pipeline: Pipeline, leader: Replica, offset: int, *, by_index: bool) -> z3.BoolRef:
     aborts = _next_marker_aborts(pipeline, leader, offset, by_index=by_index)
-    return z3.And(z3.Not(is_marker(pipeline, leader, offset)), aborts)
+    return And(Not(is_marker(pipeline, leader, offset)), aborts)

@@ -8,6 +8,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect
+from model.language.terms import And, If, IntVal, Not, Sum
 from model.state.kept_numbers import FORGOTTEN
 from model.state.log_fields import AS_APPENDED
 from model.state.outages import note_disturbance
@@ -33,7 +34,7 @@ def surviving_prefix(pipeline: Pipeline, replica: Replica) -> z3.ArithRef:
     """Return the length of the log that a power loss cannot take: what was forced to disk (semantics 5, L8)."""
     if pipeline.deployment.cluster.flush_messages == 1:
         return replica.log.end.term
-    return z3.IntVal(0) if replica.flushed is None else replica.flushed.term
+    return IntVal(0) if replica.flushed is None else replica.flushed.term
 
 
 def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> None:
@@ -47,8 +48,8 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
     if replica.log_start is not None:
         # The broker loads its producers again, and knows none from below its log start offset (3.5).
         for offset, slot in enumerate(replica.log.slots):
-            deleted = z3.And(replica.log_start.term > offset, length > offset)
-            effect.set_when(z3.And(replica.log.end.term > length, deleted), slot[FORGOTTEN], 1)
+            deleted = And(replica.log_start.term > offset, length > offset)
+            effect.set_when(And(replica.log.end.term > length, deleted), slot[FORGOTTEN], 1)
         effect.set_when(replica.log_start.term > length, replica.log_start, length)
 
 
@@ -63,7 +64,7 @@ def lead_again(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     for follower, fetched in replica.fetched.items():
         if replica.can_be_older(follower):
             is_fresh = replica.has_fetched(follower, fetched.term)
-            effect.set_when(when, fetched, z3.If(is_fresh, fetched.term + replica.fresh, fetched.term))
+            effect.set_when(when, fetched, If(is_fresh, fetched.term + replica.fresh, fetched.term))
 
 
 def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:
@@ -76,28 +77,28 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():
         known_end = leader.known_end(number, effect[fetched])
-        holds_back = z3.And(effect[leader.isr[number]] == 1, known_end < reached)
-        reached = z3.If(holds_back, known_end, reached)
-    members = z3.Sum(*(effect[member] for member in leader.isr.values()))
+        holds_back = And(effect[leader.isr[number]] == 1, known_end < reached)
+        reached = If(holds_back, known_end, reached)
+    members = Sum(*(effect[member] for member in leader.isr.values()))
     advances = reached > leader.high_watermark.term
     if pipeline.deployment.cluster.high_watermark_needs_min_isr:
-        advances = z3.And(advances, members >= pipeline.deployment.cluster.min_insync_replicas)
-    effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
+        advances = And(advances, members >= pipeline.deployment.cluster.min_insync_replicas)
+    effect[leader.high_watermark] = If(advances, reached, effect[leader.high_watermark])
     hear_at_once = pipeline.deployment.cluster.truncation.fences_fetches
     for follower in pipeline.followers_of(leader) if hear_at_once else ():
         has_fetched = leader.has_fetched(follower.number, effect[leader.fetched[follower.number]])
-        hears = z3.And(follower.follows(leader), has_fetched)
+        hears = And(follower.follows(leader), has_fetched)
         tell_high_watermark(effect, follower, effect[leader.high_watermark], hears)
     for offset, exposed in enumerate(pipeline.exposed):
-        readable = z3.And(effect[leader.high_watermark] > offset, exposed.term == 0)
+        readable = And(effect[leader.high_watermark] > offset, exposed.term == 0)
         record = pipeline.record_of(effect[leader.log.slots[offset]["batch"]])
-        effect[exposed] = z3.If(readable, record + 1, exposed.term)
+        effect[exposed] = If(readable, record + 1, exposed.term)
 
 
 def tell_high_watermark(effect: Effect, follower: Replica, known: z3.ArithRef, when: z3.BoolRef) -> None:
     """Take over a leader's high watermark at a follower, up to the end of its own log (semantics 6.1, R3)."""
     end = effect[follower.log.end]
-    effect.set_when(when, follower.high_watermark, z3.If(known < end, known, end))
+    effect.set_when(when, follower.high_watermark, If(known < end, known, end))
 
 
 def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
@@ -113,9 +114,9 @@ def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             follower,
-            z3.And(
+            And(
                 follower.up.is_set,
-                z3.Not(follower.slow.is_set),
+                Not(follower.slow.is_set),
                 follower.leader.term != 0,
                 follower.leader.term != follower.number,
                 pipeline.controller.isr[follower.number].is_set,
@@ -137,7 +138,7 @@ def recover_speed(pipeline: Pipeline, follower: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"broker": follower.number},
-        guard=while_it_takes_part(pipeline, follower, z3.And(follower.up.is_set, follower.slow.is_set)),
+        guard=while_it_takes_part(pipeline, follower, And(follower.up.is_set, follower.slow.is_set)),
         updates=effect.updates,
         sentence=lambda before, after: f"{follower.name} fetches again",
         semantics="6.2 I2",

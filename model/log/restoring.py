@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import z3
 
 from model.language import Effect, State
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.log.log_starts import forget_deleted, forgets_in_words
 from model.state.pipeline import Pipeline, Replica
 
@@ -24,15 +25,15 @@ def is_remembered(
     not, know only the producer's last batch.
     """
     if replica.restored is None and not remembers_one:
-        return z3.Or(*(z3.And(this) for this in these))
+        return Or(*(And(this) for this in these))
     known = []
     for offset, this in enumerate(these):
         later = ours[offset + 1 :]
         if replica.restored is not None and not remembers_one:
             started = [replica.restored.term > place for place in range(offset + 1, len(ours))]
-            later = [z3.And(one, two) for one, two in zip(started, later, strict=True)]
-        known.append(z3.And(this, *(z3.Not(one) for one in later)))
-    return z3.Or(*known)
+            later = [And(one, two) for one, two in zip(started, later, strict=True)]
+        known.append(And(this, *(Not(one) for one in later)))
+    return Or(*known)
 
 
 def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
@@ -48,15 +49,15 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
         for later in range(offset + 1, replica.log.capacity):
             other = replica.log.slots[later]["batch"].term
             pairs = [
-                z3.And(
+                And(
                     slot["batch"].term == one.number,
-                    z3.BoolVal(True) if any_number else one.incomplete,
+                    BoolVal(True) if any_number else one.incomplete,
                     *(() if pipeline.transactions is not None else (pipeline.producer.shares_id(other, one),)),
                 )
                 for one in batches
             ]
-            forgotten.append(z3.And(replica.log.has(later), z3.Or(*pairs)))
-    effect[replica.restored] = z3.If(z3.Or(*forgotten), replica.log.end.term, 0)
+            forgotten.append(And(replica.log.has(later), Or(*pairs)))
+    effect[replica.restored] = If(Or(*forgotten), replica.log.end.term, 0)
 
 
 def numbers_in_words(replica: Replica, before: State, after: State) -> str:

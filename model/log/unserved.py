@@ -5,6 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.language import Effect
+from model.language.terms import And, Not, Or
 from model.state.pipeline import Pipeline
 from model.state.shared_terms import shared
 
@@ -19,13 +20,13 @@ def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
     reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
     if pipeline.deployment.cluster.high_watermark_needs_min_isr:
         for leader in pipeline.replicas:
-            reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
+            reasons.append(And(leader.presumes_leadership, Not(pipeline.enough_in_sync(leader))))
     for leader in pipeline.replicas:
         for waits_for_end in pipeline.sending.is_left_open(pipeline, leader):
-            reasons.append(z3.And(leader.presumes_leadership, waits_for_end))
-    waits = z3.Or(*reasons)
+            reasons.append(And(leader.presumes_leadership, waits_for_end))
+    waits = Or(*reasons)
     marked = None if pipeline.compacted is None else pipeline.compacted.marked
-    return waits if marked is None else z3.And(marked.is_set, waits)
+    return waits if marked is None else And(marked.is_set, waits)
 
 
 def note_unserved(pipeline: Pipeline, effect: Effect) -> None:

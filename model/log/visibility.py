@@ -9,6 +9,7 @@ from __future__ import annotations
 import z3
 
 from model.deployment.implied.cleaning import drops_markers
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log import holes
 from model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted, may_have_other_ids
 from model.state.pipeline import Pipeline, Replica
@@ -18,21 +19,21 @@ from model.state.shared_terms import shared
 def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the record at the offset is in a transaction that no marker below ``end`` ends."""
     after = range(offset + 1, leader.log.capacity)
-    ended = [z3.And(end > later, is_marker(pipeline, leader, later)) for later in after]
+    ended = [And(end > later, is_marker(pipeline, leader, later)) for later in after]
     if may_have_other_ids(pipeline):
-        ended = [z3.And(one, ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)]
+        ended = [And(one, ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)]
     if drops_markers(pipeline.deployment):
-        ended = [z3.And(one, has_seen(pipeline, leader, later)) for one, later in zip(ended, after, strict=True)]
-    is_open = z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
+        ended = [And(one, has_seen(pipeline, leader, later)) for one, later in zip(ended, after, strict=True)]
+    is_open = And(end > offset, Not(is_marker(pipeline, leader, offset)), Not(Or(*ended)))
     if pipeline.compacted is not None:
-        return z3.And(is_open, z3.Not(holes.is_removed(leader, offset)))
+        return And(is_open, Not(holes.is_removed(leader, offset)))
     return is_open
 
 
 def is_left_open(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether some record of the log is in a transaction that the log does not end."""
     end = leader.log.end.term
-    return z3.Or(*(_is_open(pipeline, leader, offset, end) for offset in range(leader.log.capacity)))
+    return Or(*(_is_open(pipeline, leader, offset, end) for offset in range(leader.log.capacity)))
 
 
 @shared
@@ -45,7 +46,7 @@ def first_open(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """Return the same offset for a log that can have transactions."""
     end = stable = leader.high_watermark.term
     for offset in reversed(range(leader.log.capacity)):
-        stable = z3.If(_is_open(pipeline, leader, offset, end), z3.IntVal(offset), stable)
+        stable = If(_is_open(pipeline, leader, offset, end), IntVal(offset), stable)
     return stable
 
 
@@ -60,7 +61,7 @@ def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """Tell whether the consumer can be given the record at the offset."""
     readable = end_of_reading(pipeline, leader) > offset
     for passed in pipeline.sending.is_passed_over(pipeline, leader, offset):
-        readable = z3.And(readable, z3.Not(passed))
+        readable = And(readable, Not(passed))
     return readable
 
 
@@ -69,18 +70,16 @@ def is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolR
     """Tell whether the entry at the offset is a marker, or with read_committed an aborted record."""
     transactional = pipeline.deployment.producer.transactional
     assert transactional is not None
-    aborted = z3.And(is_taken_for_aborted(pipeline, leader, offset), z3.BoolVal(transactional.read_committed))
-    return z3.Or(is_marker(pipeline, leader, offset), aborted)
+    aborted = And(is_taken_for_aborted(pipeline, leader, offset), BoolVal(transactional.read_committed))
+    return Or(is_marker(pipeline, leader, offset), aborted)
 
 
 def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the entry at the position is readable, but the consumer is not given it."""
-    here = [
-        z3.And(position == offset, is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)
-    ]
-    passed = z3.And(position < end_of_reading(pipeline, leader), z3.Or(*here))
+    here = [And(position == offset, is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)]
+    passed = And(position < end_of_reading(pipeline, leader), Or(*here))
     if pipeline.compacted is not None:
-        return z3.And(passed, z3.Not(holes.some_removed(leader, position, 1)))
+        return And(passed, Not(holes.some_removed(leader, position, 1)))
     return passed
 
 
@@ -88,13 +87,13 @@ def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, 
     """Tell whether the consumer can be given all ``count`` entries from the position on."""
     below = position + count <= end_of_reading(pipeline, leader)
     if pipeline.compacted is not None:
-        below = z3.And(below, z3.Not(holes.some_removed(leader, position, count)))
+        below = And(below, Not(holes.some_removed(leader, position, count)))
     passed = [
-        z3.And(position <= offset, position + count > offset, here)
+        And(position <= offset, position + count > offset, here)
         for offset in range(leader.log.capacity)
         for here in pipeline.sending.is_passed_over(pipeline, leader, offset)
     ]
-    return z3.And(below, z3.Not(z3.Or(*passed))) if passed else below
+    return And(below, Not(Or(*passed))) if passed else below
 
 
 def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
@@ -108,8 +107,8 @@ def keeps_unaborted(pipeline: Pipeline, replica: Replica, record: int) -> z3.Boo
     """Tell whether the replica's log has the record in a transaction that the log does not abort."""
     batches = [batch.number for batch in pipeline.producer.of_record(record)]
     return replica.log.some(
-        lambda offset, slot: z3.And(
-            z3.Or(*(slot["batch"].term == number for number in batches)),
-            z3.Not(is_aborted(pipeline, replica, offset)),
+        lambda offset, slot: And(
+            Or(*(slot["batch"].term == number for number in batches)),
+            Not(is_aborted(pipeline, replica, offset)),
         )
     )

@@ -10,6 +10,7 @@ import z3
 from model.deployment.choices import OnRestart
 from model.faults import Fault
 from model.language import Action, present
+from model.language.terms import And, If, Or
 from model.producing.resuming import is_behind_position, is_of_this_start
 from model.state.pipeline import Batch, Fate, Pipeline
 
@@ -28,12 +29,12 @@ def failed_now(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     told = pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.faults.possible
     if told or pipeline.deployment.application.on_restart is OnRestart.RESEND:
         return batch.is_(Fate.FAILED)
-    return z3.And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
+    return And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
 
 
 def halts(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether an application that halts at failed sends halts at this one; a restarted one does not know of it."""
-    return z3.And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
+    return And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
 
 
 def due_after_start(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
@@ -59,7 +60,7 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     if not any(_may_complete(action.updates[b.fate]) for b in producer.batches if b.fate in action.updates):
         return action
     after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}
-    done = z3.And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
+    done = And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
     updates = dict(action.updates)
     of_batches = [
         v
@@ -77,7 +78,7 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
         producer.leader_epoch,
         *of_batches,
     ):
-        updates[variable] = z3.If(done, variable.initial, updates.get(variable, variable.term))
+        updates[variable] = If(done, variable.initial, updates.get(variable, variable.term))
     return replace(action, updates=updates)
 
 
@@ -95,7 +96,7 @@ def _may_complete(fate: z3.ArithRef) -> bool:
 
 def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef]) -> z3.BoolRef:
     """Tell whether the client does nothing more about this batch, given the ``fates`` of all batches."""
-    is_completed = z3.Or(*(fates[batch.number] == int(fate) for fate in _COMPLETED))
+    is_completed = Or(*(fates[batch.number] == int(fate) for fate in _COMPLETED))
     if batch.attempt == 0:
         return is_completed
     previous = fates[pipeline.producer.of_record(batch.record)[batch.attempt - 1].number]
@@ -103,7 +104,7 @@ def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef])
     sent_again += [Fate.FORGOTTEN] if pipeline.deployment.application.on_restart is OnRestart.RESEND else []
     is_final = [fate for fate in _COMPLETED if fate not in sent_again]
     # A send that was never made is over only where the send before it needs no further one, or was never made either.
-    not_needed = z3.Or(*(previous == int(fate) for fate in is_final))
+    not_needed = Or(*(previous == int(fate) for fate in is_final))
     if batch.attempt > 1:
-        not_needed = z3.Or(not_needed, previous == int(Fate.UNSENT))
-    return z3.Or(is_completed, z3.And(fates[batch.number] == int(Fate.UNSENT), not_needed))
+        not_needed = Or(not_needed, previous == int(Fate.UNSENT))
+    return Or(is_completed, And(fates[batch.number] == int(Fate.UNSENT), not_needed))

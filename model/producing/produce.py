@@ -8,6 +8,7 @@ import z3
 
 from model.deployment.choices import Acks
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.replica import advance_high_watermark, append
 from model.log.unserved import note_unserved
 from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
@@ -40,9 +41,9 @@ def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader would append the batch if its log had room."""
     check = checked(pipeline, batch, leader)
     conditions = [arrives(pipeline, batch, leader), accepts(pipeline, leader)]
-    conditions.append(z3.BoolVal(True) if check is None else check.in_sequence)
+    conditions.append(BoolVal(True) if check is None else check.in_sequence)
     conditions.extend(pipeline.sending.verifies(pipeline, leader, _numbers(pipeline, batch)[0]))
-    return z3.And(*conditions)
+    return And(*conditions)
 
 
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -51,7 +52,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_numbers(pipeline, batch)))
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.producer.acks is Acks.NONE else Fate.APPENDED
-    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    leave_connection(pipeline, effect, batch, BoolVal(True))
     pipeline.recovery.keep_request(pipeline, effect, batch)
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
@@ -62,7 +63,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(appendable(pipeline, batch, leader), has_room(leader)),
+        guard=And(appendable(pipeline, batch, leader), has_room(leader)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} appends {record_name(batch)} at offset {before[leader.log.end.name]}"
@@ -78,9 +79,9 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     assert check is not None
     found = check.duplicate
     for is_itself in pipeline.sending.is_itself(pipeline, batch, leader):
-        found = z3.And(found, is_itself)
+        found = And(found, is_itself)
     effect = Effect()
-    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    leave_connection(pipeline, effect, batch, BoolVal(True))
     pipeline.recovery.keep_request(pipeline, effect, batch)
     effect[batch.fate] = int(Fate.APPENDED)
 
@@ -96,7 +97,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
+        guard=And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
         updates=effect.updates,
         sentence=sentence,
         semantics="3.5",
@@ -112,21 +113,21 @@ def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int
 
 def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader would append an abandoned request, next on its connection, if its log had room."""
-    earlier = z3.Or(
+    earlier = Or(
         *(
             other.delayed.term == leader.number
             for other in pipeline.producer.batches
             if other.attempt == batch.attempt and other.record < batch.record
         )
     )
-    in_order = z3.BoolVal(True)
+    in_order = BoolVal(True)
     if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
         epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
         in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
         for verified in pipeline.sending.verifies(pipeline, leader, epoch):
-            in_order = z3.And(in_order, verified)
-    at_leader = z3.And(batch.delayed.term == leader.number, leader.presumes_leadership)
-    return z3.And(at_leader, accepts(pipeline, leader), z3.Not(earlier), in_order)
+            in_order = And(in_order, verified)
+    at_leader = And(batch.delayed.term == leader.number, leader.presumes_leadership)
+    return And(at_leader, accepts(pipeline, leader), Not(earlier), in_order)
 
 
 def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -134,14 +135,14 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     effect = Effect()
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_delayed_numbers(batch)))
     advance_high_watermark(pipeline, effect, leader)
-    drop_delayed(effect, batch, z3.BoolVal(True))
+    drop_delayed(effect, batch, BoolVal(True))
     note_unserved(pipeline, effect)
     return Action(
         "execute_delayed",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
+        guard=And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} executes the abandoned request: {record_name(batch)}"
@@ -156,9 +157,9 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     producer = pipeline.producer
     condition = waits_at(batch, leader)
     if pipeline.deployment.producer.acks is Acks.ALL:
-        condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
+        condition = And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
     for taken in pipeline.recovery.takes_answer(pipeline, batch):
-        condition = z3.And(condition, taken)
+        condition = And(condition, taken)
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
@@ -188,15 +189,13 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Answer NOT_ENOUGH_REPLICAS_AFTER_APPEND to a written and replicated batch, as the ISR shrank (3.2)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    fail_attempt(pipeline, effect, batch, BoolVal(True))
     return Action(
         "fail_not_enough_after_append",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(
-            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
-        ),
+        guard=And(waits_at(batch, leader), replicated(pipeline, batch, leader), Not(pipeline.enough_in_sync(leader))),
         updates=effect.updates,
         sentence=lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
         semantics="3.2",
@@ -211,15 +210,15 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
     effect = Effect()
     for batch in pipeline.producer.batches:
         here = batch.target.term == leader.number
-        abandon(pipeline, effect, batch, z3.And(batch.is_(Fate.SENT), here))
-        fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, here))
-    lose_late_answers(pipeline, effect, leader.number, z3.BoolVal(True))
+        abandon(pipeline, effect, batch, And(batch.is_(Fate.SENT), here))
+        fail_attempt(pipeline, effect, batch, And(batch.in_flight, here))
+    lose_late_answers(pipeline, effect, leader.number, BoolVal(True))
     return Action(
         "time_out",
         "producer",
         lane="producer",
         arguments={"leader": leader.number},
-        guard=z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
+        guard=Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"request.timeout.ms is over, and the producer drops its connection to {leader.name}, which has read "
@@ -232,7 +231,7 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
 def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Answer REQUEST_TIMED_OUT to a written batch that the ISR does not replicate within request.timeout.ms (3.2)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    fail_attempt(pipeline, effect, batch, BoolVal(True))
     return Action(
         "time_out_at_broker",
         leader.name,

@@ -10,6 +10,7 @@ from model.deployment.choices import Acks
 from model.deployment.implied.outages import leader_may_return_unnoticed
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, Not, Or, Sum
 from model.sequencing.arrival import accepts, held_up, queues_at
 from model.sequencing.idempotence import can_be_numbered
 from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
@@ -34,7 +35,7 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
         "application",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(pipeline.sending.may_send(pipeline, batch), z3.Not(pipeline.recovery.has_stopped(pipeline))),
+        guard=And(pipeline.sending.may_send(pipeline, batch), Not(pipeline.recovery.has_stopped(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: f"the application sends {record_name(batch)}",
         semantics="3.1 P1",
@@ -69,7 +70,7 @@ def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(pipeline.sending.may_send(pipeline, batch), pipeline.recovery.has_stopped(pipeline)),
+        guard=And(pipeline.sending.may_send(pipeline, batch), pipeline.recovery.has_stopped(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer, which has stopped permanently, refuses {record_name(batch)}: the send fails"
@@ -86,7 +87,7 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     of sending with retries as well, and some keep none (semantics 4).
     """
     if pipeline.deployment.producer.sender.in_any_order:
-        return z3.BoolVal(True)
+        return BoolVal(True)
     return pipeline.recovery.is_next(pipeline, batch)
 
 
@@ -94,7 +95,7 @@ def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the producer heard from another broker that this one leads, before this one knows (semantics 1)."""
     newest = leader.epoch.term
     told = [
-        z3.And(
+        And(
             other.up.is_set,
             other.leader.term == leader.number,
             other.epoch.term > newest,
@@ -102,7 +103,7 @@ def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
         )
         for other in pipeline.followers_of(leader)
     ]
-    return z3.And(leader.up.is_set, z3.Not(leader.presumes_leadership), z3.Or(*told))
+    return And(leader.up.is_set, Not(leader.presumes_leadership), Or(*told))
 
 
 def counts_attempts(pipeline: Pipeline) -> bool:
@@ -115,8 +116,8 @@ def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     newest = leader.epoch.term
     if counts_attempts(pipeline):
         for other in pipeline.followers_of(leader):
-            told = z3.And(other.up.is_set, other.leader.term == leader.number, other.epoch.term > newest)
-            newest = z3.If(z3.And(z3.Not(leader.presumes_leadership), told), other.epoch.term, newest)
+            told = And(other.up.is_set, other.leader.term == leader.number, other.epoch.term > newest)
+            newest = If(And(Not(leader.presumes_leadership), told), other.epoch.term, newest)
     return newest
 
 
@@ -126,19 +127,19 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     others = [other for other in pipeline.producer.batches if other is not batch]
     leads = leader.presumes_leadership
     if deployment.producer.sender.knows_epochs:
-        leads = z3.And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
+        leads = And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
     if counts_attempts(pipeline):
-        leads = z3.Or(leads, _said_to_lead(pipeline, leader))
-    conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
+        leads = Or(leads, _said_to_lead(pipeline, leader))
+    conditions = [leads, Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
     conditions.extend(pipeline.recovery.may_go_to(pipeline, batch, leader))
     conditions.extend(pipeline.sending.may_transmit(pipeline, batch))
     if deployment.producer.max_in_flight <= len(others):
         muted = deployment.producer.max_in_flight == 1 and deployment.producer.sender.one_at_a_time_everywhere
-        counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
-        in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
+        counted = [And(o.in_flight, Or(muted, o.target.term == leader.number)) for o in others]
+        in_flight = Sum(*(If(counts, 1, 0) for counts in counted))
         conditions.append(in_flight < deployment.producer.max_in_flight)
-    return z3.And(*conditions)
+    return And(*conditions)
 
 
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -171,7 +172,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         "producer",
         lane="producer",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
+        guard=And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
         updates=effect.updates,
         sentence=sentence,
         semantics="3.1 P2",
@@ -182,19 +183,18 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
     """Fail to connect to a leader, which is an attempt for some clients; without a leader the send fails (4.2)."""
     effect = Effect()
     leaderless = pipeline.controller.leader.term == 0
-    fail_attempt(pipeline, effect, batch, z3.Not(leaderless))
+    fail_attempt(pipeline, effect, batch, Not(leaderless))
     complete(pipeline, effect, batch, Fate.FAILED, leaderless)
     due, guards = pipeline.recovery.look_for_leader(pipeline, effect, batch, _is_next(pipeline, batch), leaderless)
     down = [
-        z3.And(z3.Not(broker.up.is_set), pipeline.controller.leader.term == broker.number)
-        for broker in pipeline.replicas
+        And(Not(broker.up.is_set), pipeline.controller.leader.term == broker.number) for broker in pipeline.replicas
     ]
     return Action(
         "fail_to_connect",
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
+        guard=And(batch.is_(Fate.BUFFERED), due, Or(leaderless, *down), *guards),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer reaches no leader for {record_name(batch)}"
@@ -210,10 +210,10 @@ def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     causes = [pipeline.producer.unresolved.is_set]
     for other in pipeline.producer.batches:
         if other is not batch:
-            causes += [z3.And(other.incomplete, other.retries.term > 0), other.is_(Fate.UNANSWERED)]
+            causes += [And(other.incomplete, other.retries.term > 0), other.is_(Fate.UNANSWERED)]
             if pipeline.deployment.producer.acks is Acks.ALL:
                 causes += [held_up(pipeline, other, leader) for leader in pipeline.replicas]
-    return z3.Or(*causes)
+    return Or(*causes)
 
 
 def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -222,12 +222,12 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     A request of a transaction can have waited for its coordinator, which can have been on a broker that had a fault.
     """
     if pipeline.deployment.producer.acks is Acks.NONE:
-        return z3.BoolVal(False)
+        return BoolVal(False)
     if leader_may_return_unnoticed(pipeline.deployment):
-        return z3.BoolVal(True)
-    waited = z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
+        return BoolVal(True)
+    waited = Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
     for waits in pipeline.sending.waits_for_coordinator(pipeline):
-        waited = z3.Or(waited, waits)
+        waited = Or(waited, waits)
     return waited
 
 
@@ -237,13 +237,13 @@ def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolR
     if not (deployment.producer.expires_in_accumulator or deployment.producer.sender.in_any_order):
         for other in pipeline.producer.batches:
             if other.record < batch.record and other.attempt == 0:
-                yield z3.Not(other.is_(Fate.BUFFERED))
+                yield Not(other.is_(Fate.BUFFERED))
 
 
 def _were_away(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether some broker cannot be reached, or that the first leader was replaced, which clients hear of late."""
-    away = [z3.Or(z3.Not(broker.up.is_set), broker.cut_off.is_set) for broker in pipeline.replicas]
-    return z3.Or(pipeline.controller.epoch.term > 1, *away)
+    away = [Or(Not(broker.up.is_set), broker.cut_off.is_set) for broker in pipeline.replicas]
+    return Or(pipeline.controller.epoch.term > 1, *away)
 
 
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
@@ -259,31 +259,31 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     do without a leader (semantics 4.6).
     """
     deployment, leaders = pipeline.deployment, pipeline.replicas
-    takers = [z3.And(pipeline.serves(leader), accepts(pipeline, leader)) for leader in leaders]
-    goes = z3.Or(*(can_take(pipeline, batch, leader) for leader in leaders))
-    behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
+    takers = [And(pipeline.serves(leader), accepts(pipeline, leader)) for leader in leaders]
+    goes = Or(*(can_take(pipeline, batch, leader) for leader in leaders))
+    behind_another = And(Not(goes), _another_is_held_up(pipeline, batch))
     retried = batch.retries.term > 0
     if counts_retries(deployment) and not deployment.producer.sender.refusals_count:
-        retried = z3.Or(retried, pipeline.controller.epoch.term > 1)
-    causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
+        retried = Or(retried, pipeline.controller.epoch.term > 1)
+    causes = Or(retried, Not(Or(*takers)), behind_another)
     if deployment.producer.sender.only_attempts_end:
-        causes = z3.Or(z3.Not(z3.Or(*takers)), _were_away(pipeline))
+        causes = Or(Not(Or(*takers)), _were_away(pipeline))
     for goes_in_transaction in pipeline.sending.may_transmit(pipeline, batch):
-        causes = z3.Or(causes, z3.Not(goes_in_transaction))
-    waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
+        causes = Or(causes, Not(goes_in_transaction))
+    waiting = And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
     answerable = batch.can_be_answered if deployment.producer.idempotence else batch.is_(Fate.APPENDED)
-    in_flight = [batch.is_(Fate.UNANSWERED), z3.And(answerable, _was_held_up(pipeline, batch))]
+    in_flight = [batch.is_(Fate.UNANSWERED), And(answerable, _was_held_up(pipeline, batch))]
     if deployment.producer.acks is Acks.ALL:
-        in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
+        in_flight += [Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     doubt(effect, batch, batch.in_flight)
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
     conditions = pipeline.recovery.give_up(pipeline, effect, batch)
     only_waiting = deployment.producer.expires_in_accumulator or deployment.producer.sender.only_attempts_end
-    possible = waiting if only_waiting else z3.Or(waiting, *in_flight)
+    possible = waiting if only_waiting else Or(waiting, *in_flight)
     for condition in conditions:
-        possible = z3.And(possible, condition)
+        possible = And(possible, condition)
     return Action(
         "give_up",
         "producer",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import z3
-
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, Not
 from model.sequencing.arrival import accepts, arrives, is_at
 from model.sequencing.network import fail_attempt
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -14,13 +13,13 @@ from model.state.wording import record_name
 def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:
     """Refuse a request at a broker that does not lead: NOT_LEADER_OR_FOLLOWER, nothing is written (3.3, 6.5)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True), by_no_leader=True)
+    fail_attempt(pipeline, effect, batch, BoolVal(True), by_no_leader=True)
     return Action(
         "reject_not_leader",
         broker.name,
         lane="brokers",
         arguments={"batch": batch.number, "broker": broker.number},
-        guard=z3.And(is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
+        guard=And(is_at(pipeline, batch, broker), Not(broker.presumes_leadership)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"
@@ -32,13 +31,13 @@ def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Acti
 def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Refuse a request with acks=all and too small an ISR: NOT_ENOUGH_REPLICAS, nothing is written (semantics 3.2)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True), up_front=True)
+    fail_attempt(pipeline, effect, batch, BoolVal(True), up_front=True)
     return Action(
         "reject_not_enough_replicas",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(arrives(pipeline, batch, leader), z3.Not(accepts(pipeline, leader))),
+        guard=And(arrives(pipeline, batch, leader), Not(accepts(pipeline, leader))),
         updates=effect.updates,
         sentence=lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
         semantics="3.2",

@@ -5,21 +5,22 @@ from __future__ import annotations
 import z3
 
 from model.deployment.choices import OnRestart, OnSendError
+from model.language.terms import And, Not, Or
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.upstream import Upstream
 
 
 def is_of_this_start(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the running application sent the batch, not an earlier start of it."""
-    return z3.And(z3.Not(batch.is_(Fate.UNSENT)), batch.session.term == pipeline.producer.session.term)
+    return And(Not(batch.is_(Fate.UNSENT)), batch.session.term == pipeline.producer.session.term)
 
 
 def is_behind_position(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether an earlier start sent the record and did not commit it: the application reads and sends it again."""
     upstream = pipeline.upstream
     assert upstream is not None
-    before = z3.And(z3.Not(batch.is_(Fate.UNSENT)), batch.session.term < pipeline.producer.session.term)
-    return z3.And(before, upstream.position.term <= batch.record)
+    before = And(Not(batch.is_(Fate.UNSENT)), batch.session.term < pipeline.producer.session.term)
+    return And(before, upstream.position.term <= batch.record)
 
 
 def _is_settled(pipeline: Pipeline, upstream: Upstream, record: int) -> z3.BoolRef:
@@ -37,9 +38,9 @@ def _is_settled(pipeline: Pipeline, upstream: Upstream, record: int) -> z3.BoolR
         enough.append(Fate.FAILED)
     if deployment.application.on_restart is OnRestart.FROM_SENT:
         enough = [fate for fate in Fate if fate is not Fate.UNSENT]
-    settled = [z3.And(is_of_this_start(pipeline, b), b.is_(*enough)) for b in pipeline.producer.of_record(record)]
+    settled = [And(is_of_this_start(pipeline, b), b.is_(*enough)) for b in pipeline.producer.of_record(record)]
     released = [upstream.released[record].is_set] if upstream.released else []
-    return z3.Or(*settled, *released)
+    return Or(*settled, *released)
 
 
 def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -49,8 +50,8 @@ def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """
     upstream = pipeline.upstream
     assert upstream is not None
-    passed = [z3.Or(upstream.position.term > r, _is_settled(pipeline, upstream, r)) for r in range(record + 1)]
-    return z3.And(*passed)
+    passed = [Or(upstream.position.term > r, _is_settled(pipeline, upstream, r)) for r in range(record + 1)]
+    return And(*passed)
 
 
 def may_go_on_at(pipeline: Pipeline, position: int, *, newest: bool = False) -> z3.BoolRef:
@@ -61,8 +62,8 @@ def may_go_on_at(pipeline: Pipeline, position: int, *, newest: bool = False) -> 
     if position > 0:
         conditions.append(may_be_committed(pipeline, position - 1))
     if newest and position < upstream.position.high:
-        conditions.append(z3.Not(may_be_committed(pipeline, position)))
-    return z3.And(*conditions)
+        conditions.append(Not(may_be_committed(pipeline, position)))
+    return And(*conditions)
 
 
 def position_words(pipeline: Pipeline, position: int) -> str:

@@ -8,6 +8,7 @@ import z3
 
 from model.deployment.choices import OnSendError, Sends
 from model.language import Effect
+from model.language.terms import And, Not, Or
 from model.producing.application import due_after_start, failed_now, halts
 from model.sequencing.check_alone import check_alone
 from model.sequencing.check_before_2_5 import check_before_2_5
@@ -22,31 +23,31 @@ class SendingAlone(Sending):
     def may_send(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         deployment, producer = pipeline.deployment, pipeline.producer
         conditions = [batch.is_(Fate.UNSENT)]
-        in_order = z3.Not(z3.Or(*(_still_to_come(pipeline, record) for record in range(batch.record))))
+        in_order = Not(Or(*(_still_to_come(pipeline, record) for record in range(batch.record))))
         if batch.attempt == 0:
             conditions.append(in_order)
         else:
             previous = producer.of_record(batch.record)[batch.attempt - 1]
             conditions.append(self.resend_due(pipeline, previous))
-            conditions.append(z3.Or(failed_now(pipeline, previous), in_order))
+            conditions.append(Or(failed_now(pipeline, previous), in_order))
         if deployment.application.sends is Sends.SYNC:
-            conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
+            conditions.append(Not(Or(*(other.incomplete for other in producer.batches if other is not batch))))
         if deployment.application.on_send_error is OnSendError.HALT:
-            conditions.append(z3.Not(z3.Or(*(halts(pipeline, other) for other in producer.batches))))
-        return z3.And(*conditions)
+            conditions.append(Not(Or(*(halts(pipeline, other) for other in producer.batches))))
+        return And(*conditions)
 
     def resend_due(self, pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
         application, due = pipeline.deployment.application, []
         if application.on_send_error.sends_again:
             failed = failed_now(pipeline, previous)
-            due.append(failed if previous.doubtful is None else z3.And(failed, z3.Not(previous.doubtful.is_set)))
+            due.append(failed if previous.doubtful is None else And(failed, Not(previous.doubtful.is_set)))
         if application.on_restart.sends_again:
             due.append(due_after_start(pipeline, previous))
-        return z3.Or(*due)
+        return Or(*due)
 
     def is_going_on(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether a send is incomplete."""
-        return z3.Or(*(batch.incomplete for batch in pipeline.producer.batches))
+        return Or(*(batch.incomplete for batch in pipeline.producer.batches))
 
     def start_process(self, pipeline: Pipeline, effect: Effect) -> None:
         """Start another process, with another producer id."""
@@ -71,8 +72,8 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
     batches = pipeline.producer.of_record(record)
     first = batches[0].is_(Fate.UNSENT)
     again = [
-        z3.And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
+        And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
         for previous, batch in pairwise(batches)
         if pipeline.deployment.application.on_restart.sends_again
     ]
-    return z3.Or(first, *again)
+    return Or(first, *again)

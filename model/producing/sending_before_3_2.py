@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import z3
 
 from model.language import Action, Effect
+from model.language.terms import And, Not, Or
 from model.producing.sending_in_transactions import SendingInTransactions
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.transactions import Outcome, Transaction
@@ -26,10 +27,10 @@ class SendingBefore32(SendingInTransactions):
         effect[batch.unnoticed] = True
 
     def fails_transaction(self, batch: Batch) -> z3.BoolRef:
-        return z3.And(batch.is_(Fate.FAILED), z3.Not(_is_unnoticed(batch)))
+        return And(batch.is_(Fate.FAILED), Not(_is_unnoticed(batch)))
 
     def lets_commit(self, batch: Batch) -> z3.BoolRef:
-        return z3.Or(batch.is_(Fate.ACKNOWLEDGED), z3.And(batch.is_(Fate.FAILED), _is_unnoticed(batch)))
+        return Or(batch.is_(Fate.ACKNOWLEDGED), And(batch.is_(Fate.FAILED), _is_unnoticed(batch)))
 
     def refusal_in_words(self) -> str:
         return ", and the transaction goes on without it"
@@ -58,7 +59,7 @@ def commit_nothing(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(may_commit(pipeline, transaction), z3.Not(transactions.added.is_set)),
+        guard=And(may_commit(pipeline, transaction), Not(transactions.added.is_set)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"commitTransaction() returns: nothing of {words(pipeline, transaction)} was sent, and the coordinator is "

@@ -8,6 +8,7 @@ from itertools import product
 import z3
 
 from model.language import Action, Effect, State
+from model.language.terms import Not, Or
 from model.log import markers, visibility
 from model.sequencing.check_in_transactions import check_in_transactions
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -33,7 +34,7 @@ class SendingInTransactions(Sending):
 
     def is_going_on(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether a transaction is going on."""
-        return z3.Or(*(transaction.is_going_on for transaction in of(pipeline)[0].each))
+        return Or(*(transaction.is_going_on for transaction in of(pipeline)[0].each))
 
     def start_process(self, pipeline: Pipeline, effect: Effect) -> None:
         ending.crash_with_transactions(pipeline, effect)
@@ -50,7 +51,7 @@ class SendingInTransactions(Sending):
 
     def waits_for_coordinator(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         """Yield the condition that the coordinator can have been on a broker that had a fault."""
-        yield z3.Not(coordinator_is_at_hand(pipeline))
+        yield Not(coordinator_is_at_hand(pipeline))
 
     def stop_in_words(self, pipeline: Pipeline, before: State, after: State) -> str:
         """Return the words for a client before 2.5 that stops permanently in a transaction."""
@@ -97,8 +98,8 @@ class SendingInTransactions(Sending):
         yield visibility.is_left_open(pipeline, leader)
 
     def is_value(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
-        yield z3.Not(markers.is_marker(pipeline, replica, offset))
-        yield z3.Not(markers.is_aborted(pipeline, replica, offset))
+        yield Not(markers.is_marker(pipeline, replica, offset))
+        yield Not(markers.is_aborted(pipeline, replica, offset))
 
     def keeps_record(self, pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
         return visibility.keeps_unaborted(pipeline, replica, record)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.deployment.choices import Acks
 from model.faults import Fault
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.sequencing.arrival import accepts, arrives
 from model.sequencing.network import leave_connection
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -24,13 +23,13 @@ def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica)
     """
     effect = Effect()
     for part in (batch, other):
-        leave_connection(pipeline, effect, part, z3.BoolVal(True))
+        leave_connection(pipeline, effect, part, BoolVal(True))
         effect[part.fate] = int(Fate.BUFFERED)
         effect[part.target] = 0
         effect[part.retries] = 0
         if pipeline.upstream is not None and pipeline.upstream.released:
             effect[pipeline.upstream.released[part.record]] = 1
-    together = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
+    together = And(other.is_(Fate.SENT), other.target.term == leader.number)
     between = [ahead.is_set for number, ahead in other.ahead.items() if number != batch.number]
     released = pipeline.upstream is not None and pipeline.upstream.released
     returns = "; a flush() that waited for it returns" if released else ""
@@ -39,7 +38,7 @@ def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica)
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, z3.Not(z3.Or(*between))),
+        guard=And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, Not(Or(*between))),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} refuses the batch of {record_name(batch)} and {record_name(other)}: MESSAGE_TOO_LARGE; the "

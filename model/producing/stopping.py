@@ -9,6 +9,7 @@ import z3
 from model.deployment.choices import Acks, OnRestart, OnStop
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, Not, Or
 from model.producing.resuming import is_of_this_start, may_go_on_at, position_words
 from model.recovery.late_errors import forget_late_answers
 from model.sequencing.network import abandon, end_send
@@ -56,7 +57,7 @@ def _positions(pipeline: Pipeline) -> Iterator[int | None]:
 
 
 def _goes_on(pipeline: Pipeline, position: int | None, *, newest: bool = False) -> z3.BoolRef:
-    return z3.BoolVal(True) if position is None else may_go_on_at(pipeline, position, newest=newest)
+    return BoolVal(True) if position is None else may_go_on_at(pipeline, position, newest=newest)
 
 
 def _then(pipeline: Pipeline, position: int | None) -> str:
@@ -78,13 +79,13 @@ def crash(pipeline: Pipeline, position: int | None) -> Action:
     _start_again(pipeline, effect, position)
     has_something = pipeline.sending.is_going_on(pipeline)
     if position is not None:
-        has_something = z3.And(_has_sent(pipeline), _goes_on(pipeline, position))
+        has_something = And(_has_sent(pipeline), _goes_on(pipeline, position))
     return Action(
         "crash_producer",
         "application",
         lane="producer",
         arguments=_arguments(position),
-        guard=z3.And(
+        guard=And(
             has_something,
             producer.session.term < producer.session.high,
         ),
@@ -100,7 +101,7 @@ def crash(pipeline: Pipeline, position: int | None) -> Action:
 
 def _has_sent(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether the application has sent something since its start."""
-    return z3.Or(*(is_of_this_start(pipeline, batch) for batch in pipeline.producer.batches))
+    return Or(*(is_of_this_start(pipeline, batch) for batch in pipeline.producer.batches))
 
 
 def stop(pipeline: Pipeline, position: int | None) -> Action:
@@ -116,7 +117,7 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     guards.append(_goes_on(pipeline, position, newest=how is OnStop.CLOSE))
     effect = Effect()
     if waits:
-        guards.append(z3.Not(z3.Or(*(is_left(pipeline, batch) for batch in producer.batches))))
+        guards.append(Not(Or(*(is_left(pipeline, batch) for batch in producer.batches))))
     else:
         knows = how is OnStop.FORCE and pipeline.deployment.application.on_restart is not OnRestart.RESEND
         _end_sends(pipeline, effect, Fate.FAILED if knows else Fate.FORGOTTEN)
@@ -135,7 +136,7 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
         "application",
         lane="producer",
         arguments=_arguments(position),
-        guard=z3.And(*guards),
+        guard=And(*guards),
         updates=effect.updates,
         sentence=sentence,
         semantics="3.1 P11",

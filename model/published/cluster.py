@@ -16,6 +16,7 @@ from functools import cached_property
 import z3
 
 from model.language import Effect, Variable, flag
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.published.constants import Constants
 from model.published.record_log import RecordLog, record_log
 
@@ -59,7 +60,7 @@ class Replica:
 
     def counts_in_sync(self, member: Replica) -> z3.BoolRef:
         """Tell whether ``member`` is in this replica's own ISR; who presumes to lead always counts itself."""
-        return z3.BoolVal(True) if member is self else self.isr[member.number].is_set
+        return BoolVal(True) if member is self else self.isr[member.number].is_set
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,11 @@ class Cluster:
 
     def follows_epoch(self, follower: Replica, leader: Replica) -> z3.BoolRef:
         """Tell whether the follower is in the epoch of ``leader``, which presumes to lead and so is its leader."""
-        return z3.And(self.presumes_leadership(leader), follower.epoch.term == leader.epoch.term)
+        return And(self.presumes_leadership(leader), follower.epoch.term == leader.epoch.term)
 
     def is_true_leader(self, replica: Replica) -> z3.BoolRef:
         """Tell whether the replica presumes to lead, in the newest epoch."""
-        return z3.And(self.presumes_leadership(replica), replica.epoch.term + 1 == self.next_epoch.term)
+        return And(self.presumes_leadership(replica), replica.epoch.term + 1 == self.next_epoch.term)
 
     @cached_property
     def quorum_leader(self) -> z3.ArithRef:
@@ -140,7 +141,7 @@ class Cluster:
         *earlier, last = enumerate(self.record_epochs, 1)
         epoch = last[1].term
         for number, variable in reversed(earlier):
-            epoch = z3.If(record == number, variable.term, epoch)
+            epoch = If(record == number, variable.term, epoch)
         return epoch
 
     def epoch_at(self, log: RecordLog, offset: int) -> z3.ArithRef:
@@ -157,23 +158,23 @@ class Cluster:
         effect.set_when(replica.high_watermark.term > length, replica.high_watermark, length)
         for record, epoch in enumerate(self.record_epochs, 1):
             places = [slot for one in self.replicas for slot in one.log.slots[:record]]
-            held = z3.Or(*(effect[slot] == record for slot in places))
-            effect.set_when(z3.Not(held), epoch, 0)
+            held = Or(*(effect[slot] == record for slot in places))
+            effect.set_when(Not(held), epoch, 0)
 
     def _leader_in(self, epoch: z3.ArithRef) -> z3.ArithRef:
-        leader: z3.ArithRef = z3.IntVal(NOBODY)
+        leader: z3.ArithRef = IntVal(NOBODY)
         for request in reversed(self.requests):
-            leader = z3.If(epoch == request.epoch, request.leader.term, leader)
+            leader = If(epoch == request.epoch, request.leader.term, leader)
         return leader
 
     def _in_quorum_isr(self, member: Replica) -> z3.ArithRef:
-        inside: z3.ArithRef = z3.IntVal(1)
+        inside: z3.ArithRef = IntVal(1)
         for request in self.requests:
             newest = self.next_epoch.term == request.epoch + 1
-            inside = z3.If(newest, request.isr[member.number].term, inside)
+            inside = If(newest, request.isr[member.number].term, inside)
         for leader in self.replicas:
-            own = z3.IntVal(1) if leader is member else leader.isr[member.number].term
-            inside = z3.If(self.is_true_leader(leader), own, inside)
+            own = IntVal(1) if leader is member else leader.isr[member.number].term
+            inside = If(self.is_true_leader(leader), own, inside)
         return inside
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.language import Action, Effect, State
+from model.language.terms import And, If, IntVal, Not, Or
 from model.published.cluster import NOBODY, Cluster, Replica
 from model.published.sentences import members, replica_name
 
@@ -30,16 +31,16 @@ def shrink(cluster: Cluster, replica: Replica) -> Action:
     replica while nobody leads. The quorum's leader is always in the ISR.
     """
     leads = cluster.quorum_leader == replica.number
-    others = z3.Or(*(cluster.in_quorum_isr(other) for other in cluster.others(replica)))
+    others = Or(*(cluster.in_quorum_isr(other) for other in cluster.others(replica)))
     isr = dict(cluster.quorum_isr)
-    isr[replica.number] = z3.If(z3.And(leads, z3.Not(others)), z3.IntVal(1), z3.IntVal(0))
-    leader = z3.If(leads, z3.IntVal(NOBODY), cluster.quorum_leader)
+    isr[replica.number] = If(And(leads, Not(others)), IntVal(1), IntVal(0))
+    leader = If(leads, IntVal(NOBODY), cluster.quorum_leader)
     return Action(
         "controller_shrinks_isr",
         "controller",
         lane="controller",
         arguments={"replica": replica.number},
-        guard=z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
+        guard=And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
         updates=decide(cluster, leader, isr).updates,
         sentence=lambda before, after: (
             f"the controller considers {replica.name} dead; {_decision(cluster, before, after)}"
@@ -55,7 +56,7 @@ def elect(cluster: Cluster, replica: Replica) -> Action:
         "controller",
         lane="controller",
         arguments={"replica": replica.number},
-        guard=z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
+        guard=And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
         updates=decide(cluster, replica.number, cluster.quorum_isr).updates,
         sentence=lambda before, after: f"the controller elects {replica.name}; {_decision(cluster, before, after)}",
         semantics="published, controller",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.language import Action, Effect, State
+from model.language.terms import And, If
 from model.published.cluster import Cluster, Replica, Request
 from model.published.sentences import dropped
 
@@ -15,13 +16,13 @@ def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.Boo
     effect = Effect()
     follower.log.copy_next(effect, leader.log)
     known = leader.high_watermark.term
-    effect[follower.high_watermark] = z3.If(known < reached, known, reached)
+    effect[follower.high_watermark] = If(known < reached, known, reached)
     return Action(
         "fetch",
         follower.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(*allowed, follower.log.end < leader.log.end),
+        guard=And(*allowed, follower.log.end < leader.log.end),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{follower.name} fetches record {follower.log.records(after)[-1]} from {leader.name}, high watermark "
@@ -56,7 +57,7 @@ def become_follower(
         follower.name,
         lane="brokers",
         arguments={"epoch": request.epoch, "leader": leader.number, "follower": follower.number},
-        guard=z3.And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
+        guard=And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
         updates=effect.updates,
         sentence=sentence,
         semantics="published, follower",
@@ -72,7 +73,7 @@ def truncate(cluster: Cluster, leader: Replica, follower: Replica, diverges: z3.
         follower.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
+        guard=And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{follower.name} truncates to what it shares with {leader.name}{dropped(before, after, follower)}"

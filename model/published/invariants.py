@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import z3
 
+from model.language.terms import And, Implies, Not, Or
 from model.published.cluster import NOBODY, Cluster, Replica
 
 
@@ -13,18 +14,18 @@ def type_ok_violated(cluster: Cluster) -> z3.BoolRef:
     """Tell whether some variable is out of its domain, or a log has a record above an empty slot."""
     domains = [variable.domain for variable in cluster.variables]
     gapless = [
-        z3.Implies(replica.log.has(offset + 1), replica.log.has(offset))
+        Implies(replica.log.has(offset + 1), replica.log.has(offset))
         for replica in cluster.replicas
         for offset in replica.log.offsets[:-1]
     ]
-    return z3.Not(z3.And(*domains, *gapless))
+    return Not(And(*domains, *gapless))
 
 
 def weak_isr_violated(cluster: Cluster) -> z3.BoolRef:
     """Tell whether a member of a presumed leader's *own* ISR lacks a record below the leader's high watermark."""
-    return z3.Or(
+    return Or(
         *(
-            z3.And(leader.counts_in_sync(member), misses)
+            And(leader.counts_in_sync(member), misses)
             for leader in cluster.replicas
             for member in cluster.replicas
             for misses in _misses_committed(cluster, leader, member)
@@ -34,9 +35,9 @@ def weak_isr_violated(cluster: Cluster) -> z3.BoolRef:
 
 def strong_isr_violated(cluster: Cluster) -> z3.BoolRef:
     """Tell whether a member of the *quorum's* ISR lacks a record below a presumed leader's high watermark."""
-    return z3.Or(
+    return Or(
         *(
-            z3.And(cluster.in_quorum_isr(member), misses)
+            And(cluster.in_quorum_isr(member), misses)
             for leader in cluster.replicas
             for member in cluster.replicas
             for misses in _misses_committed(cluster, leader, member)
@@ -47,10 +48,10 @@ def strong_isr_violated(cluster: Cluster) -> z3.BoolRef:
 def _misses_committed(cluster: Cluster, leader: Replica, member: Replica) -> list[z3.BoolRef]:
     """Return, per offset, the condition that logs differ there, below a presumed leader's high watermark."""
     return [
-        z3.And(
+        And(
             cluster.presumes_leadership(leader),
             leader.high_watermark.term > offset,
-            z3.Not(leader.log.agrees_at(offset, member.log)),
+            Not(leader.log.agrees_at(offset, member.log)),
         )
         for offset in leader.log.offsets
     ]
@@ -59,10 +60,10 @@ def _misses_committed(cluster: Cluster, leader: Replica, member: Replica) -> lis
 def leader_in_isr_violated(cluster: Cluster) -> z3.BoolRef:
     """Tell whether the quorum's leader is not in the quorum's ISR; taken literally, also wherever nobody leads."""
     outside = [
-        z3.And(cluster.quorum_leader == replica.number, z3.Not(cluster.in_quorum_isr(replica)))
+        And(cluster.quorum_leader == replica.number, Not(cluster.in_quorum_isr(replica)))
         for replica in cluster.replicas
     ]
-    return z3.Or(cluster.quorum_leader == NOBODY, *outside)
+    return Or(cluster.quorum_leader == NOBODY, *outside)
 
 
 def violated(cluster: Cluster) -> Mapping[str, z3.BoolRef]:

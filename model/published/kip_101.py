@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import z3
 
 from model.language import Action
+from model.language.terms import And, If, IntVal
 from model.published import offsets_only
 from model.published.cluster import Cluster, Replica
 from model.published.record_log import EMPTY
@@ -26,12 +27,12 @@ def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3
     unknown = follower.high_watermark.term
     next_epoch_start: z3.ArithRef = unknown
     for offset in reversed(leader.log.offsets):
-        later = z3.And(leader.log.has(offset), cluster.epoch_at(leader.log, offset) > last_epoch)
-        next_epoch_start = z3.If(later, offset, next_epoch_start)
+        later = And(leader.log.has(offset), cluster.epoch_at(leader.log, offset) > last_epoch)
+        next_epoch_start = If(later, offset, next_epoch_start)
     same_epoch = cluster.epoch_of(leader.log.last) == last_epoch
-    answer = z3.If(same_epoch, leader.log.end, next_epoch_start)
-    answer = z3.If(leader.log.last == EMPTY, unknown, answer)
-    return z3.If(follower.log.last == EMPTY, z3.IntVal(0), answer)
+    answer = If(same_epoch, leader.log.end, next_epoch_start)
+    answer = If(leader.log.last == EMPTY, unknown, answer)
+    return If(follower.log.last == EMPTY, IntVal(0), answer)
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:

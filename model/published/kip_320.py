@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.language import Action
+from model.language.terms import And, Or
 from model.published import controller, following, leadership
 from model.published.cluster import Cluster, Replica, Request
 
@@ -14,13 +13,13 @@ from model.published.cluster import Cluster, Replica, Request
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
     """Drop a follower from the ISR that lags: it is in another epoch, or has a shorter log."""
     other_epoch = follower.epoch.term != leader.epoch.term
-    lags = z3.Or(other_epoch, follower.log.end < leader.log.end)
+    lags = Or(other_epoch, follower.log.end < leader.log.end)
     return leadership.shrink_isr(cluster, leader, follower, lags)
 
 
 def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
     """Add a follower in the leader's epoch that reached the high watermark, once that is in the leader's own epoch."""
-    caught_up = z3.And(
+    caught_up = And(
         cluster.follows_epoch(follower, leader),
         follower.log.end >= leader.high_watermark.term,
         leadership.reached_own_epoch(cluster, leader),
@@ -33,7 +32,7 @@ def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
     return leadership.increment_high_watermark(
         cluster,
         leader,
-        lambda follower: z3.And(
+        lambda follower: And(
             cluster.follows_epoch(follower, leader),
             follower.log.end > leader.high_watermark.term,
         ),
@@ -49,7 +48,7 @@ def become_follower(cluster: Cluster, request: Request, leader: Replica, followe
     """Truncate to what the replica shares with a leader that has taken over in the request's epoch."""
     point = leader.log.matching_end(follower.log)
     in_that_epoch = leader.epoch.term == request.epoch
-    leader_ready = z3.And(cluster.presumes_leadership(leader), in_that_epoch)
+    leader_ready = And(cluster.presumes_leadership(leader), in_that_epoch)
     return following.become_follower(cluster, request, leader, follower, point, leader_ready)
 
 

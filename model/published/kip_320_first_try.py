@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import z3
 
 from model.language import Action
+from model.language.terms import And, Not, Or
 from model.published import controller, following, leadership
 from model.published.cluster import Cluster, Replica
 
@@ -17,7 +18,7 @@ from model.published.cluster import Cluster, Replica
 def same_epoch_below(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
     """Tell whether both logs reach ``offset``, and their records right below it are of the same epoch."""
     same = [
-        z3.And(
+        And(
             offset == index + 1,
             leader.log.has(index),
             follower.log.has(index),
@@ -25,12 +26,12 @@ def same_epoch_below(cluster: Cluster, leader: Replica, follower: Replica, offse
         )
         for index in leader.log.offsets
     ]
-    return z3.Or(offset == 0, *same)
+    return Or(offset == 0, *same)
 
 
 def caught_up_by_epoch(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the follower follows a presumed leader, and equals its log up to ``offset``, by epochs."""
-    return z3.And(
+    return And(
         cluster.presumes_leadership(leader),
         cluster.follows(follower, leader),
         same_epoch_below(cluster, leader, follower, offset),
@@ -39,8 +40,8 @@ def caught_up_by_epoch(cluster: Cluster, leader: Replica, follower: Replica, off
 
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
     """Drop a follower from the ISR that is not caught up, by epoch, to the leader's end offset."""
-    lags = z3.Not(
-        z3.And(
+    lags = Not(
+        And(
             cluster.follows(follower, leader),
             same_epoch_below(cluster, leader, follower, leader.log.end),
         )
@@ -50,7 +51,7 @@ def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
     """Add a follower caught up, by epoch, to the high watermark, once that is in the leader's own epoch."""
-    caught_up = z3.And(
+    caught_up = And(
         caught_up_by_epoch(cluster, leader, follower, leader.high_watermark.term),
         leadership.reached_own_epoch(cluster, leader),
     )
@@ -63,7 +64,7 @@ def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
     return leadership.increment_high_watermark(
         cluster,
         leader,
-        lambda follower: z3.And(
+        lambda follower: And(
             cluster.follows(follower, leader),
             same_epoch_below(cluster, leader, follower, above),
         ),
@@ -79,14 +80,14 @@ def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 def truncate(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
     """Truncate a log that is longer than the leader's, or whose last record has another epoch than the leader's."""
     other_epoch = [
-        z3.And(
+        And(
             follower.log.end == offset + 1,
             leader.log.has(offset),
             cluster.epoch_at(leader.log, offset) != cluster.epoch_at(follower.log, offset),
         )
         for offset in leader.log.offsets
     ]
-    diverges = z3.Or(follower.log.end > leader.log.end, *other_epoch)
+    diverges = Or(follower.log.end > leader.log.end, *other_epoch)
     return following.truncate(cluster, leader, follower, diverges)
 
 

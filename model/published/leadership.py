@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import z3
 
 from model.language import Action, Effect
+from model.language.terms import And, Not, Or
 from model.published.cluster import Cluster, Replica, Request
 from model.published.sentences import members
 
@@ -22,7 +23,7 @@ def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action
         leader.name,
         lane="brokers",
         arguments={"epoch": request.epoch, "leader": leader.number},
-        guard=z3.And(request.names(leader), leader.epoch.term < request.epoch),
+        guard=And(request.names(leader), leader.epoch.term < request.epoch),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} becomes leader in epoch {request.epoch}, ISR {members(after, leader.isr, leader)}"
@@ -44,10 +45,10 @@ def write(cluster: Cluster, leader: Replica) -> Action:
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number},
-        guard=z3.And(
+        guard=And(
             cluster.presumes_leadership(leader),
             cluster.records_written.term < cluster.constants.records,
-            z3.Not(leader.log.is_full),
+            Not(leader.log.is_full),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -66,7 +67,7 @@ def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica, lags: z3.Bo
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
+        guard=And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} removes {follower.name} from the ISR, now {members(after, leader.isr, leader)}"
@@ -84,7 +85,7 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: 
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "follower": follower.number},
-        guard=z3.And(cluster.is_true_leader(leader), z3.Not(leader.counts_in_sync(follower)), caught_up),
+        guard=And(cluster.is_true_leader(leader), Not(leader.counts_in_sync(follower)), caught_up),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} takes {follower.name} back into the ISR, now {members(after, leader.isr, leader)}"
@@ -105,13 +106,10 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Call
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number},
-        guard=z3.And(
+        guard=And(
             cluster.presumes_leadership(leader),
             leader.high_watermark.term < leader.log.end,
-            *(
-                z3.Or(z3.Not(leader.counts_in_sync(follower)), has_record(follower))
-                for follower in cluster.others(leader)
-            ),
+            *(Or(Not(leader.counts_in_sync(follower)), has_record(follower)) for follower in cluster.others(leader)),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -124,7 +122,7 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Call
 def reached_own_epoch(cluster: Cluster, leader: Replica) -> z3.BoolRef:
     """Tell whether nothing of an older epoch is left above the leader's high watermark."""
     high_watermark = leader.high_watermark.term
-    return z3.Or(
+    return Or(
         high_watermark == leader.log.end,
         cluster.epoch_of(leader.log.at(high_watermark)) == leader.epoch.term,
     )

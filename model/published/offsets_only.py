@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import z3
 
 from model.language import Action
+from model.language.terms import And, Not
 from model.published import controller, following, leadership
 from model.published.cluster import Cluster, Replica
 
@@ -22,7 +23,7 @@ def caught_up(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.A
 
     Contents do not matter.
     """
-    return z3.And(cluster.follows(follower, leader), follower.log.end >= offset)
+    return And(cluster.follows(follower, leader), follower.log.end >= offset)
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
@@ -60,7 +61,7 @@ def actions(cluster: Cluster, truncation_point: TruncationPoint) -> Iterator[Act
     for leader in cluster.replicas:
         yield increment_high_watermark(cluster, leader)
         for follower in cluster.others(leader):
-            lags = z3.Not(caught_up(cluster, leader, follower, leader.log.end))
+            lags = Not(caught_up(cluster, leader, follower, leader.log.end))
             yield leadership.shrink_isr(cluster, leader, follower, lags)
             at_high_watermark = caught_up(cluster, leader, follower, leader.high_watermark.term)
             yield leadership.expand_isr(cluster, leader, follower, at_high_watermark)

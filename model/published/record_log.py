@@ -8,6 +8,7 @@ from functools import cached_property
 import z3
 
 from model.language import Effect, State, Variable
+from model.language.terms import And, If, IntVal
 
 EMPTY = 0
 
@@ -33,9 +34,9 @@ class RecordLog:
     @cached_property
     def end(self) -> z3.ArithRef:
         """The end offset: the first empty slot."""
-        end: z3.ArithRef = z3.IntVal(len(self.slots))
+        end: z3.ArithRef = IntVal(len(self.slots))
         for offset in reversed(self.offsets):
-            end = z3.If(self.slots[offset].term == EMPTY, offset, end)
+            end = If(self.slots[offset].term == EMPTY, offset, end)
         return end
 
     @cached_property
@@ -43,33 +44,33 @@ class RecordLog:
         """The id of the last record; :data:`EMPTY` if there is none."""
         last = self.slots[0].term
         for offset in self.offsets[1:]:
-            last = z3.If(self.has(offset), self.slots[offset].term, last)
+            last = If(self.has(offset), self.slots[offset].term, last)
         return last
 
     def at(self, offset: z3.ArithRef) -> z3.ArithRef:
         """Return the id of the record at ``offset``; the last slot's where ``offset`` is out of range."""
         record = self.slots[-1].term
         for index in reversed(self.offsets[:-1]):
-            record = z3.If(offset == index, self.slots[index].term, record)
+            record = If(offset == index, self.slots[index].term, record)
         return record
 
     def ends_at(self, offset: int) -> z3.BoolRef:
         """Tell whether ``offset`` is the end offset."""
         empty = self.slots[offset].term == EMPTY
-        return z3.And(self.has(offset - 1), empty) if offset else empty
+        return And(self.has(offset - 1), empty) if offset else empty
 
     def agrees_at(self, offset: int, other: RecordLog) -> z3.BoolRef:
         """Tell whether both logs hold the same record at ``offset``; an id fixes the record, its epoch included."""
-        return z3.And(self.has(offset), self.slots[offset].term == other.slots[offset].term)
+        return And(self.has(offset), self.slots[offset].term == other.slots[offset].term)
 
     def matching_end(self, other: RecordLog) -> z3.ArithRef:
         """Return 1 + the largest offset at which both logs hold the same record, 0 if there is none.
 
         The search begins at the tail: a mismatch lower down is not noticed.
         """
-        length: z3.ArithRef = z3.IntVal(0)
+        length: z3.ArithRef = IntVal(0)
         for offset in self.offsets:
-            length = z3.If(self.agrees_at(offset, other), offset + 1, length)
+            length = If(self.agrees_at(offset, other), offset + 1, length)
         return length
 
     def append(self, effect: Effect, record: z3.ArithRef) -> None:
@@ -85,7 +86,7 @@ class RecordLog:
     def truncate(self, effect: Effect, length: z3.ArithRef) -> None:
         """Drop the records at ``length`` and above."""
         for offset, slot in enumerate(self.slots):
-            effect[slot] = z3.If(length > offset, slot.term, EMPTY)
+            effect[slot] = If(length > offset, slot.term, EMPTY)
 
     def records(self, state: State) -> list[int]:
         """Return the ids in the log of a concrete state."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import z3
 
 from model.language import Display, State, Variable
+from model.language.terms import IntVal
 from model.published.cluster import NO_EPOCH, Cluster, Replica, Request
 
 
@@ -51,7 +52,7 @@ def displays(cluster: Cluster) -> tuple[Display, ...]:
 
 def _value(cluster: Cluster, term: z3.ArithRef, state: State) -> int:
     """Return the value of a derived term in a concrete state."""
-    constants = [(variable.term, z3.IntVal(state[variable.name])) for variable in cluster.variables]
+    constants = [(variable.term, IntVal(state[variable.name])) for variable in cluster.variables]
     value = z3.simplify(z3.substitute(term, *constants))
     assert z3.is_int_value(value)
     return int(value.as_long())

@@ -9,6 +9,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Effect
+from model.language.terms import And, If, Not, Or
 from model.sequencing.idempotence import assign_sequence, is_first_in_flight, reset_numbers, reset_request
 from model.sequencing.network import count_attempt
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -20,7 +21,7 @@ def goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     retried = batch.retries.term > 0
     if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.faults.possible:
         return retried
-    return z3.Or(retried, batch.sequence.term >= 0)
+    return Or(retried, batch.sequence.term >= 0)
 
 
 class Accumulator(Recovery):
@@ -33,16 +34,16 @@ class Accumulator(Recovery):
         """
         others = [other for other in pipeline.producer.batches if other is not batch]
         retried = goes_before(pipeline, batch)
-        retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), goes_before(pipeline, other)) for other in others))
+        retry_waits = Or(*(And(other.is_(Fate.BUFFERED), goes_before(pipeline, other)) for other in others))
         sent_before = [
-            z3.And(other.is_(Fate.BUFFERED), other.retries.term == 0)
+            And(other.is_(Fate.BUFFERED), other.retries.term == 0)
             for other in others
             if other.attempt == batch.attempt and other.record < batch.record
         ]
-        fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
+        fresh_may_go = And(Not(retry_waits), Not(Or(*sent_before)))
         if pipeline.deployment.producer.sender.retries_keep_their_place:
             ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
-            return z3.If(retried, z3.Not(z3.Or(*ahead)), fresh_may_go)
+            return If(retried, Not(Or(*ahead)), fresh_may_go)
         return self.may_overtake(pipeline, batch, retried, fresh_may_go)
 
     def may_overtake(
@@ -53,10 +54,10 @@ class Accumulator(Recovery):
         An idempotent producer sends a retry only when nothing before it is in flight. It sends no new record while a
         number is in doubt, or while the partition has still to follow a new epoch (semantics 3.4).
         """
-        fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
+        fresh_may_go = And(fresh_may_go, Not(pipeline.producer.unresolved.is_set))
         if pipeline.producer.moved_on is not None:
-            fresh_may_go = z3.And(fresh_may_go, pipeline.producer.moved_on.term == 0)
-        return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
+            fresh_may_go = And(fresh_may_go, pipeline.producer.moved_on.term == 0)
+        return If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Give the record the next number at its first transmission; retries keep it (semantics 3.1, P2)."""

@@ -11,6 +11,7 @@ import z3
 
 from model.deployment.deployment import Deployment
 from model.language import Action, Effect, flag
+from model.language.terms import And, Not, Or
 from model.recovery.accumulator import Accumulator
 from model.sequencing.idempotence import epoch_left
 from model.sequencing.network import complete
@@ -44,9 +45,9 @@ class Drains(Accumulator):
         producer = pipeline.producer
         assert producer.draining is not None
         others = [other for other in producer.batches if other is not batch]
-        elsewhere = z3.Or(*(z3.And(other.in_flight, other.target.term != leader.number) for other in others))
-        waits = z3.And(producer.draining.is_set, _is_something_in_flight(pipeline))
-        return z3.Not(z3.Or(self.has_stopped(pipeline), producer.unresolved.is_set, waits, elsewhere))
+        elsewhere = Or(*(And(other.in_flight, other.target.term != leader.number) for other in others))
+        waits = And(producer.draining.is_set, _is_something_in_flight(pipeline))
+        return Not(Or(self.has_stopped(pipeline), producer.unresolved.is_set, waits, elsewhere))
 
     def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
         """Wait until nothing is in flight before the retry."""
@@ -57,7 +58,7 @@ class Drains(Accumulator):
         """Raise a fatal error: queued records fail; requests in flight can still be answered (semantics 4.1)."""
         assert pipeline.producer.fatal is not None
         for batch in pipeline.producer.batches:
-            complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, batch.is_(Fate.BUFFERED)))
+            complete(pipeline, effect, batch, Fate.FAILED, And(when, batch.is_(Fate.BUFFERED)))
         effect.set_when(when, pipeline.producer.fatal, 1)
 
     def actions_after_stop(
@@ -73,8 +74,8 @@ class Drains(Accumulator):
 
     def bump_due(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether an epoch bump is wanted and nothing is in flight any more."""
-        wanted = z3.And(pipeline.producer.unresolved.is_set, z3.Not(self.has_stopped(pipeline)))
-        return z3.And(wanted, z3.Not(_is_something_in_flight(pipeline)))
+        wanted = And(pipeline.producer.unresolved.is_set, Not(self.has_stopped(pipeline)))
+        return And(wanted, Not(_is_something_in_flight(pipeline)))
 
     def bump_when_drained(self, pipeline: Pipeline) -> Action:
         """Bump the producer epoch once nothing is in flight; the next record sent gets the number 0 (4.1)."""
@@ -95,7 +96,7 @@ class Drains(Accumulator):
             "producer",
             lane="producer",
             arguments={},
-            guard=z3.And(self.bump_due(pipeline), epoch_left(pipeline)),
+            guard=And(self.bump_due(pipeline), epoch_left(pipeline)),
             updates=effect.updates,
             sentence=lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
             semantics="4.1",
@@ -103,4 +104,4 @@ class Drains(Accumulator):
 
 
 def _is_something_in_flight(pipeline: Pipeline) -> z3.BoolRef:
-    return z3.Or(*(batch.in_flight for batch in pipeline.producer.batches))
+    return Or(*(batch.in_flight for batch in pipeline.producer.batches))

@@ -10,6 +10,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect
+from model.language.terms import And, Not, Or
 from model.state.pipeline import Fate, Pipeline
 
 NUMBERS_BEGIN_AGAIN = 1
@@ -27,7 +28,7 @@ def fail_elsewhere(pipeline: Pipeline, effect: Effect, goes_on: z3.BoolRef, then
         "producer",
         lane="producer",
         arguments={},
-        guard=z3.And(_has_something_to_send(pipeline), goes_on),
+        guard=And(_has_something_to_send(pipeline), goes_on),
         updates=effect.updates,
         sentence=lambda before, after: f"a record of another partition fails: the producer, the same for both, {then}",
         semantics="3.4, 4.1 to 4.3",
@@ -42,7 +43,7 @@ def stop_elsewhere(pipeline: Pipeline, effect: Effect) -> Action:
         "producer",
         lane="producer",
         arguments={},
-        guard=z3.And(_has_something_to_send(pipeline), z3.Not(pipeline.recovery.has_stopped(pipeline))),
+        guard=And(_has_something_to_send(pipeline), Not(pipeline.recovery.has_stopped(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             "another partition's next record is refused as out of order: the producer, the same for both, stops "
@@ -54,4 +55,4 @@ def stop_elsewhere(pipeline: Pipeline, effect: Effect) -> Action:
 
 
 def _has_something_to_send(pipeline: Pipeline) -> z3.BoolRef:
-    return z3.Or(*(z3.Or(batch.is_(Fate.UNSENT), batch.incomplete) for batch in pipeline.producer.batches))
+    return Or(*(Or(batch.is_(Fate.UNSENT), batch.incomplete) for batch in pipeline.producer.batches))

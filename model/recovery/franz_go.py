@@ -15,6 +15,7 @@ import z3
 from model.deployment.deployment import Deployment
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State, Variable, flag
+from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.draining import Drains
 from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere, stop_elsewhere
 from model.recovery.refusing import with_it
@@ -104,13 +105,13 @@ class FranzGo(Drains):
             bumps = after[pipeline.producer.unresolved.name] > before[pipeline.producer.unresolved.name]
             return error + (": the producer will bump its epoch" if bumps else ", and will get it again")
 
-        wrong = z3.Or(check.out_of_order, check.fenced)
+        wrong = Or(check.out_of_order, check.fenced)
         return Action(
             "refuse_and_reset",
             leader.name,
             lane="brokers",
             arguments={"batch": batch.number, "leader": leader.number},
-            guard=z3.And(
+            guard=And(
                 arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)
             ),
             updates=effect.updates,
@@ -121,7 +122,7 @@ class FranzGo(Drains):
     def lose_data(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Take the refusal of the first record for lost data: go on with it in a new epoch (semantics 4.3)."""
         first = _is_first(pipeline, batch)
-        fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+        fail_attempt(pipeline, effect, batch, BoolVal(True))
         effect.set_when(_heeded(pipeline, batch, first), pipeline.producer.unresolved, 1)
 
     def actions_of_waiting(
@@ -137,7 +138,7 @@ class FranzGo(Drains):
             effect = Effect()
             effect[producer.epoch] = producer.epoch.term + 1
             effect[producer.moved_on] = NUMBERS_BEGIN_AGAIN
-            goes_on = z3.And(epoch_left(pipeline), z3.Not(self.has_stopped(pipeline)))
+            goes_on = And(epoch_left(pipeline), Not(self.has_stopped(pipeline)))
             yield fail_elsewhere(pipeline, effect, goes_on, "bumps its epoch")
 
 
@@ -148,14 +149,14 @@ class FranzGoStopping(FranzGo):
     def lose_data(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Take the refusal of the first record for lost data: stop permanently (semantics 4.3)."""
         first = _is_first(pipeline, batch)
-        fail_attempt(pipeline, effect, batch, z3.Not(first))
+        fail_attempt(pipeline, effect, batch, Not(first))
         _fail_all(pipeline, effect, first)
         self.stop_for_good(pipeline, effect, first)
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         if fails_elsewhere(pipeline.deployment):
             effect = Effect()
-            self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+            self.stop_for_good(pipeline, effect, BoolVal(True))
             yield stop_elsewhere(pipeline, effect)
 
 
@@ -163,7 +164,7 @@ def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]
     """Return the other batches, each with the condition that it stands before this one in the row."""
     assert batch.sequence is not None
     return [
-        (other, z3.And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
+        (other, And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
         for other in pipeline.producer.batches
         if other is not batch and other.sequence is not None
     ]
@@ -171,7 +172,7 @@ def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]
 
 def _is_first(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether every record before this one is over: then its answer counts."""
-    return z3.Not(z3.Or(*(stands for _, stands in _earlier(pipeline, batch))))
+    return Not(Or(*(stands for _, stands in _earlier(pipeline, batch))))
 
 
 def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -180,17 +181,17 @@ def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     ahead = []
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:
-            later = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
-            stands = z3.And(other.sequence.term >= 0, later)
+            later = Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
+            stands = And(other.sequence.term >= 0, later)
             if other.attempt == batch.attempt and other.record < batch.record:
-                stands = z3.Or(stands, z3.And(other.sequence.term < 0, batch.sequence.term < 0))
-            ahead.append(z3.And(other.is_(Fate.BUFFERED), stands))
-    return z3.Not(z3.Or(*ahead))
+                stands = Or(stands, And(other.sequence.term < 0, batch.sequence.term < 0))
+            ahead.append(And(other.is_(Fate.BUFFERED), stands))
+    return Not(Or(*ahead))
 
 
 def is_next_answer(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether no answer to an earlier record is out: answers come in the order of the requests."""
-    return z3.Not(z3.Or(*(z3.And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
+    return Not(Or(*(And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
 
 
 def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
@@ -202,8 +203,8 @@ def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     if producer.moved_on is None:
         return
     assert batch.sequence is not None and batch.sent_sequence is not None
-    begins = z3.And(
-        producer.moved_on.is_set, z3.Not(z3.Or(*(_stands_before(other, batch) for other in _others(pipeline, batch))))
+    begins = And(
+        producer.moved_on.is_set, Not(Or(*(_stands_before(other, batch) for other in _others(pipeline, batch))))
     )
     for other in _others(pipeline, batch):
         assert other.sequence is not None
@@ -221,8 +222,8 @@ def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
 def _stands_before(other: Batch, batch: Batch) -> z3.BoolRef:
     """Tell whether ``other`` is not over and has a lower number, or a number where ``batch`` has none yet."""
     assert other.sequence is not None and batch.sequence is not None
-    lower = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
-    return z3.And(other.incomplete, other.sequence.term >= 0, lower)
+    lower = Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
+    return And(other.incomplete, other.sequence.term >= 0, lower)
 
 
 def starts_at_new_leader(pipeline: Pipeline, effect: Effect, epoch: z3.ArithRef) -> None:
@@ -237,20 +238,20 @@ def heed_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     first = _is_first(pipeline, batch)
     again = [other.is_(Fate.BUFFERED) for other, _ in _earlier(pipeline, batch)]
     waits = [
-        z3.And(buffered, other.retries.term > 0)
+        And(buffered, other.retries.term > 0)
         for buffered, (other, _) in zip(again, _earlier(pipeline, batch), strict=True)
     ]
-    later = z3.Not(first)
-    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    later = Not(first)
+    leave_connection(pipeline, effect, batch, BoolVal(True))
     effect.set_when(later, batch.fate, int(Fate.BUFFERED))
     effect.set_when(later, batch.retries, 1)
     effect.set_when(later, batch.sequence, batch.sequence.term)
-    effect.set_when(z3.And(first, z3.Not(z3.Or(*waits))), pipeline.producer.draining, 0)
+    effect.set_when(And(first, Not(Or(*waits))), pipeline.producer.draining, 0)
 
 
 def _fail_all(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
     for other in pipeline.producer.batches:
-        complete(pipeline, effect, other, Fate.FAILED, z3.And(when, other.incomplete))
+        complete(pipeline, effect, other, Fate.FAILED, And(when, other.incomplete))
 
 
 def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
@@ -260,9 +261,9 @@ def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """
     assert batch.sequence is not None and pipeline.producer.draining is not None
     first = _is_first(pipeline, batch)
-    fail_attempt(pipeline, effect, batch, z3.Not(first))
+    fail_attempt(pipeline, effect, batch, Not(first))
     _fail_all(pipeline, effect, first)
-    numbered = z3.And(first, batch.sequence.term >= 0)
+    numbered = And(first, batch.sequence.term >= 0)
     effect.set_when(numbered, pipeline.producer.next_sequence, batch.sequence.term)
     effect.set_when(first, pipeline.producer.draining, 1)
 
@@ -272,4 +273,4 @@ def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
     if not fails_elsewhere(pipeline.deployment):
         return first
     epoch, _ = numbers_sent(pipeline, batch)
-    return z3.And(first, epoch == pipeline.producer.epoch.term)
+    return And(first, epoch == pipeline.producer.epoch.term)

@@ -19,6 +19,7 @@ from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.sequencing import Unknown
 from model.faults import Fault
 from model.language import Action, Effect, State, flag
+from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
 from model.recovery.late_errors import HearsLateErrors, late_answers, late_bumps_due, late_errors_due
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
@@ -51,28 +52,28 @@ class Java(HearsLateErrors):
         """Doubt the number of a record whose time ran out after a retry; after the last retry take it for used."""
         assert batch.sequence is not None
         if not out_of_retries:
-            retried = z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0)
+            retried = And(when, batch.retries.term > 0, batch.sequence.term >= 0)
             effect.set_when(retried, pipeline.producer.unresolved, 1)
 
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
         """Fail the record, and bump the epoch, whatever else is in flight (semantics 3.4)."""
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         bumps = self.bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)
-        return (z3.Or(z3.Not(bumps), epoch_left(pipeline)),)
+        return (Or(Not(bumps), epoch_left(pipeline)),)
 
     def bumps_after_failure(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         """Tell whether the client bumps its epoch after a permanent failure: not after the last retry (3.4)."""
         return _bumps_after_failure(pipeline, batch)
 
     def hear_error(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
-        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
+        bump_epoch(pipeline, effect, BoolVal(True), failed=batch)
         return (epoch_left(pipeline),)
 
     def hear_refusal(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
+        bump_epoch(pipeline, effect, BoolVal(True), failed=batch)
 
     def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
         yield reject_out_of_order(pipeline, batch, leader)
@@ -106,7 +107,7 @@ class Java(HearsLateErrors):
             "producer",
             lane="producer",
             arguments={},
-            guard=z3.And(follow_due(pipeline), epoch_left(pipeline)),
+            guard=And(follow_due(pipeline), epoch_left(pipeline)),
             updates=effect.updates,
             sentence=lambda before, after: (
                 f"the producer goes on with this partition in its new epoch, {self.said_of_numbers(pipeline, before)}"
@@ -117,8 +118,8 @@ class Java(HearsLateErrors):
     def number_in_new_epoch(self, pipeline: Pipeline, effect: Effect) -> None:
         """Begin at 0 in the epoch that the partition follows to."""
         producer = pipeline.producer
-        effect.set_when(z3.BoolVal(True), producer.next_sequence, 0)
-        effect.set_when(z3.BoolVal(True), producer.last_acknowledged, -1)
+        effect.set_when(BoolVal(True), producer.next_sequence, 0)
+        effect.set_when(BoolVal(True), producer.last_acknowledged, -1)
 
     def said_of_numbers(self, pipeline: Pipeline, before: State) -> str:
         return "from sequence number 0"
@@ -135,13 +136,13 @@ class Java(HearsLateErrors):
                 yield bump_for_unknown_due(pipeline, batch, leader)
             if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
                 answered = answered_in_order(pipeline, batch, leader)
-                yield z3.And(arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))
+                yield And(arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))
 
 
 def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client bumps its epoch after a permanent failure: not after the last retry (semantics 3.4)."""
     retries = pipeline.deployment.producer.retries
-    return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
+    return BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
 
 
 def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -153,7 +154,7 @@ def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     if not counts_retries(pipeline.deployment):
         return lost
     refused = refused_as_out_of_order(pipeline, batch, leader)
-    return z3.Or(lost, z3.And(refused, z3.Not(attempts_left(pipeline, batch))))
+    return Or(lost, And(refused, Not(attempts_left(pipeline, batch))))
 
 
 def is_lost_data(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -162,9 +163,9 @@ def is_lost_data(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRe
     assert check is not None and batch.sequence is not None
     producer = pipeline.producer
     next_due = batch.sequence.term == producer.last_acknowledged.term + 1
-    next_due = z3.And(next_due, z3.Not(is_renumbered(pipeline, batch)))
-    cause = z3.And(check.out_of_order, z3.Or(producer.unresolved.is_set, next_due))
-    return z3.And(refused_as_out_of_order(pipeline, batch, leader), cause)
+    next_due = And(next_due, Not(is_renumbered(pipeline, batch)))
+    cause = And(check.out_of_order, Or(producer.unresolved.is_set, next_due))
+    return And(refused_as_out_of_order(pipeline, batch, leader), cause)
 
 
 def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -176,17 +177,17 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     bumps, again = bump_due(pipeline, batch, leader), attempts_left(pipeline, batch)
     effect = Effect()
     if counts_retries(pipeline.deployment):
-        bump_epoch(pipeline, effect, z3.And(bumps, again))
-        bump_epoch(pipeline, effect, z3.Not(again), failed=batch)
+        bump_epoch(pipeline, effect, And(bumps, again))
+        bump_epoch(pipeline, effect, Not(again), failed=batch)
     else:
         bump_epoch(pipeline, effect, bumps)
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    fail_attempt(pipeline, effect, batch, BoolVal(True))
     return Action(
         "reject_out_of_order",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        guard=And(refused_as_out_of_order(pipeline, batch, leader), Or(Not(bumps), epoch_left(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
@@ -207,12 +208,12 @@ def refused_as_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
     """Tell whether the leader refuses the record, as it does not know the producer (semantics 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None and check.unknown is not None
-    return z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.unknown)
+    return And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.unknown)
 
 
 def bump_for_unknown_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the client bumps its epoch as a broker before 2.5 does not know the producer (3.4)."""
-    return z3.And(refused_as_unknown(pipeline, batch, leader), z3.Not(is_renumbered(pipeline, batch)))
+    return And(refused_as_unknown(pipeline, batch, leader), Not(is_renumbered(pipeline, batch)))
 
 
 def reject_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -220,13 +221,13 @@ def reject_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     bumps, producer = bump_for_unknown_due(pipeline, batch, leader), pipeline.producer
     effect = Effect()
     bump_epoch(pipeline, effect, bumps)
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    fail_attempt(pipeline, effect, batch, BoolVal(True))
     return Action(
         "reject_unknown",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(refused_as_unknown(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        guard=And(refused_as_unknown(pipeline, batch, leader), Or(Not(bumps), epoch_left(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: UNKNOWN_PRODUCER_ID"
@@ -238,11 +239,11 @@ def reject_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
 def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether a sequence was given up on, nothing numbered is in flight any more, and one is missing (3.4)."""
-    return z3.And(_drained(pipeline), z3.Not(no_number_is_missing(pipeline)))
+    return And(_drained(pipeline), Not(no_number_is_missing(pipeline)))
 
 
 def _drained(pipeline: Pipeline) -> z3.BoolRef:
-    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(is_something_numbered(pipeline)))
+    return And(pipeline.producer.unresolved.is_set, Not(is_something_numbered(pipeline)))
 
 
 def no_number_is_missing(pipeline: Pipeline) -> z3.BoolRef:
@@ -256,14 +257,14 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
     producer = pipeline.producer
     continues = no_number_is_missing(pipeline)
     effect = Effect()
-    bump_epoch(pipeline, effect, z3.Not(continues))
+    bump_epoch(pipeline, effect, Not(continues))
     effect[producer.unresolved] = False
     return Action(
         "resolve_sequences",
         "producer",
         lane="producer",
         arguments={},
-        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        guard=And(_drained(pipeline), Or(continues, epoch_left(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             "the producer bumps its epoch to get past the sequence it gave up on"
@@ -278,14 +279,14 @@ def follow_due(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether the producer's epoch has gone on and nothing in flight has a number of the epoch before."""
     moved_on = pipeline.producer.moved_on
     assert moved_on is not None
-    return z3.And(moved_on.term > 0, z3.Not(is_something_numbered(pipeline)))
+    return And(moved_on.term > 0, Not(is_something_numbered(pipeline)))
 
 
 def is_something_numbered(pipeline: Pipeline, but: Batch | None = None) -> z3.BoolRef:
     """Tell whether a batch, besides ``but``, has a number and is not over."""
     numbered = [
-        z3.And(batch.incomplete, batch.sequence.term >= 0)
+        And(batch.incomplete, batch.sequence.term >= 0)
         for batch in pipeline.producer.batches
         if batch is not but and batch.sequence is not None
     ]
-    return z3.Or(*numbered)
+    return Or(*numbered)

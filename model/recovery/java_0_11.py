@@ -12,6 +12,7 @@ import z3
 
 from model.deployment.deployment import Deployment
 from model.language import Action, Effect, Variable
+from model.language.terms import And, BoolVal
 from model.recovery.java_before_2_5 import JavaBefore25, sequence_of, take_new_id
 from model.sequencing.network import complete
 from model.state.kept_numbers import KeptByProducer
@@ -40,13 +41,13 @@ class Java011(JavaBefore25):
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
     ) -> None:
         """Give a failed record's number to the next one."""
-        used = z3.And(when, sequence_of(batch) >= 0, pipeline.producer.next_sequence.term > 0)
+        used = And(when, sequence_of(batch) >= 0, pipeline.producer.next_sequence.term > 0)
         effect.set_when(used, pipeline.producer.next_sequence, pipeline.producer.next_sequence.term - 1)
 
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         return ()
 
     def ends_id_when_given_up(self, batch: Batch) -> z3.BoolRef:
@@ -57,13 +58,13 @@ class Java011(JavaBefore25):
         take_new_id(pipeline, effect, self.ends_id_when_given_up(batch))
 
     def retries_out_of_order(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def retries_unknown(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def unknown_ends_id(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         yield from self.answers(pipeline)

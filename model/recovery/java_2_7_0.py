@@ -14,6 +14,7 @@ from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Effect, State, Variable
+from model.language.terms import And, Not
 from model.recovery.java import Java, is_something_numbered
 from model.state.kept_numbers import KeptByProducer
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -42,13 +43,13 @@ class JavaKeepingNumbers(Java):
         super().acknowledge(pipeline, effect, batch, leader)
         moved_on = pipeline.producer.moved_on
         if moved_on is not None:
-            last = z3.And(moved_on.term > 0, z3.Not(is_something_numbered(pipeline, batch)))
+            last = And(moved_on.term > 0, Not(is_something_numbered(pipeline, batch)))
             effect.set_when(last, moved_on, LAST_ONE_SUCCEEDED)
 
     def bumps_after_failure(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         """Bump no epoch of this partition while it has still to follow another one."""
         bumps, moved_on = super().bumps_after_failure(pipeline, batch), pipeline.producer.moved_on
-        return bumps if moved_on is None else z3.And(bumps, moved_on.term == 0)
+        return bumps if moved_on is None else And(bumps, moved_on.term == 0)
 
     def number_in_new_epoch(self, pipeline: Pipeline, effect: Effect) -> None:
         """Begin at 0 only if the last record in flight was acknowledged."""
@@ -59,9 +60,9 @@ class JavaKeepingNumbers(Java):
         effect.set_when(again, producer.last_acknowledged, -1)
         if pipeline.deployment.application.producer_id is ProducerId.KNOWN:
             # The partition knows the producer, so its first number here is not the first of an epoch.
-            first = z3.And(producer.session.term == 0, producer.epoch.term == 0, producer.next_sequence.term == 0)
-            effect.set_when(z3.And(z3.Not(again), first), producer.next_sequence, 1)
-            effect.set_when(z3.And(z3.Not(again), first), producer.last_acknowledged, 0)
+            first = And(producer.session.term == 0, producer.epoch.term == 0, producer.next_sequence.term == 0)
+            effect.set_when(And(Not(again), first), producer.next_sequence, 1)
+            effect.set_when(And(Not(again), first), producer.last_acknowledged, 0)
 
     def said_of_numbers(self, pipeline: Pipeline, before: State) -> str:
         moved_on = pipeline.producer.moved_on

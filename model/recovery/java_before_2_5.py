@@ -17,6 +17,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State, Variable, flag
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
 from model.recovery.elsewhere import fail_elsewhere
 from model.recovery.java import no_number_is_missing, refused_as_unknown, some_do_not_know
 from model.recovery.late_errors import (
@@ -68,23 +69,23 @@ class JavaBefore25(HearsLateErrors):
         self, pipeline: Pipeline, batch: Batch, retried: z3.BoolRef, fresh_may_go: z3.BoolRef
     ) -> z3.BoolRef:
         """Tell whether a retry has no lower number of its id before it; new records wait for a number in doubt."""
-        fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
-        return z3.If(retried, is_next_in_queue(pipeline, batch), fresh_may_go)
+        fresh_may_go = And(fresh_may_go, Not(pipeline.producer.unresolved.is_set))
+        return If(retried, is_next_in_queue(pipeline, batch), fresh_may_go)
 
     def may_go_to(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[z3.BoolRef]:
         """With one request in flight, wait for the answer to a send that has failed."""
         if pipeline.deployment.producer.max_in_flight == 1:
-            yield z3.Not(waits_for_late_answer(pipeline))
+            yield Not(waits_for_late_answer(pipeline))
 
     def asks_for_id(self, pipeline: Pipeline, restarted: z3.BoolRef) -> z3.BoolRef:
-        return z3.Or(restarted, pipeline.producer.epoch.term > 0)
+        return Or(restarted, pipeline.producer.epoch.term > 0)
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Give the record the next number of the current id at its first transmission; retries keep both."""
         super().assign_number(pipeline, effect, batch)
         producer, numbered_by = pipeline.producer, numbering_of(batch).producer_id
         assert batch.sent_epoch is not None
-        by = z3.If(sequence_of(batch) < 0, producer.epoch.term, numbered_by.term)
+        by = If(sequence_of(batch) < 0, producer.epoch.term, numbered_by.term)
         effect[batch.sent_epoch] = effect[numbered_by] = by
 
     def keep_request(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
@@ -97,11 +98,11 @@ class JavaBefore25(HearsLateErrors):
 
     def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
         """Tell whether the entry is the record, or has the numbers of its request."""
-        return z3.Or(itself, has_numbers_sent(pipeline, batch, slot))
+        return Or(itself, has_numbers_sent(pipeline, batch, slot))
 
     def is_of_one_id(self, same: z3.BoolRef, epoch: z3.ArithRef, other: z3.ArithRef | int) -> z3.BoolRef:
         """Tell whether the entries have one producer id: what other clients have as an epoch, counts ids here."""
-        return z3.And(same, epoch == other)
+        return And(same, epoch == other)
 
     def is_current(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         return is_of_current_id(pipeline, batch)
@@ -112,7 +113,7 @@ class JavaBefore25(HearsLateErrors):
     def uses_up_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Note the number of an acknowledged record, where that is of the current producer id."""
         producer = pipeline.producer
-        later = z3.And(is_of_current_id(pipeline, batch), sequence_of(batch) > producer.last_acknowledged.term)
+        later = And(is_of_current_id(pipeline, batch), sequence_of(batch) > producer.last_acknowledged.term)
         effect.set_when(later, producer.last_acknowledged, sequence_of(batch))
 
     def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
@@ -123,20 +124,20 @@ class JavaBefore25(HearsLateErrors):
         effect.set_when(is_of_current_id(pipeline, batch), pipeline.producer.heard, 1)
         self.note_offset(pipeline, effect, batch, offset)
         effect[batch.sequence] = -1
-        forget_number(effect, batch, z3.BoolVal(True))
+        forget_number(effect, batch, BoolVal(True))
 
     def note_offset(self, pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
         """Note the offset in an answer, if the record's number is of the current producer id (3.4)."""
         producer = pipeline.producer
         if producer.acknowledged_to is not None:
-            further = z3.And(is_of_current_id(pipeline, batch), offset >= producer.acknowledged_to.term)
+            further = And(is_of_current_id(pipeline, batch), offset >= producer.acknowledged_to.term)
             effect.set_when(further, producer.acknowledged_to, offset + 1)
 
     def fail_of_earlier_id(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> z3.BoolRef:
         """Fail the send of a record whose number is of an earlier producer id: it is not retried (3.4)."""
         current, renumbered = is_of_current_id(pipeline, batch), numbering_of(batch).renumbered
-        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(current)))
-        when = z3.And(when, current)
+        complete(pipeline, effect, batch, Fate.FAILED, And(when, Not(current)))
+        when = And(when, current)
         effect.reset_when(when, renumbered)
         return when
 
@@ -149,13 +150,13 @@ class JavaBefore25(HearsLateErrors):
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
         """Fail the record, and give its number to the next one, unless this was the last retry (semantics 3.4)."""
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
         return ()
 
     def ends_id_when_given_up(self, batch: Batch) -> z3.BoolRef:
         """Tell whether giving up on the record ends the producer id at once."""
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def doubt_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Note that a retry was given up on, so that nobody knows whether its number is used (semantics 3.4)."""
@@ -164,10 +165,10 @@ class JavaBefore25(HearsLateErrors):
     def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
         expect_late_answer(pipeline, effect, batch)
         self.doubt_number(pipeline, effect, batch)
-        return (z3.Or(z3.Not(self.ends_id_when_given_up(batch)), epoch_left(pipeline)),)
+        return (Or(Not(self.ends_id_when_given_up(batch)), epoch_left(pipeline)),)
 
     def hear_error(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
-        shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
+        shift_numbers(pipeline, effect, batch, BoolVal(True))
         return ()
 
     def hear_refusal(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
@@ -180,28 +181,28 @@ class JavaBefore25(HearsLateErrors):
         """
         renumbered, producer = numbering_of(batch).renumbered, pipeline.producer
         assert renumbered is not None
-        not_next = z3.Or(renumbered.is_set, sequence_of(batch) != producer.last_acknowledged.term + 1)
-        may_close = z3.And(z3.Not(producer.unresolved.is_set), not_next)
-        return z3.And(is_of_current_id(pipeline, batch), attempts_left(pipeline, batch), may_close)
+        not_next = Or(renumbered.is_set, sequence_of(batch) != producer.last_acknowledged.term + 1)
+        may_close = And(Not(producer.unresolved.is_set), not_next)
+        return And(is_of_current_id(pipeline, batch), attempts_left(pipeline, batch), may_close)
 
     def out_of_order_ends_id(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the refusal means lost data to the client, which takes another producer id (semantics 3.4)."""
         refused = refused_as_out_of_order(pipeline, batch, leader)
-        ends = z3.And(is_of_current_id(pipeline, batch), z3.Not(self.retries_out_of_order(pipeline, batch)))
-        return z3.And(refused, ends)
+        ends = And(is_of_current_id(pipeline, batch), Not(self.retries_out_of_order(pipeline, batch)))
+        return And(refused, ends)
 
     def retries_unknown(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the client retries a record of a producer that the broker does not know, as number 0 (3.4)."""
         renumbered = numbering_of(batch).renumbered
         assert renumbered is not None
-        again = z3.Or(renumbered.is_set, _may_start_again(pipeline, leader))
-        return z3.And(is_of_current_id(pipeline, batch), attempts_left(pipeline, batch), again)
+        again = Or(renumbered.is_set, _may_start_again(pipeline, leader))
+        return And(is_of_current_id(pipeline, batch), attempts_left(pipeline, batch), again)
 
     def unknown_ends_id(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the broker has lost the producer and what it acknowledged: the client takes another id (3.4)."""
         refused = refused_as_unknown(pipeline, batch, leader)
         retries = self.retries_unknown(pipeline, batch, leader)
-        return z3.And(refused, is_of_current_id(pipeline, batch), z3.Not(retries))
+        return And(refused, is_of_current_id(pipeline, batch), Not(retries))
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         yield resolve_with_new_id(pipeline)
@@ -219,13 +220,13 @@ class JavaBefore25(HearsLateErrors):
             yield from late_answers(pipeline, self, batch)
         if fails_elsewhere(pipeline.deployment):
             effect = Effect()
-            take_new_id(pipeline, effect, z3.BoolVal(True))
+            take_new_id(pipeline, effect, BoolVal(True))
             yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "takes a new producer id")
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield resolution_due(pipeline)
         for batch in pipeline.producer.batches:
-            yield z3.And(batch.is_(Fate.BUFFERED), self.ends_id_when_given_up(batch))
+            yield And(batch.is_(Fate.BUFFERED), self.ends_id_when_given_up(batch))
         for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
             yield self.out_of_order_ends_id(pipeline, batch, leader)
             if some_do_not_know(pipeline.deployment):
@@ -246,13 +247,13 @@ def sequence_of(batch: Batch) -> z3.ArithRef:
 def is_of_current_id(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the batch's number is of the client's current producer id; an epoch bump does not change the id."""
     if batch.numbering is None:
-        return z3.BoolVal(True)
+        return BoolVal(True)
     return numbering_of(batch).producer_id.term == pipeline.producer.epoch.term
 
 
 def is_tracked(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client tracks the batch's number: it is of the current id, and the batch is not over."""
-    return z3.And(batch.incomplete, sequence_of(batch) >= 0, is_of_current_id(pipeline, batch))
+    return And(batch.incomplete, sequence_of(batch) >= 0, is_of_current_id(pipeline, batch))
 
 
 def is_next_in_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -262,10 +263,10 @@ def is_next_in_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     for other in pipeline.producer.batches:
         if other is not batch:
             same_id = numbering_of(other).producer_id.term == numbering_of(batch).producer_id.term
-            earlier = z3.And(sequence_of(other) >= 0, sequence_of(other) < sequence_of(batch))
-            in_the_way = z3.Or(other.is_(Fate.BUFFERED), z3.And(current, other.in_flight))
-            lower.append(z3.And(same_id, earlier, in_the_way))
-    return z3.Not(z3.Or(*lower))
+            earlier = And(sequence_of(other) >= 0, sequence_of(other) < sequence_of(batch))
+            in_the_way = Or(other.is_(Fate.BUFFERED), And(current, other.in_flight))
+            lower.append(And(same_id, earlier, in_the_way))
+    return Not(Or(*lower))
 
 
 def take_new_id(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
@@ -283,29 +284,29 @@ def shift_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.Boo
     A number cannot be below 0: the client stops half way then, with an error in its log.
     """
     producer = pipeline.producer
-    when = z3.And(when, is_of_current_id(pipeline, batch), producer.next_sequence.term > 0)
+    when = And(when, is_of_current_id(pipeline, batch), producer.next_sequence.term > 0)
     effect.set_when(when, producer.next_sequence, producer.next_sequence.term - 1)
     others = [other for other in producer.batches if other is not batch]
-    stops = z3.Or(
-        *(z3.And(is_tracked(pipeline, other), sequence_of(other) == 0, sequence_of(batch) == 0) for other in others)
+    stops = Or(
+        *(And(is_tracked(pipeline, other), sequence_of(other) == 0, sequence_of(batch) == 0) for other in others)
     )
     for other in others:
-        later = z3.And(is_tracked(pipeline, other), sequence_of(other) >= sequence_of(batch), sequence_of(other) > 0)
-        _renumber(effect, other, z3.And(when, z3.Not(stops), later), sequence_of(other) - 1)
+        later = And(is_tracked(pipeline, other), sequence_of(other) >= sequence_of(batch), sequence_of(other) > 0)
+        _renumber(effect, other, And(when, Not(stops), later), sequence_of(other) - 1)
 
 
 def start_again(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
     """Renumber the tracked batches from 0, under the same producer id (startSequencesAtBeginning; 3.4)."""
     producer = pipeline.producer
-    tracked = [(batch, z3.And(when, is_tracked(pipeline, batch))) for batch in producer.batches]
+    tracked = [(batch, And(when, is_tracked(pipeline, batch))) for batch in producer.batches]
     for batch, counts in tracked:
         before = [
-            z3.If(z3.And(other_counts, sequence_of(other) < sequence_of(batch)), 1, 0)
+            If(And(other_counts, sequence_of(other) < sequence_of(batch)), 1, 0)
             for other, other_counts in tracked
             if other is not batch
         ]
-        _renumber(effect, batch, counts, z3.Sum(*before) if before else z3.IntVal(0))
-    effect.set_when(when, producer.next_sequence, z3.Sum(*(z3.If(counts, 1, 0) for _, counts in tracked)))
+        _renumber(effect, batch, counts, Sum(*before) if before else IntVal(0))
+    effect.set_when(when, producer.next_sequence, Sum(*(If(counts, 1, 0) for _, counts in tracked)))
     effect.set_when(when, producer.last_acknowledged, -1)
 
 
@@ -314,7 +315,7 @@ def _renumber(effect: Effect, batch: Batch, when: z3.BoolRef, sequence: z3.Arith
     renumbered = numbering_of(batch).renumbered
     assert batch.sequence is not None and renumbered is not None
     effect.set_when(when, batch.sequence, sequence)
-    effect.set_when(z3.And(when, batch.in_flight), renumbered, 1)
+    effect.set_when(And(when, batch.in_flight), renumbered, 1)
 
 
 def forget_number(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -346,10 +347,10 @@ def _may_start_again(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
         return acknowledged_to.term <= leader.log_start.term
     heard = pipeline.producer.heard
     assert heard is not None
-    nothing = z3.Not(heard.is_set)
+    nothing = Not(heard.is_set)
     if pipeline.deployment.application.producer_id is ProducerId.KNOWN:
-        goes_on = z3.And(pipeline.producer.session.term == 0, pipeline.producer.epoch.term == 0)
-        nothing = z3.And(nothing, z3.Not(goes_on))
+        goes_on = And(pipeline.producer.session.term == 0, pipeline.producer.epoch.term == 0)
+        nothing = And(nothing, Not(goes_on))
     return nothing
 
 
@@ -372,7 +373,7 @@ def refuse_unknown(pipeline: Pipeline, client: JavaBefore25, batch: Batch, leade
     effect = Effect()
     renumbered = numbering_of(batch).renumbered
     if renumbered is not None:
-        start_again(pipeline, effect, z3.And(retries, z3.Not(renumbered.is_set)))
+        start_again(pipeline, effect, And(retries, Not(renumbered.is_set)))
     return _refusal(
         pipeline,
         batch,
@@ -399,7 +400,7 @@ def _refusal(
     name, error = named
     refused, retries, ends = conditions
     fail_attempt(pipeline, effect, batch, retries)
-    complete(pipeline, effect, batch, Fate.FAILED, z3.Not(retries))
+    complete(pipeline, effect, batch, Fate.FAILED, Not(retries))
     take_new_id(pipeline, effect, ends)
 
     def sentence(before: State, after: State) -> str:
@@ -413,7 +414,7 @@ def _refusal(
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(refused, z3.Or(z3.Not(ends), epoch_left(pipeline))),
+        guard=And(refused, Or(Not(ends), epoch_left(pipeline))),
         updates=effect.updates,
         sentence=sentence,
         semantics="3.4, 3.5",
@@ -422,12 +423,12 @@ def _refusal(
 
 def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether the client gave up on a number, tracks nothing any more, and a number is missing (3.4)."""
-    return z3.And(_drained(pipeline), z3.Not(no_number_is_missing(pipeline)))
+    return And(_drained(pipeline), Not(no_number_is_missing(pipeline)))
 
 
 def _drained(pipeline: Pipeline) -> z3.BoolRef:
     tracked = [is_tracked(pipeline, batch) for batch in pipeline.producer.batches]
-    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(z3.Or(*tracked)))
+    return And(pipeline.producer.unresolved.is_set, Not(Or(*tracked)))
 
 
 def resolve_with_new_id(pipeline: Pipeline) -> Action:
@@ -435,14 +436,14 @@ def resolve_with_new_id(pipeline: Pipeline) -> Action:
     producer = pipeline.producer
     continues = no_number_is_missing(pipeline)
     effect = Effect()
-    take_new_id(pipeline, effect, z3.Not(continues))
+    take_new_id(pipeline, effect, Not(continues))
     effect[producer.unresolved] = False
     return Action(
         "resolve_with_new_id",
         "producer",
         lane="producer",
         arguments={},
-        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        guard=And(_drained(pipeline), Or(continues, epoch_left(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             "the producer takes a new producer id, as it cannot know whether the sequence it gave up on is used"

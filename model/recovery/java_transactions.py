@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.accumulator import Accumulator
 from model.recovery.java import is_lost_data
 from model.recovery.late_errors import expect_late_answer
@@ -38,14 +39,14 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
         """Doubt the number of a record whose time ran out after a retry; after the last retry take it for used."""
         assert batch.sequence is not None
         if not out_of_retries:
-            retried = z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0)
+            retried = And(when, batch.retries.term > 0, batch.sequence.term >= 0)
             effect.set_when(retried, pipeline.producer.unresolved, 1)
 
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
         """Fail the record, which gives its number back (semantics 11.1)."""
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         close_gap(pipeline, effect, batch)
         return (pipeline.producer.next_sequence.term > 0,)
 
@@ -61,7 +62,7 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
         """Refuse a record after a gap: the client retries, or the send fails if it was next due (3.4, 11.1)."""
         fails = self.fails_out_of_order(pipeline, batch, leader)
         effect = Effect()
-        fail_attempt(pipeline, effect, batch, z3.Not(fails))
+        fail_attempt(pipeline, effect, batch, Not(fails))
         complete(pipeline, effect, batch, Fate.FAILED, fails)
         self.free_refused(pipeline, effect, batch, fails)
         return Action(
@@ -90,13 +91,13 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
 
     def may_send_in(self, transaction: Transaction, retried: z3.BoolRef) -> z3.BoolRef:
         """Send records of an open transaction, and retry those of an aborted one (semantics 11.1, T2)."""
-        return z3.Or(transaction.is_(Outcome.OPEN), retried)
+        return Or(transaction.is_(Outcome.OPEN), retried)
 
     def fail_unsent(self, pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
         """Fail the records that were never sent; those that were sent are retried."""
         for batch in batches_of(pipeline, transaction):
             assert batch.sequence is not None
-            undrained = z3.And(batch.is_(Fate.BUFFERED), batch.sequence.term < 0)
+            undrained = And(batch.is_(Fate.BUFFERED), batch.sequence.term < 0)
             complete(pipeline, effect, batch, Fate.FAILED, undrained)
 
     def may_abort(self, pipeline: Pipeline) -> tuple[z3.BoolRef, ...]:
@@ -114,8 +115,8 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
         """
         if anew or not may_ask_anew(pipeline):
             return ()
-        sent = [z3.Not(batch.is_(Fate.UNSENT)) for batch in batches_of(pipeline, transaction)]
-        return (z3.And(*sent, z3.Not(pipeline.producer.unresolved.is_set)),)
+        sent = [Not(batch.is_(Fate.UNSENT)) for batch in batches_of(pipeline, transaction)]
+        return (And(*sent, Not(pipeline.producer.unresolved.is_set)),)
 
     def learn_aborted(self, pipeline: Pipeline, effect: Effect, decided: z3.BoolRef) -> None:
         """Leave it at that: the client asks for a new epoch."""

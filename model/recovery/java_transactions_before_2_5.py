@@ -17,6 +17,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.sequencing import Unknown
 from model.language import Action, Effect, State, flag
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.recovery.java import is_something_numbered, no_number_is_missing, refused_as_unknown
 from model.recovery.java_transactions import JavaTransactions
 from model.recovery.late_errors import give_ups
@@ -53,7 +54,7 @@ class JavaTransactionsStopping(JavaTransactions):
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
         """Fail the record, which gives its number back unless this was the last retry."""
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         self.free_number(pipeline, effect, batch, is_free(pipeline, batch))
         return ()
 
@@ -63,7 +64,7 @@ class JavaTransactionsStopping(JavaTransactions):
 
     def free_refused(self, pipeline: Pipeline, effect: Effect, batch: Batch, fails: z3.BoolRef) -> None:
         """Give the number of a record that failed to the next one, unless this was the last retry."""
-        self.free_number(pipeline, effect, batch, z3.And(fails, is_free(pipeline, batch)))
+        self.free_number(pipeline, effect, batch, And(fails, is_free(pipeline, batch)))
 
     def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
         stop_producer(pipeline, effect, self.stops_when_given_up(batch), spared=batch)
@@ -72,19 +73,19 @@ class JavaTransactionsStopping(JavaTransactions):
     def stops_when_given_up(self, batch: Batch) -> z3.BoolRef:
         """Tell whether the client stops after it gave up on the record: on a retry, which can be stored (11.7)."""
         assert batch.sequence is not None
-        return z3.And(batch.retries.term > 0, batch.sequence.term >= 0)
+        return And(batch.retries.term > 0, batch.sequence.term >= 0)
 
     def may_ask_to_abort(self, pipeline: Pipeline) -> tuple[z3.BoolRef, ...]:
-        return (z3.Not(self.is_in_doubt(pipeline)),)
+        return (Not(self.is_in_doubt(pipeline)),)
 
     def is_in_doubt(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether some number is in doubt, so that the client waits until it knows more."""
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def learn_aborted(self, pipeline: Pipeline, effect: Effect, decided: z3.BoolRef) -> None:
         """Keep the epoch, unless the coordinator has another one."""
         initialised = of(pipeline)[0].initialised
-        effect[initialised] = z3.If(has_epoch(pipeline), initialised.term, 0)
+        effect[initialised] = If(has_epoch(pipeline), initialised.term, 0)
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the errors at the end of a delivery's time, and the refusals of an unknown producer (11.7)."""
@@ -107,8 +108,8 @@ class JavaTransactionsStopping(JavaTransactions):
         effect = Effect()
         self.renumber(pipeline, effect, batch)
         fail_attempt(pipeline, effect, batch, again)
-        complete(pipeline, effect, batch, Fate.FAILED, z3.Not(again))
-        self.free_refused(pipeline, effect, batch, z3.Not(again))
+        complete(pipeline, effect, batch, Fate.FAILED, Not(again))
+        self.free_refused(pipeline, effect, batch, Not(again))
 
         def sentence(before: State, after: State) -> str:
             words = f"{leader.name} refuses {record_name(batch)}: UNKNOWN_PRODUCER_ID"
@@ -130,7 +131,7 @@ class JavaTransactionsStopping(JavaTransactions):
     def renumber(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Number from 0 what is in flight, as nothing that the client sent was ever acknowledged (3.4)."""
         producer = pipeline.producer
-        renumbers = z3.And(_starts_again(pipeline, batch), z3.Not(is_renumbered(pipeline, batch)))
+        renumbers = And(_starts_again(pipeline, batch), Not(is_renumbered(pipeline, batch)))
         total = number_from_zero(pipeline, effect, renumbers)
         effect.set_when(renumbers, producer.next_sequence, total)
         effect.set_when(renumbers, producer.last_acknowledged, -1)
@@ -141,7 +142,7 @@ class JavaTransactionsWaiting(JavaTransactionsStopping):
     """The client from 2.5 on with brokers before 2.5: it stops once nothing is in flight and a number is missing."""
 
     def stops_when_given_up(self, batch: Batch) -> z3.BoolRef:
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def is_in_doubt(self, pipeline: Pipeline) -> z3.BoolRef:
         return pipeline.producer.unresolved.is_set
@@ -156,14 +157,14 @@ class JavaTransactionsWaiting(JavaTransactionsStopping):
         continues = no_number_is_missing(pipeline)
         effect = Effect()
         effect[producer.unresolved] = False
-        stop_producer(pipeline, effect, z3.Not(continues))
+        stop_producer(pipeline, effect, Not(continues))
         transactions, _ = of(pipeline)
         return Action(
             "resolve_in_transaction",
             "producer",
             lane="producer",
             arguments={},
-            guard=z3.And(self.is_in_doubt(pipeline), z3.Not(is_something_numbered(pipeline))),
+            guard=And(self.is_in_doubt(pipeline), Not(is_something_numbered(pipeline))),
             updates=effect.updates,
             sentence=lambda before, after: (
                 "the producer finds that no sequence is missing"
@@ -189,18 +190,18 @@ class JavaTransactions011(JavaTransactionsStopping):
         """Leave the number to the next record."""
         assert batch.sequence is not None
         left = pipeline.producer.next_sequence
-        used = z3.And(when, batch.sequence.term >= 0, left.term > 0)
+        used = And(when, batch.sequence.term >= 0, left.term > 0)
         effect.set_when(used, left, left.term - 1)
 
     def free_number(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
         """Free nothing more: the next record has the number already."""
 
     def stops_when_given_up(self, batch: Batch) -> z3.BoolRef:
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def fails_out_of_order(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Fail the send: the client has one request in flight, so that no gap can close."""
-        return z3.BoolVal(True)
+        return BoolVal(True)
 
     def renumber(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Keep the numbers as they are."""
@@ -211,10 +212,10 @@ def stop_producer(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spare
     transactions, _ = of(pipeline)
     for batch in pipeline.producer.batches:
         if batch is not spared:
-            abandon(pipeline, effect, batch, z3.And(when, batch.is_(Fate.SENT)))
-            end_send(pipeline, effect, batch, Fate.FAILED, z3.And(when, batch.incomplete))
+            abandon(pipeline, effect, batch, And(when, batch.is_(Fate.SENT)))
+            end_send(pipeline, effect, batch, Fate.FAILED, And(when, batch.incomplete))
     for transaction in transactions.each:
-        effect.set_when(z3.And(when, transaction.is_going_on), transaction.outcome, int(Outcome.REFUSED))
+        effect.set_when(And(when, transaction.is_going_on), transaction.outcome, int(Outcome.REFUSED))
     for known in (transactions.initialised, transactions.added, pipeline.producer.unresolved):
         effect.set_when(when, known, 0)
 
@@ -223,10 +224,10 @@ def _starts_again(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client can number from 0 what is in flight: nothing it sent was ever acknowledged (3.4)."""
     heard = pipeline.producer.heard
     if heard is None:
-        return z3.BoolVal(False)
-    return z3.And(attempts_left(pipeline, batch), z3.Or(is_renumbered(pipeline, batch), z3.Not(heard.is_set)))
+        return BoolVal(False)
+    return And(attempts_left(pipeline, batch), Or(is_renumbered(pipeline, batch), Not(heard.is_set)))
 
 
 def is_free(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether a refused record gives its number to the next one: not after the last retry (11.7)."""
-    return z3.And(attempts_left(pipeline, batch), pipeline.producer.next_sequence.term > 0)
+    return And(attempts_left(pipeline, batch), pipeline.producer.next_sequence.term > 0)

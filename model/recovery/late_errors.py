@@ -17,6 +17,7 @@ import z3
 from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import modelled_brokers
 from model.language import Action, Effect, State, Variable
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.recovery.accumulator import Accumulator
 from model.sequencing.arrival import accepts, held_up, is_at, offset_of, queues_at, replicated, waits_at
 from model.sequencing.idempotence import check_sequence, epoch_left
@@ -52,11 +53,11 @@ class HearsLateErrors(Accumulator):
 
     def is_current(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         """Tell whether the record's number counts: it is of the producer id that the client has now."""
-        return z3.BoolVal(True)
+        return BoolVal(True)
 
     def is_refused(self, check: SequenceCheck) -> z3.BoolRef:
         """Tell whether the leader refuses the late request for its numbers."""
-        return z3.Or(check.out_of_order, check.fenced)
+        return Or(check.out_of_order, check.fenced)
 
     def note_offset(self, pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
         """Note the offset in an answer, where the client compares it later."""
@@ -81,13 +82,13 @@ def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     due = [late.term == late.high]
     for broker in pipeline.replicas:
         silent = [
-            z3.And(broker.isr[follower.number].is_set, follower.does_not_fetch_from(broker))
+            And(broker.isr[follower.number].is_set, follower.does_not_fetch_from(broker))
             for follower in pipeline.followers_of(broker)
         ]
-        not_followed = z3.And(z3.Not(replicated(pipeline, batch, broker)), z3.Or(*silent))
-        fails = z3.Or(z3.Not(broker.presumes_leadership), z3.Not(pipeline.enough_in_sync(broker)), not_followed)
-        due.append(z3.And(late.term == broker.number, fails))
-    return z3.Or(*due)
+        not_followed = And(Not(replicated(pipeline, batch, broker)), Or(*silent))
+        fails = Or(Not(broker.presumes_leadership), Not(pipeline.enough_in_sync(broker)), not_followed)
+        due.append(And(late.term == broker.number, fails))
+    return Or(*due)
 
 
 def give_ups(
@@ -103,7 +104,7 @@ def give_ups(
         effect = Effect()
         free_number(effect)
         abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True), out_of_retries=out_of_retries)
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True), out_of_retries=out_of_retries)
         return effect
 
     yield give_up_on_error(pipeline, batch, failed())
@@ -143,18 +144,16 @@ def give_up_on_error(pipeline: Pipeline, batch: Batch, effect: Effect) -> Action
     """Let the connection break, or the leader refuse the record, when delivery.timeout.ms is over (semantics 3.4)."""
     fails = [batch.is_(Fate.UNANSWERED)]
     for leader in pipeline.replicas:
-        refused = z3.And(is_at(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader)))
-        shrunk = z3.And(
-            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
-        )
-        elsewhere = z3.And(is_at(pipeline, batch, leader), z3.Not(leader.presumes_leadership))
+        refused = And(is_at(pipeline, batch, leader), Not(pipeline.enough_in_sync(leader)))
+        shrunk = And(waits_at(batch, leader), replicated(pipeline, batch, leader), Not(pipeline.enough_in_sync(leader)))
+        elsewhere = And(is_at(pipeline, batch, leader), Not(leader.presumes_leadership))
         fails += [refused, shrunk, elsewhere]
-    return _give_up(pipeline, batch, "give_up_on_error", {"batch": batch.number}, "an error", z3.Or(*fails), effect)
+    return _give_up(pipeline, batch, "give_up_on_error", {"batch": batch.number}, "an error", Or(*fails), effect)
 
 
 def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica, effect: Effect) -> Action:
     """Let the request time out at the leader or client, which waits for the ISR (semantics 3.2, 3.4)."""
-    waits = z3.Or(held_up(pipeline, batch, leader), queues_at(pipeline, batch, leader))
+    waits = Or(held_up(pipeline, batch, leader), queues_at(pipeline, batch, leader))
     arguments = {"batch": batch.number, "leader": leader.number}
     return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits, effect)
 
@@ -187,11 +186,11 @@ def hear_late_error(pipeline: Pipeline, client: HearsLateErrors, batch: Batch) -
     effect = Effect()
     due = _error_is_due(pipeline, batch)
     for condition in client.hear_error(pipeline, effect, batch):
-        due = z3.And(due, condition)
+        due = And(due, condition)
     _over(effect, batch)
     for broker in pipeline.replicas:
-        refuses = z3.Not(z3.And(broker.presumes_leadership, pipeline.enough_in_sync(broker)))
-        drop_delayed(effect, batch, z3.And(_late(batch).term == broker.number, refuses))
+        refuses = Not(And(broker.presumes_leadership, pipeline.enough_in_sync(broker)))
+        drop_delayed(effect, batch, And(_late(batch).term == broker.number, refuses))
     return Action(
         "hear_late_error",
         "producer",
@@ -213,19 +212,19 @@ def hear_late_success(pipeline: Pipeline, client: HearsLateErrors, batch: Batch,
     assert batch.sequence is not None
     effect = Effect()
     current = client.is_current(pipeline, batch)
-    later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
+    later = And(current, batch.sequence.term > producer.last_acknowledged.term)
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
     effect.set_when(current, producer.heard, 1)
     client.note_offset(pipeline, effect, batch, offset_of(pipeline, batch, leader))
     _over(effect, batch)
     drop_delayed(effect, batch, batch.delayed.term == leader.number)
-    here = z3.And(_late(batch).term == leader.number, leader.presumes_leadership)
+    here = And(_late(batch).term == leader.number, leader.presumes_leadership)
     return Action(
         "hear_late_success",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
+        guard=And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on"
@@ -240,9 +239,9 @@ def late_refusal_due(pipeline: Pipeline, client: HearsLateErrors, batch: Batch, 
     check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
     refused = client.is_refused(check)
     if check.unknown is not None:
-        refused = z3.Or(refused, check.unknown)
-    here = z3.And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
-    return z3.And(here, accepts(pipeline, leader), refused)
+        refused = Or(refused, check.unknown)
+    here = And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
+    return And(here, accepts(pipeline, leader), refused)
 
 
 def hear_late_refusal(pipeline: Pipeline, client: HearsLateErrors, batch: Batch, leader: Replica) -> Action:
@@ -251,14 +250,14 @@ def hear_late_refusal(pipeline: Pipeline, client: HearsLateErrors, batch: Batch,
     current = client.is_current(pipeline, batch)
     client.hear_refusal(pipeline, effect, batch)
     _over(effect, batch)
-    drop_delayed(effect, batch, z3.BoolVal(True))
+    drop_delayed(effect, batch, BoolVal(True))
     due = late_refusal_due(pipeline, client, batch, leader)
     return Action(
         "hear_late_refusal",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
+        guard=And(due, Or(Not(current), epoch_left(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
@@ -276,8 +275,8 @@ def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
     if batch.late is None:
         return
     assert batch.sequence is not None
-    in_flight = z3.And(batch.in_flight, attempts_left(pipeline, batch))
-    lost = z3.If(batch.is_(Fate.UNANSWERED), z3.IntVal(batch.late.high), batch.target.term)
+    in_flight = And(batch.in_flight, attempts_left(pipeline, batch))
+    lost = If(batch.is_(Fate.UNANSWERED), IntVal(batch.late.high), batch.target.term)
     effect.set_when(in_flight, batch.late, lost)
     effect.set_when(in_flight, batch.sequence, batch.sequence.term)
     for variable in _kept(batch):
@@ -293,14 +292,14 @@ def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
 
 def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether an answer to a failed send is still to come: with one request in flight the partition is muted."""
-    return z3.Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
+    return Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
 
 
 def late_bumps_due(pipeline: Pipeline, client: HearsLateErrors) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a late answer would make the client bump its epoch, or take another id."""
     waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
     for batch, leader in product(waiting, pipeline.replicas):
-        yield z3.And(late_refusal_due(pipeline, client, batch, leader), client.is_current(pipeline, batch))
+        yield And(late_refusal_due(pipeline, client, batch, leader), client.is_current(pipeline, batch))
 
 
 def late_errors_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:

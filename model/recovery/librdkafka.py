@@ -16,6 +16,7 @@ import z3
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, Variable
+from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.draining import Drains
 from model.recovery.elsewhere import fail_elsewhere, stop_elsewhere
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
@@ -55,9 +56,9 @@ class Librdkafka(Drains):
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         if self.gapless:
-            self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+            self.stop_for_good(pipeline, effect, BoolVal(True))
         return ()
 
     def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
@@ -77,7 +78,7 @@ class Librdkafka(Drains):
             leader.name,
             lane="brokers",
             arguments={"batch": batch.number, "leader": leader.number},
-            guard=z3.And(refused_as_out_of_order(pipeline, batch, leader), later),
+            guard=And(refused_as_out_of_order(pipeline, batch, leader), later),
             updates=effect.updates,
             sentence=lambda before, after: (
                 f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; {then}"
@@ -87,7 +88,7 @@ class Librdkafka(Drains):
 
     def want_epoch_after_gap(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> str:
         """Want a new epoch, as a record after a gap was refused; return what the client does then, in words."""
-        fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+        fail_attempt(pipeline, effect, batch, BoolVal(True))
         effect[pipeline.producer.unresolved] = True
         return "the producer will bump its epoch when nothing is in flight"
 
@@ -97,14 +98,14 @@ class Librdkafka(Drains):
         assert batch.sequence is not None
         first_due = batch.sequence.term <= producer.last_acknowledged.term + 1
         effect = Effect()
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-        self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
+        self.stop_for_good(pipeline, effect, BoolVal(True))
         return Action(
             "refuse_first_due",
             leader.name,
             lane="brokers",
             arguments={"batch": batch.number, "leader": leader.number},
-            guard=z3.And(refused_as_out_of_order(pipeline, batch, leader), first_due),
+            guard=And(refused_as_out_of_order(pipeline, batch, leader), first_due),
             updates=effect.updates,
             sentence=lambda before, after: (
                 f"{leader.name} refuses {record_name(batch)}, the next one due: OUT_OF_ORDER_SEQUENCE_NUMBER; the "
@@ -120,10 +121,10 @@ class Librdkafka(Drains):
         unresolved = pipeline.producer.unresolved
         effect = Effect()
         effect[unresolved] = True
-        goes_on = z3.Not(z3.Or(self.has_stopped(pipeline), unresolved.is_set))
+        goes_on = Not(Or(self.has_stopped(pipeline), unresolved.is_set))
         yield fail_elsewhere(pipeline, effect, goes_on, "will bump its epoch when nothing is in flight")
         effect = Effect()
-        self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+        self.stop_for_good(pipeline, effect, BoolVal(True))
         yield stop_elsewhere(pipeline, effect)
 
 
@@ -158,7 +159,7 @@ class LibrdkafkaForgetting(Librdkafka):
             "producer",
             lane="producer",
             arguments={},
-            guard=z3.And(producer.next_sequence.term > 0, z3.Not(self.has_stopped(pipeline))),
+            guard=And(producer.next_sequence.term > 0, Not(self.has_stopped(pipeline))),
             updates=effect.updates,
             sentence=lambda before, after: (
                 "a broker that has just started says that the topic does not exist: the producer fails what it has "
@@ -174,5 +175,5 @@ def acknowledge_what_came_before(pipeline: Pipeline, effect: Effect, batch: Batc
     assert batch.sequence is not None
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:
-            earlier = z3.And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
-            complete(pipeline, effect, other, Fate.ACKNOWLEDGED, z3.And(other.is_(Fate.BUFFERED), earlier))
+            earlier = And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
+            complete(pipeline, effect, other, Fate.ACKNOWLEDGED, And(other.is_(Fate.BUFFERED), earlier))

@@ -15,6 +15,7 @@ import z3
 
 from model.durations import ADDS_AGAIN, Duration
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.recovery.librdkafka import Librdkafka
 from model.sequencing.idempotence import epoch_left
 from model.sequencing.network import abandon, complete
@@ -47,9 +48,9 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
         """Fail the record: only an abort is left, or nothing if another epoch of the producer has begun."""
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         if fenced:
-            self.stop_for_good(pipeline, effect, z3.BoolVal(True))
+            self.stop_for_good(pipeline, effect, BoolVal(True))
         else:
             self.leave_only_abort(pipeline, effect, batch)
         return ()
@@ -64,7 +65,7 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
         self.leave_only_abort(pipeline, effect, batch)
 
     def want_epoch_after_gap(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> str:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         self.want_epoch(pipeline, effect, batch)
         return "the send fails, and only an abort is left, with a new epoch"
 
@@ -93,13 +94,13 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
 
     def fail_unsent(self, pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
         """Purge everything that waits, sent before or not."""
-        purge(pipeline, effect, z3.BoolVal(True))
+        purge(pipeline, effect, BoolVal(True))
 
     def may_abort(self, pipeline: Pipeline) -> tuple[z3.BoolRef, ...]:
-        return (z3.Not(self.has_stopped(pipeline)),)
+        return (Not(self.has_stopped(pipeline)),)
 
     def may_ask_to_abort(self, pipeline: Pipeline) -> tuple[z3.BoolRef, ...]:
-        return (z3.Not(self.has_stopped(pipeline)),)
+        return (Not(self.has_stopped(pipeline)),)
 
     def end_aborted(
         self, pipeline: Pipeline, effect: Effect, transaction: Transaction, *, anew: bool
@@ -107,7 +108,7 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
         """Ask for a new epoch if one is wanted, and keep the epoch otherwise (semantics 4.1)."""
         unresolved = pipeline.producer.unresolved.is_set
         if not anew:
-            return (z3.Not(unresolved),)
+            return (Not(unresolved),)
         if not self.bump_aborts:
             return (unresolved,)
         raise_epoch(pipeline, effect)
@@ -116,8 +117,8 @@ class LibrdkafkaTransactions(Librdkafka, RecoveryInTransactions):
     def learn_aborted(self, pipeline: Pipeline, effect: Effect, decided: z3.BoolRef) -> None:
         """Keep the epoch, unless a new one is wanted or the coordinator had aborted before."""
         initialised = of(pipeline)[0].initialised
-        anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
-        effect[initialised] = z3.If(anew, 0, initialised.term)
+        anew = Or(decided, pipeline.producer.unresolved.is_set)
+        effect[initialised] = If(anew, 0, initialised.term)
 
     def actions_in(self, pipeline: Pipeline, transaction: Transaction, ends: z3.BoolRef) -> Iterator[Action]:
         if batches_of(pipeline, transaction):
@@ -163,14 +164,14 @@ class LibrdkafkaWithin(LibrdkafkaTransactions):
         effect = Effect()
         effect[transactions.status] = int(Status.PREPARE_ABORT)
         raise_epoch(pipeline, effect)
-        ongoing = z3.And(transactions.is_(Status.ONGOING), transactions.current.term == transaction.number)
-        asks = z3.And(self.bump_due(pipeline), transaction.is_going_on, ongoing, has_epoch(pipeline))
+        ongoing = And(transactions.is_(Status.ONGOING), transactions.current.term == transaction.number)
+        asks = And(self.bump_due(pipeline), transaction.is_going_on, ongoing, has_epoch(pipeline))
         return Action(
             "ask_within",
             "coordinator",
             lane="brokers",
             arguments={"transaction": transaction.number},
-            guard=z3.And(asks, epoch_left(pipeline)),
+            guard=And(asks, epoch_left(pipeline)),
             updates=effect.updates,
             sentence=lambda before, after: (
                 f"the producer asks for a new epoch, and the coordinator decides to abort "
@@ -186,13 +187,13 @@ class LibrdkafkaWithin(LibrdkafkaTransactions):
         effect = Effect()
         effect[transactions.status] = int(Status.EMPTY)
         go_on_in_epoch(pipeline, effect)
-        given = z3.And(transactions.is_at_rest, transactions.epoch.term == producer.epoch.term + 1)
+        given = And(transactions.is_at_rest, transactions.epoch.term == producer.epoch.term + 1)
         return Action(
             "go_on_within",
             "coordinator",
             lane="brokers",
             arguments={"transaction": transaction.number},
-            guard=z3.And(self.bump_due(pipeline), transaction.is_going_on, given),
+            guard=And(self.bump_due(pipeline), transaction.is_going_on, given),
             updates=effect.updates,
             sentence=lambda before, after: (
                 f"the coordinator gives the producer epoch {after[producer.epoch.name]}: it goes on with "
@@ -207,13 +208,13 @@ class LibrdkafkaWithin(LibrdkafkaTransactions):
         effect = Effect()
         raise_epoch(pipeline, effect)
         go_on_in_epoch(pipeline, effect)
-        at_rest = z3.And(transactions.is_at_rest, has_epoch(pipeline))
+        at_rest = And(transactions.is_at_rest, has_epoch(pipeline))
         return Action(
             "ask_before",
             "coordinator",
             lane="brokers",
             arguments={"transaction": transaction.number},
-            guard=z3.And(self.bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
+            guard=And(self.bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
             updates=effect.updates,
             sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
             semantics="4.1, 11.1 T1",
@@ -232,23 +233,23 @@ def go_on_in_epoch(pipeline: Pipeline, effect: Effect) -> None:
 
 def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:
     """Fail the queued records, except for ``spared``, and give their numbers back."""
-    next_sequence, count = pipeline.producer.next_sequence, z3.IntVal(0)
+    next_sequence, count = pipeline.producer.next_sequence, IntVal(0)
     for batch in pipeline.producer.batches:
         if batch is not spared:
             assert batch.sequence is not None
-            waits = z3.And(when, batch.is_(Fate.BUFFERED))
-            count = count + z3.If(z3.And(waits, batch.sequence.term >= 0), 1, 0)
+            waits = And(when, batch.is_(Fate.BUFFERED))
+            count = count + If(And(waits, batch.sequence.term >= 0), 1, 0)
             complete(pipeline, effect, batch, Fate.FAILED, waits)
     left = next_sequence.term - count
-    effect[next_sequence] = z3.If(left < 0, z3.IntVal(0), left)
+    effect[next_sequence] = If(left < 0, IntVal(0), left)
 
 
 def purge_returned(pipeline: Pipeline, transaction: Transaction) -> Action:
     """Purge, in abortTransaction(), what came back to be retried after the transaction had failed (semantics 4.1)."""
     waiting = batches_of(pipeline, transaction)
     effect = Effect()
-    purge(pipeline, effect, z3.BoolVal(True))
-    comes_back = z3.Or(*(batch.is_(Fate.BUFFERED) for batch in waiting))
+    purge(pipeline, effect, BoolVal(True))
+    comes_back = Or(*(batch.is_(Fate.BUFFERED) for batch in waiting))
 
     def sentence(before: State, after: State) -> str:
         purged = " and ".join(record_name(batch) for batch in waiting if before[batch.fate.name] == Fate.BUFFERED)
@@ -259,7 +260,7 @@ def purge_returned(pipeline: Pipeline, transaction: Transaction) -> Action:
         "application",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(transaction.is_(Outcome.ABORTING), comes_back, z3.Not(pipeline.recovery.has_stopped(pipeline))),
+        guard=And(transaction.is_(Outcome.ABORTING), comes_back, Not(pipeline.recovery.has_stopped(pipeline))),
         updates=effect.updates,
         sentence=sentence,
         semantics="4.1, 11.1",
@@ -286,7 +287,7 @@ def replace_producer(pipeline: Pipeline, transaction: Transaction) -> Action:
         "application",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(transaction.is_going_on, pipeline.recovery.has_stopped(pipeline)),
+        guard=And(transaction.is_going_on, pipeline.recovery.has_stopped(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the application gives up {words(pipeline, transaction)} with the producer, and starts a new one"
@@ -302,13 +303,13 @@ def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.B
     effect[transaction.outcome] = int(Outcome.REFUSED)
     effect[transactions.added] = False
     effect[transactions.initialised] = False
-    unknown = z3.And(transactions.is_(Status.EMPTY), transactions.added.is_set, has_epoch(pipeline))
+    unknown = And(transactions.is_(Status.EMPTY), transactions.added.is_set, has_epoch(pipeline))
     return Action(
         "refuse_unknown_end",
         "coordinator",
         lane="brokers",
         arguments={"transaction": transaction.number},
-        guard=z3.And(asked, unknown),
+        guard=And(asked, unknown),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the coordinator does not know {words(pipeline, transaction)} and refuses to end it: INVALID_TXN_STATE, "

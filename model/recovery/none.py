@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language import Effect
+from model.language.terms import BoolVal, Or
 from model.recovery.accumulator import Accumulator
 from model.sequencing.network import complete
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -22,7 +23,7 @@ class WithoutNumbers(Accumulator):
     def may_overtake(
         self, pipeline: Pipeline, batch: Batch, retried: z3.BoolRef, fresh_may_go: z3.BoolRef
     ) -> z3.BoolRef:
-        return z3.Or(retried, fresh_may_go)
+        return Or(retried, fresh_may_go)
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Give the record no number."""
@@ -38,5 +39,5 @@ class WithoutNumbers(Accumulator):
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         return ()

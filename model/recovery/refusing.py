@@ -6,6 +6,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
@@ -21,7 +22,7 @@ def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     """Refuse a request, as the leader has a newer producer epoch: INVALID_PRODUCER_EPOCH, not retried (3.4, 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
-    behind = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.fenced)
+    behind = And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.fenced)
     error = ": INVALID_PRODUCER_EPOCH"
     return _fail_for_good(pipeline, batch, leader, "reject_old_epoch", behind, error, fenced=True)
 
@@ -39,10 +40,10 @@ def _fail_for_good(
 ) -> Action:
     """Refuse a request with an error that is not retried: the send fails, and later batches go on (3.1 P6, 3.4)."""
     producer = pipeline.producer
-    guard = z3.And(when, answered_in_order(pipeline, batch, leader))
+    guard = And(when, answered_in_order(pipeline, batch, leader))
     effect = Effect()
     for condition in pipeline.recovery.fail_permanently(pipeline, effect, batch, fenced=fenced):
-        guard = z3.And(guard, condition)
+        guard = And(guard, condition)
 
     def sentence(before: State, after: State) -> str:
         bumped = after[producer.epoch.name] > before[producer.epoch.name]
@@ -78,4 +79,4 @@ def refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -
     """Tell whether the leader refuses the record for its number (semantics 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
-    return z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.out_of_order)
+    return And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.out_of_order)

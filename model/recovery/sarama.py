@@ -17,6 +17,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.recovery.elsewhere import fail_elsewhere
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
@@ -46,9 +47,9 @@ class Sarama(Recovery):
         self, pipeline: Pipeline, effect: Effect, batch: Batch, due: z3.BoolRef, leaderless: z3.BoolRef
     ) -> tuple[z3.BoolRef, list[z3.BoolRef]]:
         """Give the record its number if the leader is only away; without any leader the send fails, in a new epoch."""
-        keep_numbers(pipeline, effect, batch, z3.Not(leaderless))
-        due = z3.If(leaderless, finds_no_leader(pipeline, batch), due)
-        return due, [z3.If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
+        keep_numbers(pipeline, effect, batch, Not(leaderless))
+        due = If(leaderless, finds_no_leader(pipeline, batch), due)
+        return due, [If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
 
     def is_retry(self, batch: Batch, before: State) -> bool:
         assert batch.sent_sequence is not None
@@ -58,7 +59,7 @@ class Sarama(Recovery):
         yield was_tried(batch)
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-        keep_numbers(pipeline, effect, batch, z3.BoolVal(True))
+        keep_numbers(pipeline, effect, batch, BoolVal(True))
 
     def forget_numbers(self, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
         """Reset the record's number and epoch, and those of the batch that it was put into."""
@@ -73,22 +74,22 @@ class Sarama(Recovery):
     def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
         assert batch.sequence is not None
         effect[batch.sequence] = -1
-        self.forget_numbers(effect, batch, z3.BoolVal(True))
+        self.forget_numbers(effect, batch, BoolVal(True))
 
     def spend_attempt(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, counts: bool
     ) -> tuple[z3.BoolRef, z3.ArithRef]:
         """Count the attempt; a record that has failed once more often than there are retries is not tried again."""
         left = batch.retries.term < batch.retries.high
-        return when, z3.If(left, batch.retries.term + 1, batch.retries.term)
+        return when, If(left, batch.retries.term + 1, batch.retries.term)
 
     def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
         """Take one attempt from what waits behind the failed record."""
         for other in _others(pipeline, batch):
             assert other.sequence is not None
             left = other.retries.term < other.retries.high
-            waits = z3.And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
-            effect.set_when(z3.And(when, waits, left), other.retries, other.retries.term + 1)
+            waits = And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
+            effect.set_when(And(when, waits, left), other.retries, other.retries.term + 1)
 
     def has_attempt_left(self, pipeline: Pipeline, batch: Batch, state: State) -> bool:
         return state[batch.retries.name] <= pipeline.deployment.producer.retries
@@ -98,14 +99,14 @@ class Sarama(Recovery):
     ) -> None:
         """Bump the epoch for each failed record that has a number; the numbers begin again at 0."""
         assert batch.sequence is not None
-        numbered = z3.And(when, batch.sequence.term >= 0)
+        numbered = And(when, batch.sequence.term >= 0)
         effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)
         effect.set_when(numbered, pipeline.producer.next_sequence, 0)
 
     def fail_permanently(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, *, fenced: bool
     ) -> tuple[z3.BoolRef, ...]:
-        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         return (epoch_left(pipeline),)
 
     def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
@@ -146,7 +147,7 @@ def give_number(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolR
 def keep_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Fix the batch's number and the epoch of its batch, which stay from the first attempt on (semantics 4.2)."""
     assert batch.sequence is not None and batch.sent_sequence is not None
-    give_number(pipeline, effect, batch, z3.And(when, batch.sequence.term < 0))
+    give_number(pipeline, effect, batch, And(when, batch.sequence.term < 0))
     effect.set_when(when, batch.sent_sequence, effect[batch.sequence])
 
 
@@ -158,7 +159,7 @@ def was_tried(batch: Batch) -> z3.BoolRef:
 
 def ran_out(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the record has failed once more often than there are retries."""
-    return z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.producer.retries)
+    return And(batch.is_(Fate.BUFFERED), batch.retries.term > pipeline.deployment.producer.retries)
 
 
 def _is_numbered(batch: Batch) -> z3.BoolRef:
@@ -171,12 +172,12 @@ def _comes_before(other: Batch, batch: Batch) -> z3.BoolRef:
     assert other.sequence is not None and other.numbered_in is not None
     assert batch.sequence is not None and batch.numbered_in is not None
     same_epoch = other.numbered_in.term == batch.numbered_in.term
-    earlier = z3.And(same_epoch, other.sequence.term < batch.sequence.term)
-    numbered_before = z3.Or(other.numbered_in.term < batch.numbered_in.term, earlier)
-    numbers = z3.And(_is_numbered(other), z3.Or(z3.Not(_is_numbered(batch)), numbered_before))
+    earlier = And(same_epoch, other.sequence.term < batch.sequence.term)
+    numbered_before = Or(other.numbered_in.term < batch.numbered_in.term, earlier)
+    numbers = And(_is_numbered(other), Or(Not(_is_numbered(batch)), numbered_before))
     if other.attempt != batch.attempt or other.record > batch.record:
         return numbers
-    return z3.Or(numbers, z3.Not(z3.Or(_is_numbered(other), _is_numbered(batch))))
+    return Or(numbers, Not(Or(_is_numbered(other), _is_numbered(batch))))
 
 
 def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
@@ -186,10 +187,10 @@ def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
 def _leads_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether no record that was not tried yet stands before this one."""
     ahead = [
-        z3.And(other.is_(Fate.BUFFERED), z3.Not(was_tried(other)), _comes_before(other, batch))
+        And(other.is_(Fate.BUFFERED), Not(was_tried(other)), _comes_before(other, batch))
         for other in _others(pipeline, batch)
     ]
-    return z3.Not(z3.Or(*ahead))
+    return Not(Or(*ahead))
 
 
 def is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -198,15 +199,15 @@ def is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     A partition keeps to one record until that is over, and then goes on in the order of the queue. A record that ran
     out of retries is not tried any more.
     """
-    retried = [z3.And(other.is_(Fate.BUFFERED), was_tried(other)) for other in _others(pipeline, batch)]
-    in_turn = z3.Or(was_tried(batch), z3.And(z3.Not(z3.Or(*retried)), _leads_queue(pipeline, batch)))
-    return z3.And(in_turn, z3.Not(ran_out(pipeline, batch)))
+    retried = [And(other.is_(Fate.BUFFERED), was_tried(other)) for other in _others(pipeline, batch)]
+    in_turn = Or(was_tried(batch), And(Not(Or(*retried)), _leads_queue(pipeline, batch)))
+    return And(in_turn, Not(ran_out(pipeline, batch)))
 
 
 def finds_no_leader(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client next looks for a leader for this record; after a failure that is not only the retry."""
-    again = z3.And(_leads_queue(pipeline, batch), batch.retries.term > 0, z3.Not(ran_out(pipeline, batch)))
-    return z3.Or(is_due(pipeline, batch), again)
+    again = And(_leads_queue(pipeline, batch), batch.retries.term > 0, Not(ran_out(pipeline, batch)))
+    return Or(is_due(pipeline, batch), again)
 
 
 def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
@@ -215,20 +216,20 @@ def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
     Where nothing else is under way the time of numbering makes no difference.
     """
     unnumbered = [
-        z3.And(other.is_(Fate.BUFFERED), z3.Not(_is_numbered(other)))
+        And(other.is_(Fate.BUFFERED), Not(_is_numbered(other)))
         for other in _others(pipeline, batch)
         if other.attempt == batch.attempt and other.record < batch.record
     ]
-    others = z3.Or(*(other.incomplete for other in _others(pipeline, batch)))
-    waits = z3.And(batch.is_(Fate.BUFFERED), z3.Not(_is_numbered(batch)), can_be_numbered(pipeline, batch))
+    others = Or(*(other.incomplete for other in _others(pipeline, batch)))
+    waits = And(batch.is_(Fate.BUFFERED), Not(_is_numbered(batch)), can_be_numbered(pipeline, batch))
     effect = Effect()
-    give_number(pipeline, effect, batch, z3.BoolVal(True))
+    give_number(pipeline, effect, batch, BoolVal(True))
     return Action(
         "number_ahead",
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(waits, others, z3.Not(z3.Or(*unnumbered))),
+        guard=And(waits, others, Not(Or(*unnumbered))),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer gives {record_name(batch)}, which has to wait, the number"
@@ -244,13 +245,13 @@ def put_into_later_epoch(pipeline: Pipeline, batch: Batch) -> Action:
     epoch = pipeline.producer.epoch
     effect = Effect()
     effect[batch.sent_epoch] = epoch.term
-    waits = z3.And(batch.is_(Fate.BUFFERED), _is_numbered(batch), z3.Not(was_tried(batch)))
+    waits = And(batch.is_(Fate.BUFFERED), _is_numbered(batch), Not(was_tried(batch)))
     return Action(
         "put_into_later_epoch",
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(waits, batch.sent_epoch.term < epoch.term),
+        guard=And(waits, batch.sent_epoch.term < epoch.term),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer puts {record_name(batch)} into a batch of its epoch {before[epoch.name]}, with the number"
@@ -263,13 +264,13 @@ def put_into_later_epoch(pipeline: Pipeline, batch: Batch) -> Action:
 def run_out(pipeline: Pipeline, batch: Batch) -> Action:
     """Fail the send of a record with no retry left; the producer goes on to a new epoch (4.2)."""
     effect = Effect()
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
     return Action(
         "run_out",
         "producer",
         lane="producer",
         arguments={"batch": batch.number},
-        guard=z3.And(ran_out(pipeline, batch), epoch_left(pipeline)),
+        guard=And(ran_out(pipeline, batch), epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer has no retry left for {record_name(batch)}: the send fails, and it bumps its epoch"
@@ -280,19 +281,19 @@ def run_out(pipeline: Pipeline, batch: Batch) -> Action:
 
 def _refused_for_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     arrived = refused_as_out_of_order(pipeline, batch, leader)
-    return z3.And(arrived, answered_in_order(pipeline, batch, leader))
+    return And(arrived, answered_in_order(pipeline, batch, leader))
 
 
 def refuse_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Refuse a record after a missing number, or whose number is not the first of its epoch: the send fails (4.2)."""
     effect = Effect()
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
     return Action(
         "refuse_gap",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
+        guard=And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; the send fails, and the "
@@ -306,14 +307,14 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a numbered record is about to fail."""
     leaderless = pipeline.controller.leader.term == 0
     for batch in pipeline.producer.batches:
-        waits = z3.And(batch.is_(Fate.BUFFERED), _is_numbered(batch))
+        waits = And(batch.is_(Fate.BUFFERED), _is_numbered(batch))
         yield ran_out(pipeline, batch)
-        yield z3.And(waits, leaderless, finds_no_leader(pipeline, batch))
+        yield And(waits, leaderless, finds_no_leader(pipeline, batch))
         for leader in pipeline.replicas:
             check = checked(pipeline, batch, leader)
             assert check is not None
-            arrived = z3.And(arrives(pipeline, batch, leader), answered_in_order(pipeline, batch, leader))
+            arrived = And(arrives(pipeline, batch, leader), answered_in_order(pipeline, batch, leader))
             yield _refused_for_gap(pipeline, batch, leader)
-            yield z3.And(arrived, accepts(pipeline, leader), check.fenced)
+            yield And(arrived, accepts(pipeline, leader), check.fenced)
             if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
                 yield arrived

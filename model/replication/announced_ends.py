@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, Not
 from model.log.unserved import note_unserved
 from model.replication.broker import die
 from model.replication.checkpoint import Checkpoint, checkpoints
@@ -41,8 +40,8 @@ def _announced_end(
     note_outage_of_brokers(pipeline, effect)
     note_unserved(pipeline, effect)
     is_counted_on = pipeline.controller.unfenced[replica.number].is_set
-    heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), is_counted_on)
-    can_go = while_it_takes_part(pipeline, replica, z3.And(heard, take_out_has_room(pipeline, replica)))
+    heard = And(replica.up.is_set, Not(replica.cut_off.is_set), is_counted_on)
+    can_go = while_it_takes_part(pipeline, replica, And(heard, take_out_has_room(pipeline, replica)))
     guard = checkpoint.while_known(effect, replica, can_go)
     checkpoint.write_down(effect, replica)
 
@@ -94,10 +93,10 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            z3.And(
+            And(
                 replica.up.is_set,
-                z3.Not(replica.cut_off.is_set),
-                z3.Not(controller.unfenced[replica.number].is_set),
+                Not(replica.cut_off.is_set),
+                Not(controller.unfenced[replica.number].is_set),
                 replica.epoch.term == controller.epoch.term,
             ),
         ),

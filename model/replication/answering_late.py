@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, If, IntVal
 from model.log.replica import advance_high_watermark, flush_if_due
 from model.replication.fetching import copied, fetches_from, has_reconciled
 from model.state.late_answers import LateAnswers
@@ -37,7 +36,7 @@ def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: 
             pipeline,
             follower,
             leader,
-            z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
+            And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -55,7 +54,7 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
     effect = Effect()
     follower.log.append(effect, copied(pipeline, leader, end))
     flush_if_due(pipeline, effect, follower)
-    effect[until] = z3.If(end + 1 < until.term, until.term, 0)
+    effect[until] = If(end + 1 < until.term, until.term, 0)
 
     def sentence(before: State, after: State) -> str:
         offset = before[follower.log.end.name]
@@ -73,7 +72,7 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
             pipeline,
             follower,
             leader,
-            z3.And(
+            And(
                 follower.up.is_set,
                 leader.up.is_set,
                 follower.leader.term == leader.number,
@@ -96,7 +95,7 @@ def lose(pipeline: Pipeline, late: LateAnswers, follower: Replica) -> Action:
         lane="brokers",
         arguments={"broker": follower.number},
         guard=while_it_takes_part(pipeline, follower, until.term > 0),
-        updates={until: z3.IntVal(0)},
+        updates={until: IntVal(0)},
         sentence=lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
         semantics="6.1",
     )

@@ -10,6 +10,7 @@ import z3
 from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.log.replica import advance_high_watermark, keep_prefix, lead_again, stop_leading, surviving_prefix
 from model.log.restoring import numbers_in_words, restore_numbers
 from model.log.unserved import note_unserved
@@ -89,7 +90,7 @@ def lose_power(pipeline: Pipeline, replica: Replica, *, kept: int, checkpoint: C
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, kept)
     note_outage_of_brokers(pipeline, effect)
-    survives = z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica))
+    survives = And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica))
     guard = checkpoint.while_known(effect, replica, while_it_takes_part(pipeline, replica, survives))
     checkpoint.write_down(effect, replica)
 
@@ -142,9 +143,9 @@ def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.Ari
     """Prepare a replica to follow: it has to ask where the logs diverge, or truncates to its high watermark (8)."""
     effect[replica.reconciled] = False
     if pipeline.deployment.cluster.truncation is Truncation.HIGH_WATERMARK:
-        follows = z3.And(leader != 0, leader != replica.number)
+        follows = And(leader != 0, leader != replica.number)
         known = effect[replica.high_watermark]
-        keep_prefix(effect, replica, z3.If(follows, known, replica.log.end.term))
+        keep_prefix(effect, replica, If(follows, known, replica.log.end.term))
 
 
 def restart(pipeline: Pipeline, replica: Replica) -> Action:
@@ -179,9 +180,9 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            z3.And(
-                z3.Not(replica.up.is_set),
-                z3.Not(controller.unfenced[replica.number].is_set),
+            And(
+                Not(replica.up.is_set),
+                Not(controller.unfenced[replica.number].is_set),
                 welcome_has_room(pipeline, replica, among),
             ),
         ),
@@ -233,7 +234,7 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         lane="brokers",
         arguments={"broker": replica.number},
         guard=while_it_takes_part(
-            pipeline, replica, z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set)
+            pipeline, replica, And(Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set)
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
@@ -249,7 +250,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     """Lead or follow as the controller decided last; requests that wait at a former leader fail (semantics 6.5)."""
     controller = pipeline.controller
     leads = controller.leader.term == replica.number
-    fail_requests_of_former_leader(pipeline, effect, replica, z3.Not(leads))
+    fail_requests_of_former_leader(pipeline, effect, replica, Not(leads))
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     break_off_own_fetch(pipeline, effect, replica)
@@ -257,9 +258,9 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     if not pipeline.deployment.cluster.truncation.fences_fetches:
         _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
     stop_leading(effect, replica)
-    lead_again(effect, replica, when=z3.And(leads, replica.leader.term == replica.number))
+    lead_again(effect, replica, when=And(leads, replica.leader.term == replica.number))
     for number, member in controller.isr.items():
-        effect[replica.isr[number]] = z3.If(leads, member.term, 0)
+        effect[replica.isr[number]] = If(leads, member.term, 0)
 
 
 def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
@@ -267,9 +268,9 @@ def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef
 
     The decision names no leader, or, before 2.0.1, the leader that the follower already has.
     """
-    follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
-    same = z3.BoolVal(False) if pipeline.deployment.cluster.mends_of_2_0_1 else leader == replica.leader.term
-    return z3.And(follows, z3.Or(same, leader == 0))
+    follows = And(replica.leader.term != 0, replica.leader.term != replica.number)
+    same = BoolVal(False) if pipeline.deployment.cluster.mends_of_2_0_1 else leader == replica.leader.term
+    return And(follows, Or(same, leader == 0))
 
 
 def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
@@ -292,7 +293,7 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
     advance_high_watermark(pipeline, as_leader, replica)
     for variable in (replica.high_watermark, *pipeline.exposed):
         leads = controller.leader.term == replica.number
-        effect[variable] = z3.If(leads, as_leader[variable], variable.term)
+        effect[variable] = If(leads, as_leader[variable], variable.term)
     leave_if_removed(pipeline, effect, replica)
     note_unserved(pipeline, effect)
 
@@ -321,9 +322,9 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            z3.And(
+            And(
                 replica.up.is_set,
-                z3.Not(replica.cut_off.is_set),
+                Not(replica.cut_off.is_set),
                 replica.epoch.term != controller.epoch.term,
             ),
         ),
@@ -347,9 +348,7 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            z3.And(
-                replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
-            ),
+            And(replica.up.is_set, Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set),
         ),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} is cut off from the controller",
@@ -370,7 +369,7 @@ def reconnect(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
+            And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
         ),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} reaches the controller again",
@@ -401,10 +400,10 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            z3.And(
+            And(
                 replica.up.is_set,
                 replica.cut_off.is_set,
-                z3.Not(controller.unfenced[replica.number].is_set),
+                Not(controller.unfenced[replica.number].is_set),
                 welcome_has_room(pipeline, replica, among),
             ),
         ),

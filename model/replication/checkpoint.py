@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language import Effect, State
+from model.language.terms import And
 from model.state.pipeline import Pipeline, Replica
 
 
@@ -42,7 +43,7 @@ class Checkpointed(Checkpoint):
         return {"checkpointed": self.value}
 
     def while_known(self, effect: Effect, replica: Replica, guard: z3.BoolRef) -> z3.BoolRef:
-        return z3.And(guard, effect[replica.high_watermark] >= self.value)
+        return And(guard, effect[replica.high_watermark] >= self.value)
 
     def write_down(self, effect: Effect, replica: Replica) -> None:
         effect[replica.high_watermark] = self.value

@@ -8,6 +8,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.unserved import note_unserved
 from model.replication.elections import Membership, chosen, current, elect, record, without
 from model.state.outages import note_outage_of_brokers
@@ -18,7 +19,7 @@ from model.state.wording import elected, membership
 def eligible(pipeline: Pipeline, number: int) -> z3.BoolRef:
     """Tell whether a broker is in the ISR and unfenced, and so can be elected cleanly (semantics 6.3)."""
     controller = pipeline.controller
-    return z3.And(controller.isr[number].is_set, controller.unfenced[number].is_set)
+    return And(controller.isr[number].is_set, controller.unfenced[number].is_set)
 
 
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
@@ -33,7 +34,7 @@ def unfenced(pipeline: Pipeline) -> dict[int, z3.BoolRef]:
 
 def elect_clean(pipeline: Pipeline, number: int) -> z3.ArithRef:
     """Return the leader once ``number`` is fenced: the first eligible replica in assignment order, or 0 (E1 E2 E8)."""
-    return chosen(pipeline, without(pipeline, number), unfenced(pipeline) | {number: z3.BoolVal(False)})
+    return chosen(pipeline, without(pipeline, number), unfenced(pipeline) | {number: BoolVal(False)})
 
 
 def _chosen_with(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.ArithRef:
@@ -42,8 +43,8 @@ def _chosen_with(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.
     Without ELR that is the broker itself: any other member of the ISR would lead already.
     """
     if not among.elr:
-        return z3.If(among.isr[replica.number], z3.IntVal(replica.number), z3.IntVal(0))
-    return chosen(pipeline, among, unfenced(pipeline) | {replica.number: z3.BoolVal(True)})
+        return If(among.isr[replica.number], IntVal(replica.number), IntVal(0))
+    return chosen(pipeline, among, unfenced(pipeline) | {replica.number: BoolVal(True)})
 
 
 def welcome(pipeline: Pipeline, effect: Effect, replica: Replica, among: Membership) -> None:
@@ -54,13 +55,13 @@ def welcome(pipeline: Pipeline, effect: Effect, replica: Replica, among: Members
     controller = pipeline.controller
     effect[controller.unfenced[replica.number]] = True
     leader = _chosen_with(pipeline, replica, among)
-    record(pipeline, effect, among, leader, z3.And(controller.leader.term == 0, leader != 0))
+    record(pipeline, effect, among, leader, And(controller.leader.term == 0, leader != 0))
 
 
 def welcome_has_room(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.BoolRef:
     """Tell whether unfencing the broker needs no leader epoch beyond the bound."""
-    elects = z3.And(pipeline.controller.leader.term == 0, _chosen_with(pipeline, replica, among) != 0)
-    return z3.Or(z3.Not(elects), epoch_left(pipeline))
+    elects = And(pipeline.controller.leader.term == 0, _chosen_with(pipeline, replica, among) != 0)
+    return Or(Not(elects), epoch_left(pipeline))
 
 
 def take_out(pipeline: Pipeline, replica: Replica) -> Effect:
@@ -76,7 +77,7 @@ def take_out(pipeline: Pipeline, replica: Replica) -> Effect:
 def take_out_has_room(pipeline: Pipeline, replica: Replica) -> z3.BoolRef:
     """Tell whether taking the broker out needs no leader epoch beyond the bound."""
     leads = pipeline.controller.leader.term == replica.number
-    return z3.Or(z3.Not(leads), epoch_left(pipeline))
+    return Or(Not(leads), epoch_left(pipeline))
 
 
 def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
@@ -101,9 +102,9 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
         "controller",
         lane="controller",
         arguments={"broker": replica.number},
-        guard=z3.And(
+        guard=And(
             pipeline.controller.unfenced[replica.number].is_set,
-            z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set),
+            Or(Not(replica.up.is_set), replica.cut_off.is_set),
             take_out_has_room(pipeline, replica),
         ),
         updates=effect.updates,
@@ -116,7 +117,7 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
     """Elect an unfenced replica if there is neither a leader nor an eligible replica; its log is the truth (E4)."""
     controller = pipeline.controller
     effect = Effect()
-    elect(pipeline, effect, replica.number, z3.BoolVal(True))
+    elect(pipeline, effect, replica.number, BoolVal(True))
     for number, member in controller.isr.items():
         effect[member] = number == replica.number
     for forgotten in (*controller.elr.values(), controller.last_known_leader):
@@ -126,7 +127,7 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
         "controller",
         lane="controller",
         arguments={"broker": replica.number},
-        guard=z3.And(
+        guard=And(
             controller.leader.term == 0,
             chosen(pipeline, current(pipeline), unfenced(pipeline)) == 0,
             controller.unfenced[replica.number].is_set,
@@ -143,14 +144,14 @@ def move_leader(pipeline: Pipeline, replica: Replica) -> Action:
     """Move leadership, as planned, to another eligible replica, which need not have the whole log (E5)."""
     controller = pipeline.controller
     effect = Effect()
-    elect(pipeline, effect, replica.number, z3.BoolVal(True))
+    elect(pipeline, effect, replica.number, BoolVal(True))
     note_outage_of_brokers(pipeline, effect)
     return Action(
         "move_leader",
         "controller",
         lane="controller",
         arguments={"broker": replica.number},
-        guard=z3.And(
+        guard=And(
             controller.leader.term != 0,
             controller.leader.term != replica.number,
             eligible(pipeline, replica.number),

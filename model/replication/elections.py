@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language import Effect
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
 from model.state.pipeline import Pipeline, Replica
 
 Members = Mapping[int, z3.BoolRef]
@@ -43,11 +44,9 @@ def with_isr(pipeline: Pipeline, isr: Members) -> Membership:
     before = current(pipeline)
     if not before.elr:
         return Membership(isr, {})
-    enough = (
-        z3.Sum(*(z3.If(member, 1, 0) for member in isr.values())) >= pipeline.deployment.cluster.min_insync_replicas
-    )
+    enough = Sum(*(If(member, 1, 0) for member in isr.values())) >= pipeline.deployment.cluster.min_insync_replicas
     elr = {
-        number: z3.And(z3.Not(enough), z3.Or(eligible, before.isr[number]), z3.Not(isr[number]))
+        number: And(Not(enough), Or(eligible, before.isr[number]), Not(isr[number]))
         for number, eligible in before.elr.items()
     }
     return Membership(isr, elr)
@@ -56,10 +55,10 @@ def with_isr(pipeline: Pipeline, isr: Members) -> Membership:
 def without(pipeline: Pipeline, number: int) -> Membership:
     """Return the membership after a broker was fenced: it leaves the ISR; only with ELR can that become empty (I5)."""
     isr = dict(current(pipeline).isr)
-    stays = z3.BoolVal(False)
+    stays = BoolVal(False)
     if not pipeline.controller.elr:
-        stays = z3.Not(z3.Or(*(member for other, member in isr.items() if other != number)))
-    isr[number] = z3.And(isr[number], stays)
+        stays = Not(Or(*(member for other, member in isr.items() if other != number)))
+    isr[number] = And(isr[number], stays)
     return with_isr(pipeline, isr)
 
 
@@ -71,9 +70,9 @@ def after_stop(pipeline: Pipeline, replica: Replica) -> Membership:
     found = current(pipeline)
     if not found.elr:
         return found
-    stays = z3.BoolVal(False) if replica.stopped_in_order is None else replica.stopped_in_order.is_set
+    stays = BoolVal(False) if replica.stopped_in_order is None else replica.stopped_in_order.is_set
     eligible = found.elr[replica.number]
-    return Membership(found.isr, {**found.elr, replica.number: z3.And(eligible, stays)})
+    return Membership(found.isr, {**found.elr, replica.number: And(eligible, stays)})
 
 
 def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef:
@@ -81,18 +80,18 @@ def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef
 
     If both are empty, the last known leader leads (E3), even where unclean election is off. 0: there is none (E8).
     """
-    empty = z3.Not(z3.Or(*among.isr.values()))
-    leader = z3.IntVal(0)
+    empty = Not(Or(*among.isr.values()))
+    leader = IntVal(0)
     last_known = pipeline.controller.last_known_leader
     if last_known is not None:
-        nobody = z3.Not(z3.Or(*among.elr.values()))
-        is_alive = z3.Or(*(z3.And(last_known.term == number, there) for number, there in alive.items()))
-        leader = z3.If(z3.And(empty, nobody, is_alive), last_known.term, leader)
+        nobody = Not(Or(*among.elr.values()))
+        is_alive = Or(*(And(last_known.term == number, there) for number, there in alive.items()))
+        leader = If(And(empty, nobody, is_alive), last_known.term, leader)
     for number, here in reversed(_places(pipeline)):
         electable = among.isr[number]
         if among.elr:
-            electable = z3.Or(electable, z3.And(empty, among.elr[number]))
-        leader = z3.If(z3.And(electable, alive[number], *here), z3.IntVal(number), leader)
+            electable = Or(electable, And(empty, among.elr[number]))
+        leader = If(And(electable, alive[number], *here), IntVal(number), leader)
     return leader
 
 
@@ -108,7 +107,7 @@ def _places(pipeline: Pipeline) -> list[tuple[int, tuple[z3.BoolRef, ...]]]:
     numbers = [replica.number for replica in pipeline.replicas if replica.number != reassignment.to]
     for number in numbers:
         moved = reassignment.takes_from(number)
-        places += [(reassignment.to, (moved,)), (number, (z3.Not(moved),))]
+        places += [(reassignment.to, (moved,)), (number, (Not(moved),))]
     return [*places, *((number, (reassignment.takes_from(number),)) for number in numbers)]
 
 
@@ -129,10 +128,10 @@ def record(pipeline: Pipeline, effect: Effect, membership: Membership, leader: z
     for number, member in membership.isr.items():
         effect[controller.isr[number]] = member
     for number, eligible in membership.elr.items():
-        leads = z3.And(when, leader == number)
-        effect[controller.isr[number]] = z3.Or(membership.isr[number], leads)
-        effect[controller.elr[number]] = z3.And(eligible, z3.Not(leads))
+        leads = And(when, leader == number)
+        effect[controller.isr[number]] = Or(membership.isr[number], leads)
+        effect[controller.elr[number]] = And(eligible, Not(leads))
     if controller.last_known_leader is not None:
         # The partition had a leader before, or still has none.
-        known = z3.If(controller.leader.term != 0, controller.leader.term, controller.last_known_leader.term)
-        effect.set_when(when, controller.last_known_leader, z3.If(leader == 0, known, 0))
+        known = If(controller.leader.term != 0, controller.leader.term, controller.last_known_leader.term)
+        effect.set_when(when, controller.last_known_leader, If(leader == 0, known, 0))

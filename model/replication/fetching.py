@@ -9,6 +9,7 @@ import z3
 from model.deployment.implied.cleaning import drops_markers
 from model.deployment.truncation import Truncation
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.holes import session_of
 from model.log.log_starts import take_over_start
 from model.log.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
@@ -25,18 +26,18 @@ def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> 
         has_it = leader.knows_producer.term
         if leader.log_start is not None:
             # The log starts after the records from before the run, so the follower learns nothing of their producer.
-            has_it = z3.If(leader.log_start.term > 0, follower.knows_producer.term, has_it)
+            has_it = If(leader.log_start.term > 0, follower.knows_producer.term, has_it)
         effect[follower.knows_producer] = has_it
 
 
 def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
     """Return the length of the longest prefix of both logs with the same leader epochs (semantics 8)."""
-    length = z3.IntVal(0)
-    agrees = z3.BoolVal(True)
+    length = IntVal(0)
+    agrees = BoolVal(True)
     for offset in range(one.log.capacity):
         mine, theirs = one.log.slots[offset]["epoch"].term, other.log.slots[offset]["epoch"].term
-        agrees = z3.And(agrees, one.log.has(offset), other.log.has(offset), mine == theirs)
-        length = length + z3.If(agrees, 1, 0)
+        agrees = And(agrees, one.log.has(offset), other.log.has(offset), mine == theirs)
+        length = length + If(agrees, 1, 0)
     return length
 
 
@@ -45,11 +46,11 @@ def agreed_prefix(follower: Replica, leader: Replica) -> z3.ArithRef:
 
     That is the common prefix, unless the follower has records of an epoch on top of a log that already differed.
     """
-    length = z3.IntVal(0)
+    length = IntVal(0)
     for offset, slot in enumerate(follower.log.slots):
         last = slot["epoch"].term
-        agrees = z3.And(follower.log.has(offset), _has_epoch(leader, last), _end_of(leader, last) > offset)
-        length = z3.If(agrees, offset + 1, length)
+        agrees = And(follower.log.has(offset), _has_epoch(leader, last), _end_of(leader, last) > offset)
+        length = If(agrees, offset + 1, length)
     return length
 
 
@@ -73,9 +74,9 @@ def end_of_last_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3
     mine = follower.log.at(end - 1, "epoch")
     answer = _end_of(leader, mine)
     if not mended:
-        bracketed = z3.And(answer > 0, answer < leader.log.end.term)
-        answer = z3.If(z3.Or(_has_epoch(leader, mine), bracketed), answer, follower.high_watermark.term)
-    return z3.If(z3.And(end > 0, answer < end), answer, end)
+        bracketed = And(answer > 0, answer < leader.log.end.term)
+        answer = If(Or(_has_epoch(leader, mine), bracketed), answer, follower.high_watermark.term)
+    return If(And(end > 0, answer < end), answer, end)
 
 
 def end_asked_epoch_by_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3.ArithRef:
@@ -91,35 +92,35 @@ def end_asked_epoch_by_epoch(follower: Replica, leader: Replica, *, mended: bool
 
     def unanswered(epoch: z3.ArithRef) -> z3.BoolRef:
         newest, end = leader.log.at(leader.log.end.term - 1, "epoch"), leader.log.end.term
-        return z3.Or(end == 0, epoch > newest, epoch < leader.log.slots[0]["epoch"].term)
+        return Or(end == 0, epoch > newest, epoch < leader.log.slots[0]["epoch"].term)
 
-    kept: list[z3.ArithRef] = [z3.IntVal(0)]
+    kept: list[z3.ArithRef] = [IntVal(0)]
     for offset, slot in enumerate(follower.log.slots):
-        asked, length = slot["epoch"].term, z3.IntVal(offset + 1)
+        asked, length = slot["epoch"].term, IntVal(offset + 1)
         theirs = _end_of(leader, asked)
         named = leader.log.at(theirs - 1, "epoch")
         mine = _end_of(follower, named)
-        known = z3.Or(_has_epoch(leader, asked), leader.epoch.term == asked, theirs == 0)
-        told = z3.If(_has_epoch(follower, named), _least(mine, theirs), _chosen(kept, mine))
-        told = z3.If(mine == 0, z3.IntVal(0) if mended else _least(theirs, length), told)
-        told = z3.If(known, _least(length, theirs), told)
-        kept.append(told if mended else z3.If(unanswered(asked), length, told))
+        known = Or(_has_epoch(leader, asked), leader.epoch.term == asked, theirs == 0)
+        told = If(_has_epoch(follower, named), _least(mine, theirs), _chosen(kept, mine))
+        told = If(mine == 0, IntVal(0) if mended else _least(theirs, length), told)
+        told = If(known, _least(length, theirs), told)
+        kept.append(told if mended else If(unanswered(asked), length, told))
     end = follower.log.end.term
     if mended:
         return _chosen(kept, end)
-    lacks = z3.And(end > 0, unanswered(follower.log.at(end - 1, "epoch")))
-    return z3.If(lacks, _least(follower.high_watermark.term, end), _chosen(kept, end))
+    lacks = And(end > 0, unanswered(follower.log.at(end - 1, "epoch")))
+    return If(lacks, _least(follower.high_watermark.term, end), _chosen(kept, end))
 
 
 def _least(one: z3.ArithRef, other: z3.ArithRef) -> z3.ArithRef:
-    return z3.If(one < other, one, other)
+    return If(one < other, one, other)
 
 
 def _chosen(among: Sequence[z3.ArithRef], index: z3.ArithRef) -> z3.ArithRef:
     """Return the term at an index, or the last term for an index beyond."""
     chosen = among[-1]
     for at, term in enumerate(among[:-1]):
-        chosen = z3.If(index == at, term, chosen)
+        chosen = If(index == at, term, chosen)
     return chosen
 
 
@@ -154,11 +155,11 @@ def _reaches(pipeline: Pipeline, follower: Replica, leader: Replica, *, in_one_e
     """Tell whether the follower sends a request to this broker, which answers as the leader."""
     follows = follower.follows(leader)
     if not in_one_epoch:
-        follows = z3.And(follower.up.is_set, follower.leader.term == leader.number)
-    fetches = [follows, leader.presumes_leadership, z3.Not(follower.slow.is_set)]
+        follows = And(follower.up.is_set, follower.leader.term == leader.number)
+    fetches = [follows, leader.presumes_leadership, Not(follower.slow.is_set)]
     if pipeline.late_answers is not None:
         fetches.append(pipeline.late_answers.until[follower.number].term == 0)
-    return z3.And(*fetches)
+    return And(*fetches)
 
 
 def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
@@ -166,7 +167,7 @@ def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3
     if pipeline.deployment.cluster.truncation.fences_fetches:
         return follower.log.end.term == _end_of_agreement(pipeline, follower, leader)
     fits = follower.log.end.term <= leader.log.end.term
-    return fits if follower.reconciled is None else z3.And(follower.reconciled.is_set, fits)
+    return fits if follower.reconciled is None else And(follower.reconciled.is_set, fits)
 
 
 def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str, z3.ArithRef]:
@@ -180,13 +181,13 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
     if pipeline.compacted is not None and "sequence" in entry:
         gone = entry[REMOVED] == 1 if pipeline.transactions is None else entry[REMOVED] > 0
         followed = _is_followed(pipeline, leader, offset, entry)
-        entry["sequence"] = z3.If(z3.And(gone, followed), -1, entry["sequence"])
+        entry["sequence"] = If(And(gone, followed), -1, entry["sequence"])
     if drops_markers(pipeline.deployment):
         dropped = entry[MARKER] >= int(Marker.DROPPED)
-        entry[MARKER] = z3.If(dropped, int(Marker.UNSEEN), int(Marker.STANDS))
+        entry[MARKER] = If(dropped, int(Marker.UNSEEN), int(Marker.STANDS))
     if leader.log_start is not None:
         # A follower starts at its leader's log start offset, and gets nothing from below.
-        entry[FORGOTTEN] = z3.If(leader.log_start.term > offset, z3.IntVal(1), z3.IntVal(0))
+        entry[FORGOTTEN] = If(leader.log_start.term > offset, IntVal(1), IntVal(0))
     return entry
 
 
@@ -205,18 +206,16 @@ def _is_followed(
     transactions = pipeline.transactions
     if transactions is not None:
         return leader.log.some(
-            lambda later, slot: z3.And(
+            lambda later, slot: And(
                 offset < later,
-                z3.Or(
-                    z3.Not(transactions.is_marker(slot["batch"].term)),
+                Or(
+                    Not(transactions.is_marker(slot["batch"].term)),
                     slot["producer_epoch"].term > entry["producer_epoch"],
                 ),
             )
         )
     session = session_of(pipeline, entry["batch"])
-    return leader.log.some(
-        lambda later, slot: z3.And(offset < later, session_of(pipeline, slot["batch"].term) == session)
-    )
+    return leader.log.some(lambda later, slot: And(offset < later, session_of(pipeline, slot["batch"].term) == session))
 
 
 def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
@@ -233,7 +232,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     flush_if_due(pipeline, effect, follower)
     lags = not pipeline.deployment.cluster.truncation.fences_fetches
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
-    tell_high_watermark(effect, follower, known, z3.BoolVal(True))
+    tell_high_watermark(effect, follower, known, BoolVal(True))
     share_producer_state(effect, follower, leader)
     take_over_start(pipeline, effect, follower, leader)
 
@@ -257,7 +256,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
             pipeline,
             follower,
             leader,
-            z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
+            And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
         ),
         updates=effect.updates,
         sentence=sentence,
@@ -284,7 +283,7 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
             pipeline,
             follower,
             leader,
-            z3.And(
+            And(
                 fetches_from(pipeline, follower, leader),
                 has_reconciled(pipeline, follower, leader),
                 leader.log.end.term > end,
@@ -311,7 +310,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     due = follower.log.end.term > to
     if follower.reconciled is not None:
         effect[follower.reconciled] = True
-        due = z3.Not(follower.reconciled.is_set)
+        due = Not(follower.reconciled.is_set)
 
     def sentence(before: State, after: State) -> str:
         dropped = records_dropped(pipeline, before, after, follower)
@@ -324,9 +323,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         lane="brokers",
         arguments={"follower": follower.number, "leader": leader.number},
-        guard=while_it_is_answered(
-            pipeline, follower, leader, z3.And(asks_about_epochs(pipeline, follower, leader), due)
-        ),
+        guard=while_it_is_answered(pipeline, follower, leader, And(asks_about_epochs(pipeline, follower, leader), due)),
         updates=effect.updates,
         sentence=sentence,
         semantics="8",
@@ -335,8 +332,8 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 
 def is_ahead(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
     """Tell whether the follower fetches beyond the end of its leader's log (semantics 6.6, KAFKA-7414)."""
-    asks = z3.BoolVal(True) if follower.reconciled is None else follower.reconciled.is_set
-    return z3.And(asks_about_epochs(pipeline, follower, leader), asks, follower.log.end.term > leader.log.end.term)
+    asks = BoolVal(True) if follower.reconciled is None else follower.reconciled.is_set
+    return And(asks_about_epochs(pipeline, follower, leader), asks, follower.log.end.term > leader.log.end.term)
 
 
 def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:

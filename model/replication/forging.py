@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.faults import Fault
 from model.language import Action, Effect
+from model.language.terms import And
 from model.log.replica import advance_high_watermark
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_is_answered
@@ -28,7 +27,7 @@ def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
             pipeline,
             follower,
             leader,
-            z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
+            And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (

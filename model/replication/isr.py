@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import z3
 
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.replica import advance_high_watermark
 from model.log.unserved import note_unserved
 from model.replication.elections import current, with_isr
@@ -22,14 +23,14 @@ from model.state.wording import members
 
 def may_change_isr(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the controller accepts an ISR change of this leader: it is current in every respect (6.2, I3)."""
-    same_isr = z3.And(*(leader.isr[number].term == flag.term for number, flag in pipeline.controller.isr.items()))
-    return z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), same_isr)
+    same_isr = And(*(leader.isr[number].term == flag.term for number, flag in pipeline.controller.isr.items()))
+    return And(pipeline.serves(leader), Not(leader.cut_off.is_set), same_isr)
 
 
 def _change_isr(pipeline: Pipeline, effect: Effect, follower: Replica, *, stays: bool) -> None:
     """Record a follower in the ISR, or out of it, and the resulting eligible leader replicas (6.2 I3, 6.3)."""
     isr = dict(current(pipeline).isr)
-    isr[follower.number] = z3.BoolVal(stays)
+    isr[follower.number] = BoolVal(stays)
     after = with_isr(pipeline, isr)
     effect[pipeline.controller.isr[follower.number]] = stays
     for number, eligible in after.elr.items():
@@ -53,7 +54,7 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     effect = Effect()
     _change_isr(pipeline, effect, follower, stays=False)
     effect[leader.isr[follower.number]] = False
-    _forget_fetches(pipeline, effect, leader, follower.number, z3.BoolVal(True))
+    _forget_fetches(pipeline, effect, leader, follower.number, BoolVal(True))
     advance_high_watermark(pipeline, effect, leader)
     note_unserved(pipeline, effect)
     return Action(
@@ -65,7 +66,7 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
             pipeline,
             follower,
             leader,
-            z3.And(
+            And(
                 may_change_isr(pipeline, leader),
                 controller.isr[follower.number].is_set,
                 follower.does_not_fetch_from(leader),
@@ -106,12 +107,12 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
             pipeline,
             follower,
             leader,
-            z3.And(
+            And(
                 may_change_isr(pipeline, leader),
-                z3.Not(controller.isr[follower.number].is_set),
-                z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
+                Not(controller.isr[follower.number].is_set),
+                BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
                 known_end >= leader.high_watermark.term,
-                known_end >= epoch_start if pipeline.deployment.cluster.mends_of_2_0_1 else z3.BoolVal(True),
+                known_end >= epoch_start if pipeline.deployment.cluster.mends_of_2_0_1 else BoolVal(True),
                 *of_this_epoch,
             ),
         ),
@@ -129,19 +130,17 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
     effect = Effect()
     for number, member in controller.isr.items():
         effect[leader.isr[number]] = member.term
-        left = z3.And(leader.isr[number].is_set, z3.Not(member.is_set))
+        left = And(leader.isr[number].is_set, Not(member.is_set))
         _forget_fetches(pipeline, effect, leader, number, left)
     advance_high_watermark(pipeline, effect, leader)
     note_unserved(pipeline, effect)
-    differs = z3.Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
+    differs = Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
     return Action(
         "learn_isr",
         leader.name,
         lane="brokers",
         arguments={"broker": leader.number},
-        guard=while_it_takes_part(
-            pipeline, leader, z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs)
-        ),
+        guard=while_it_takes_part(pipeline, leader, And(pipeline.serves(leader), Not(leader.cut_off.is_set), differs)),
         updates=effect.updates,
         sentence=lambda before, after: f"{leader.name} learns the ISR {members(after, leader.isr)}",
         semantics="6.2 I5",

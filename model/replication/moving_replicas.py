@@ -8,6 +8,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, Not
 from model.log.replica import keep_prefix
 from model.log.unserved import note_unserved
 from model.replication.controller import epoch_left, unfenced
@@ -26,7 +27,7 @@ def leave_if_removed(pipeline: Pipeline, effect: Effect, replica: Replica) -> No
     removed = reassignment.removed(replica.number)
     effect.set_when(removed, replica.leader, 0)
     effect.set_when(removed, replica.slow, 0)
-    keep_prefix(effect, replica, z3.If(removed, 0, replica.log.end.term))
+    keep_prefix(effect, replica, If(removed, 0, replica.log.end.term))
 
 
 def was_removed(pipeline: Pipeline, state: State, replica: Replica) -> bool:
@@ -64,21 +65,21 @@ def _all_in_sync(pipeline: Pipeline, reassignment: Reassignment, replica: Replic
     isr = pipeline.controller.isr
     if pipeline.deployment.cluster.new_replica_suffices:
         return isr[reassignment.to].is_set
-    return z3.And(*(member.is_set for number, member in isr.items() if number != replica.number))
+    return And(*(member.is_set for number, member in isr.items() if number != replica.number))
 
 
 def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: Replica) -> Action:
     """Remove the old replica from the ISR and delete it; another one leads if it led (semantics 6.8, M2 M3)."""
     controller = pipeline.controller
-    isr = {**current(pipeline).isr, replica.number: z3.BoolVal(False)}
+    isr = {**current(pipeline).isr, replica.number: BoolVal(False)}
     among = with_isr(pipeline, isr)
     led = controller.leader.term == replica.number
-    leader = z3.If(led, chosen(pipeline, among, unfenced(pipeline)), controller.leader.term)
+    leader = If(led, chosen(pipeline, among, unfenced(pipeline)), controller.leader.term)
     effect = Effect()
-    record(pipeline, effect, among, leader, z3.BoolVal(True))
+    record(pipeline, effect, among, leader, BoolVal(True))
     effect[reassignment.is_complete] = True
-    hears = z3.And(replica.up.is_set, replica.leader.term != 0)
-    keep_prefix(effect, replica, z3.If(hears, replica.log.end.term, 0))
+    hears = And(replica.up.is_set, replica.leader.term != 0)
+    keep_prefix(effect, replica, If(hears, replica.log.end.term, 0))
     note_unserved(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
@@ -96,9 +97,9 @@ def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replic
         "controller",
         lane="controller",
         arguments={"broker": replica.number},
-        guard=z3.And(
+        guard=And(
             reassignment.takes_from(replica.number),
-            z3.Not(reassignment.is_complete.is_set),
+            Not(reassignment.is_complete.is_set),
             controller.leader.term != 0,
             _all_in_sync(pipeline, reassignment, replica),
             epoch_left(pipeline),

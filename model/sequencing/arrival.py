@@ -8,6 +8,7 @@ import z3
 
 from model.deployment.choices import Acks
 from model.language import Variable
+from model.language.terms import And, BoolVal, If, Implies, IntVal, Not, Or
 from model.sequencing.idempotence import check_sequence, numbers_sent
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.sequence_check import SequenceCheck
@@ -20,12 +21,12 @@ def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     before = [ahead.is_set for ahead in batch.ahead.values()]
     if pipeline.deployment.producer.acks is Acks.ALL:
         before += [
-            z3.And(waits_at(other, broker), z3.Not(replicated(pipeline, other, broker)))
+            And(waits_at(other, broker), Not(replicated(pipeline, other, broker)))
             for other in pipeline.producer.batches
             if other is not batch
         ]
     before += [is_ahead for other in pipeline.producer.batches for is_ahead in _answered_late(pipeline, other, broker)]
-    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
+    return And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, Not(Or(*before)))
 
 
 def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterator[z3.BoolRef]:
@@ -35,14 +36,14 @@ def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterato
     """
     if other.late is not None:
         unread = other.delayed.term == broker.number
-        waits = z3.Or(unread, z3.Not(replicated(pipeline, other, broker)))
-        yield z3.And(other.late.term == broker.number, waits)
+        waits = Or(unread, Not(replicated(pipeline, other, broker)))
+        yield And(other.late.term == broker.number, waits)
 
 
 @shared
 def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the request is at a broker that considers itself the leader."""
-    return z3.And(is_at(pipeline, batch, leader), leader.presumes_leadership)
+    return And(is_at(pipeline, batch, leader), leader.presumes_leadership)
 
 
 @shared
@@ -57,7 +58,7 @@ def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader accepts writes: with acks=all its ISR must reach ``min.insync.replicas`` first (3.2)."""
     if pipeline.deployment.producer.acks is Acks.ALL:
         return pipeline.enough_in_sync(leader)
-    return z3.BoolVal(True)
+    return BoolVal(True)
 
 
 def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
@@ -74,8 +75,8 @@ def has_numbers(
 ) -> z3.BoolRef:
     """Tell whether the entry of ``slot`` has this producer epoch and sequence number, and the batch's producer id."""
     epoch, sequence = numbers
-    same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-    return z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
+    same_numbers = And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+    return And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
 
 
 def has_numbers_sent(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
@@ -87,47 +88,47 @@ def has_numbers_sent(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variab
 def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader's log has the batch, and its high watermark is past every copy of it."""
     below = leader.log.every(
-        lambda offset, slot: z3.Implies(_is_copy(pipeline, batch, slot), leader.high_watermark.term > offset)
+        lambda offset, slot: Implies(_is_copy(pipeline, batch, slot), leader.high_watermark.term > offset)
     )
-    return z3.And(leader.log.some(lambda _, slot: _is_copy(pipeline, batch, slot)), below)
+    return And(leader.log.some(lambda _, slot: _is_copy(pipeline, batch, slot)), below)
 
 
 def offset_of(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.ArithRef:
     """Return the offset that the leader answers with: the last one of the batch, or of what it treats as the batch."""
-    offset = z3.IntVal(0)
+    offset = IntVal(0)
     for place, slot in enumerate(leader.log.slots):
-        offset = z3.If(z3.And(leader.log.has(place), _is_copy(pipeline, batch, slot)), place, offset)
+        offset = If(And(leader.log.has(place), _is_copy(pipeline, batch, slot)), place, offset)
     return offset
 
 
 def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the record is appended at this broker and its request is not answered yet."""
-    return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
+    return And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
 
 
 def answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether no other appended batch waits at the leader for its answer: answers keep the order of requests."""
     others = [other for other in pipeline.producer.batches if other is not batch]
-    return z3.Not(z3.Or(*(waits_at(other, leader) for other in others)))
+    return Not(Or(*(waits_at(other, leader) for other in others)))
 
 
 @shared
 def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the appended batch waits for an ISR member that does not fetch, or for a large enough ISR."""
-    silent = z3.Or(
+    silent = Or(
         *(
-            z3.And(
+            And(
                 leader.isr[follower.number].is_set,
                 follower.does_not_fetch_from(leader),
             )
             for follower in pipeline.followers_of(leader)
         )
     )
-    stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
-    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
+    stuck = Or(silent, Not(pipeline.enough_in_sync(leader)))
+    return And(waits_at(batch, leader), Not(replicated(pipeline, batch, leader)), stuck)
 
 
 def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the request waits behind one that is held up at the leader, which reads no further (1.1)."""
     others = [held_up(pipeline, other, leader) for other in pipeline.producer.batches if other is not batch]
-    return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, z3.Or(*others))
+    return And(batch.is_(Fate.SENT), batch.target.term == leader.number, Or(*others))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import z3
 
 from model.deployment.implied.forgetting import brokers_forget_deleted, producer_ids_expire
+from model.language.terms import And, If, IntVal
 from model.log.restoring import is_remembered
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -20,22 +21,22 @@ def check_alone(
 ) -> SequenceCheck:
     """Check a batch's epoch and sequence number against what the leader's log says of its producer id."""
     forgets = producer_ids_expire(pipeline.deployment) or brokers_forget_deleted(pipeline.deployment)
-    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    last_epoch, last_sequence = IntVal(-1), IntVal(-1)
     if leader.knows_producer is not None:
-        known = z3.And(leader.knows_producer.is_set, batch.session.term == 0)
-        last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
+        known = And(leader.knows_producer.is_set, batch.session.term == 0)
+        last_epoch = If(known, IntVal(0), last_epoch)
     ours_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
-        ours = z3.And(leader.log.has(offset), pipeline.producer.shares_id(slot["batch"].term, batch))
+        ours = And(leader.log.has(offset), pipeline.producer.shares_id(slot["batch"].term, batch))
         if forgets:
-            ours = z3.And(ours, slot[FORGOTTEN].term == 0)
+            ours = And(ours, slot[FORGOTTEN].term == 0)
         if pipeline.compacted is not None:
             # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            ours = z3.And(ours, slot["sequence"].term >= 0)
-        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
-        last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
-        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+            ours = And(ours, slot["sequence"].term >= 0)
+        last_epoch = If(ours, slot["producer_epoch"].term, last_epoch)
+        last_sequence = If(ours, slot["sequence"].term, last_sequence)
+        same = And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
         ours_here.append(ours)
-        same_here.append(z3.And(ours, same))
+        same_here.append(And(ours, same))
     last = LastBatch(last_epoch, last_sequence, is_remembered(leader, same_here, ours_here))
     return last.check(epoch, sequence, starts=last.is_unknown)

@@ -6,6 +6,7 @@ import z3
 
 from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.sequencing import Sequencing, Unknown
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.restoring import is_remembered
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -30,36 +31,36 @@ def check_before_2_5(
         sent = pipeline.producer.shares_id(slot_batch, batch)
         return pipeline.recovery.is_of_one_id(sent, slot_epoch, epoch)
 
-    goes_on = z3.BoolVal(False)
-    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    goes_on = BoolVal(False)
+    last_epoch, last_sequence = IntVal(-1), IntVal(-1)
     if leader.knows_producer is not None:
-        goes_on = z3.And(batch.session.term == 0, epoch == 0)
+        goes_on = And(batch.session.term == 0, epoch == 0)
         of_this = pipeline.recovery.is_of_one_id(batch.session.term == 0, epoch, 0)
-        last_epoch = z3.If(z3.And(leader.knows_producer.is_set, of_this), z3.IntVal(0), last_epoch)
+        last_epoch = If(And(leader.knows_producer.is_set, of_this), IntVal(0), last_epoch)
     ours_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
-        ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
+        ours = And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
         if pipeline.compacted is not None:
             # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            ours = z3.And(ours, slot["sequence"].term >= 0)
+            ours = And(ours, slot["sequence"].term >= 0)
         if brokers_forget_deleted(pipeline.deployment):
-            ours = z3.And(ours, slot[FORGOTTEN].term == 0)
-        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
-        last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
-        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+            ours = And(ours, slot[FORGOTTEN].term == 0)
+        last_epoch = If(ours, slot["producer_epoch"].term, last_epoch)
+        last_sequence = If(ours, slot["sequence"].term, last_sequence)
+        same = And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
         ours_here.append(ours)
-        same_here.append(z3.And(ours, same))
+        same_here.append(And(ours, same))
     seen = is_remembered(leader, same_here, ours_here, remembers_one=sequencing.remembers_one)
     known = last_epoch >= 0
-    starts = z3.And(sequence == 0, z3.Not(goes_on))
+    starts = And(sequence == 0, Not(goes_on))
     if sequencing.unknown is Unknown.APPENDED:
-        starts = z3.Or(starts, z3.Not(known))
+        starts = Or(starts, Not(known))
     fenced = epoch < last_epoch
-    duplicate = z3.And(epoch == last_epoch, seen)
-    follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
-    in_sequence = z3.And(z3.Not(duplicate), z3.Or(follows, z3.And(epoch > last_epoch, starts)))
-    unknown = z3.And(z3.Not(known), z3.Not(in_sequence))
+    duplicate = And(epoch == last_epoch, seen)
+    follows = And(epoch == last_epoch, sequence == last_sequence + 1)
+    in_sequence = And(Not(duplicate), Or(follows, And(epoch > last_epoch, starts)))
+    unknown = And(Not(known), Not(in_sequence))
     if sequencing.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
-        return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(fenced, duplicate, in_sequence)), fenced)
-    out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence, unknown))
+        return SequenceCheck(duplicate, in_sequence, Not(Or(fenced, duplicate, in_sequence)), fenced)
+    out_of_order = Not(Or(fenced, duplicate, in_sequence, unknown))
     return SequenceCheck(duplicate, in_sequence, out_of_order, fenced, unknown)

@@ -15,6 +15,7 @@ from model.deployment.implied.forgetting import brokers_forget_fenced
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.sequencing import Unknown
 from model.deployment.transactional import Transactional
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.early_expiry import is_forgotten
 from model.log.markers import has_seen
 from model.log.restoring import is_remembered
@@ -39,7 +40,7 @@ def check_in_transactions(
         return _check_by_old_broker(leader, older, last, epoch, sequence)
     unknown = last.is_unknown
     if rules.first_is_zero:
-        unknown = z3.And(unknown, sequence == 0)
+        unknown = And(unknown, sequence == 0)
     return last.check(epoch, sequence, starts=unknown)
 
 
@@ -53,28 +54,28 @@ def _last_batch(
     remembers_one: bool,
 ) -> LastBatch:
     """Return the producer's last batch as the leader knows it from its log, and from before the modelled log."""
-    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    last_epoch, last_sequence = IntVal(-1), IntVal(-1)
     if leader.knows_producer is not None:
         known = leader.knows_producer.is_set
         for kept in _is_kept(pipeline, leader, 0):
-            known = z3.And(known, kept)
-        last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
+            known = And(known, kept)
+        last_epoch = If(known, IntVal(0), last_epoch)
     numbered_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         is_marker = transactions.is_marker(slot["batch"].term)
-        ours = z3.And(leader.log.has(offset), z3.BoolVal(True))
+        ours = And(leader.log.has(offset), BoolVal(True))
         for kept in _is_kept(pipeline, leader, offset):
-            ours = z3.And(ours, kept)
-        numbered = z3.And(ours, z3.Not(z3.And(is_marker, slot["producer_epoch"].term == last_epoch)))
+            ours = And(ours, kept)
+        numbered = And(ours, Not(And(is_marker, slot["producer_epoch"].term == last_epoch)))
         if pipeline.compacted is not None:
             # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            left = z3.Or(slot["sequence"].term >= 0, z3.And(is_marker, has_seen(pipeline, leader, offset)))
-            ours, numbered = z3.And(ours, left), z3.And(numbered, left)
-        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
-        last_sequence = z3.If(numbered, slot["sequence"].term, last_sequence)
-        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+            left = Or(slot["sequence"].term >= 0, And(is_marker, has_seen(pipeline, leader, offset)))
+            ours, numbered = And(ours, left), And(numbered, left)
+        last_epoch = If(ours, slot["producer_epoch"].term, last_epoch)
+        last_sequence = If(numbered, slot["sequence"].term, last_sequence)
+        same = And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
         numbered_here.append(numbered)
-        same_here.append(z3.And(ours, z3.And(same, z3.Not(is_marker))))
+        same_here.append(And(ours, And(same, Not(is_marker))))
     seen = is_remembered(leader, same_here, numbered_here, remembers_one=remembers_one)
     return LastBatch(last_epoch, last_sequence, seen)
 
@@ -82,7 +83,7 @@ def _last_batch(
 def _is_kept(pipeline: Pipeline, leader: Replica, offset: int) -> Iterator[z3.BoolRef]:
     """Yield the condition that the broker has not forgotten the producer since it had the entry at ``offset``."""
     if brokers_forget_fenced(pipeline.deployment):
-        yield z3.Not(is_forgotten(pipeline, leader, offset))
+        yield Not(is_forgotten(pipeline, leader, offset))
 
 
 def _check_by_old_broker(
@@ -95,13 +96,13 @@ def _check_by_old_broker(
     """
     unknown = last.is_unknown
     if not older.knows_by_marker:
-        begun = z3.BoolVal(True) if leader.knows_producer is None else epoch > 0
-        unknown = z3.Or(unknown, z3.And(epoch == last.epoch, last.sequence == -1, begun))
-    is_first = sequence == 0 if leader.knows_producer is None else z3.And(sequence == 0, epoch > 0)
-    goes_on = z3.Or(last.follows(epoch, sequence), last.restarts(epoch, sequence))
+        begun = BoolVal(True) if leader.knows_producer is None else epoch > 0
+        unknown = Or(unknown, And(epoch == last.epoch, last.sequence == -1, begun))
+    is_first = sequence == 0 if leader.knows_producer is None else And(sequence == 0, epoch > 0)
+    goes_on = Or(last.follows(epoch, sequence), last.restarts(epoch, sequence))
     fenced, duplicate = last.fences(epoch), last.is_duplicate(epoch)
-    in_sequence = z3.And(z3.Not(duplicate), z3.If(unknown, is_first, goes_on))
+    in_sequence = And(Not(duplicate), If(unknown, is_first, goes_on))
     if older.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
-        return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(fenced, duplicate, in_sequence)), fenced)
-    told = z3.And(unknown, z3.Not(is_first))
-    return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(fenced, duplicate, in_sequence, told)), fenced, told)
+        return SequenceCheck(duplicate, in_sequence, Not(Or(fenced, duplicate, in_sequence)), fenced)
+    told = And(unknown, Not(is_first))
+    return SequenceCheck(duplicate, in_sequence, Not(Or(fenced, duplicate, in_sequence, told)), fenced, told)

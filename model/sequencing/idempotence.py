@@ -5,6 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.language import Effect
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.sequence_check import SequenceCheck
 
@@ -25,17 +26,17 @@ def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     lower = []
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:
-            earlier = z3.And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
-            lower.append(z3.And(other.incomplete, earlier))
-    return z3.Not(z3.Or(*lower))
+            earlier = And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
+            lower.append(And(other.incomplete, earlier))
+    return Not(Or(*lower))
 
 
 def can_be_numbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the batch has its sequence number or one is left; always true, as each batch takes one."""
     if batch.sequence is None:
-        return z3.BoolVal(True)
+        return BoolVal(True)
     next_sequence = pipeline.producer.next_sequence
-    return z3.Or(batch.sequence.term >= 0, next_sequence.term < next_sequence.high)
+    return Or(batch.sequence.term >= 0, next_sequence.term < next_sequence.high)
 
 
 def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
@@ -47,7 +48,7 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     effect.set_when(fresh, batch.sequence, producer.next_sequence.term)
     effect.set_when(fresh, producer.next_sequence, producer.next_sequence.term + 1)
     effect[batch.sent_epoch] = producer.epoch.term
-    effect[batch.sent_sequence] = z3.If(fresh, producer.next_sequence.term, batch.sequence.term)
+    effect[batch.sent_sequence] = If(fresh, producer.next_sequence.term, batch.sequence.term)
 
 
 def reset_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -70,7 +71,7 @@ def is_renumbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the batch got other numbers while its request was on its way (semantics 3.4)."""
     assert batch.sequence is not None
     epoch, sequence = numbers_sent(pipeline, batch)
-    return z3.Or(epoch != pipeline.producer.epoch.term, sequence != batch.sequence.term)
+    return Or(epoch != pipeline.producer.epoch.term, sequence != batch.sequence.term)
 
 
 def number_from_zero(
@@ -79,18 +80,18 @@ def number_from_zero(
     """Renumber what is in flight from 0, except for the ``failed`` batch; return how many batches that are (3.4)."""
     producer = pipeline.producer
     numbered = [
-        (batch, batch.sequence, z3.And(batch.incomplete, batch.sequence.term >= 0))
+        (batch, batch.sequence, And(batch.incomplete, batch.sequence.term >= 0))
         for batch in producer.batches
         if batch.sequence is not None and batch is not failed
     ]
     for batch, sequence, counts in numbered:
         rank = [
-            z3.If(z3.And(other_counts, other_sequence.term < sequence.term), 1, 0)
+            If(And(other_counts, other_sequence.term < sequence.term), 1, 0)
             for other, other_sequence, other_counts in numbered
             if other is not batch
         ]
-        effect.set_when(z3.And(when, counts), sequence, z3.Sum(*rank) if rank else 0)
-    return z3.Sum(*(z3.If(counts, 1, 0) for _, _, counts in numbered)) if numbered else z3.IntVal(0)
+        effect.set_when(And(when, counts), sequence, Sum(*rank) if rank else 0)
+    return Sum(*(If(counts, 1, 0) for _, _, counts in numbered)) if numbered else IntVal(0)
 
 
 def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None) -> None:
@@ -108,10 +109,10 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
     """Give the number of a refused record back, in a transaction: the numbers of later records move up (11.1)."""
     producer = pipeline.producer
     assert batch.sequence is not None
-    numbered = batch.sequence.term >= 0 if when is None else z3.And(when, batch.sequence.term >= 0)
+    numbered = batch.sequence.term >= 0 if when is None else And(when, batch.sequence.term >= 0)
     for other in producer.batches:
         if other is not batch and other.sequence is not None:
-            later = z3.And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)
+            later = And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)
             effect.set_when(later, other.sequence, other.sequence.term - 1)
     effect.set_when(numbered, producer.next_sequence, producer.next_sequence.term - 1)
 

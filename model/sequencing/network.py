@@ -12,6 +12,7 @@ import z3
 from model.deployment.choices import Acks
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, IntVal, Not, Or
 from model.sequencing.idempotence import numbers_sent
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
@@ -21,7 +22,7 @@ def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Re
     """Queue the request behind those on their way to the same broker: a connection keeps its order (1.1)."""
     for other in pipeline.producer.batches:
         if other is not batch:
-            ahead = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
+            ahead = And(other.is_(Fate.SENT), other.target.term == leader.number)
             effect[batch.ahead[other.number]] = ahead
 
 
@@ -99,18 +100,18 @@ def count_attempt(
     """
     deployment = pipeline.deployment
     if not counts:
-        return when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
+        return when, batch.retries.term if counts_retries(deployment) else IntVal(1)
     if not counts_retries(deployment):
-        return when, z3.IntVal(1)
+        return when, IntVal(1)
     left = batch.retries.term < deployment.producer.retries
-    complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
-    return z3.And(when, left), batch.retries.term + 1
+    complete(pipeline, effect, batch, Fate.FAILED, And(when, Not(left)), out_of_retries=True)
+    return And(when, left), batch.retries.term + 1
 
 
 def attempts_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the failed attempt was not the last one."""
     if not counts_retries(pipeline.deployment):
-        return z3.BoolVal(True)
+        return BoolVal(True)
     return batch.retries.term < pipeline.deployment.producer.retries
 
 
@@ -161,16 +162,16 @@ def _end_connections(
     ends: Callable[[Pipeline, Effect, Batch, z3.BoolRef], None],
 ) -> None:
     for batch in pipeline.producer.batches:
-        ends(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
+        ends(pipeline, effect, batch, And(batch.can_be_answered, batch.target.term == replica.number))
         drop_delayed(effect, batch, batch.delayed.term == replica.number)
-    lose_late_answers(pipeline, effect, replica.number, z3.BoolVal(True))
+    lose_late_answers(pipeline, effect, replica.number, BoolVal(True))
 
 
 def is_answered_late(batch: Batch) -> z3.BoolRef:
     """Tell whether the send failed in flight and its connection works: the request will be handled and answered."""
     if batch.late is None:
-        return z3.BoolVal(False)
-    return z3.And(batch.late.term != 0, batch.late.term != batch.late.high)
+        return BoolVal(False)
+    return And(batch.late.term != 0, batch.late.term != batch.late.high)
 
 
 def lose_late_answers(pipeline: Pipeline, effect: Effect, broker: z3.ArithRef | int, when: z3.BoolRef) -> None:
@@ -178,24 +179,24 @@ def lose_late_answers(pipeline: Pipeline, effect: Effect, broker: z3.ArithRef | 
     for batch in pipeline.producer.batches:
         if batch.late is not None:
             late = batch.late
-            effect.set_when(z3.And(when, late.term != 0, late.term == broker), late, late.high)
+            effect.set_when(And(when, late.term != 0, late.term == broker), late, late.high)
 
 
 def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
     """Tell whether the producer's connection to this broker is dead and the producer does not know."""
-    return z3.Or(*(_is_unanswered_by(batch, broker) for batch in pipeline.producer.batches))
+    return Or(*(_is_unanswered_by(batch, broker) for batch in pipeline.producer.batches))
 
 
 def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
-    return z3.And(batch.is_(Fate.UNANSWERED), batch.target.term == broker.number)
+    return And(batch.is_(Fate.UNANSWERED), batch.target.term == broker.number)
 
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """Answer NOT_LEADER to the requests that wait for the ISR at a broker that stops leading (semantics 6.5)."""
     if pipeline.deployment.producer.acks is Acks.ALL:
         for batch in pipeline.producer.batches:
-            waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
-            fail_attempt(pipeline, effect, batch, z3.And(when, waits), by_no_leader=True)
+            waits = And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
+            fail_attempt(pipeline, effect, batch, And(when, waits), by_no_leader=True)
         lose_late_answers(pipeline, effect, replica.number, when)
 
 
@@ -222,18 +223,18 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
     expects_answers = pipeline.deployment.producer.acks is not Acks.NONE
     effect[pipeline.history.lost_requests] = True
     for other in pipeline.producer.batches:
-        same = z3.BoolVal(True)
-        may_arrive = z3.BoolVal(batch_is_executed)
+        same = BoolVal(True)
+        may_arrive = BoolVal(batch_is_executed)
         if other is not batch:
-            same = z3.And(other.can_be_answered, other.target.term == batch.target.term)
-            may_arrive = z3.Or(may_arrive, batch.ahead[other.number].is_set)
-        still_coming = z3.And(same, may_arrive, other.is_(Fate.SENT))
+            same = And(other.can_be_answered, other.target.term == batch.target.term)
+            may_arrive = Or(may_arrive, batch.ahead[other.number].is_set)
+        still_coming = And(same, may_arrive, other.is_(Fate.SENT))
         if expects_answers:
-            lose_late_answers(pipeline, effect, batch.target.term, z3.BoolVal(True))
+            lose_late_answers(pipeline, effect, batch.target.term, BoolVal(True))
             abandon(pipeline, effect, other, still_coming)
             leave_unanswered(pipeline, effect, other, same)
         else:
-            leave_unanswered(pipeline, effect, other, z3.And(same, z3.Not(may_arrive)))
+            leave_unanswered(pipeline, effect, other, And(same, Not(may_arrive)))
 
 
 def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
@@ -326,12 +327,12 @@ def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
     effect = Effect()
     dropped = batch.delayed.term != 0
     if batch.late is not None:
-        dropped = z3.And(dropped, z3.Not(is_answered_late(batch)))
+        dropped = And(dropped, Not(is_answered_late(batch)))
     for other in pipeline.producer.batches:
         if other is batch or (other.attempt == batch.attempt and other.record > batch.record):
             behind = other.delayed.term == batch.delayed.term
             if other.late is not None:
-                behind = z3.And(behind, z3.Not(is_answered_late(other)))
+                behind = And(behind, Not(is_answered_late(other)))
             drop_delayed(effect, other, behind)
     return Action(
         "discard_delayed",

@@ -23,6 +23,7 @@ from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_
 from model.deployment.implied.outages import ends_of_producer, leader_may_miss_epoch, modelled_brokers
 from model.faults import Fault
 from model.language import Log, Variable, flag, log, present
+from model.language.terms import And, If, Not, Or, Sum
 from model.state.compaction import Compacted, declare_compacted
 from model.state.consumer import Consumer, declare_consumer
 from model.state.decisions import Controller
@@ -111,7 +112,7 @@ class Replica:
     @property
     def presumes_leadership(self) -> z3.BoolRef:
         """The condition that the broker runs and considers itself the leader, rightly or not."""
-        return z3.And(self.up.is_set, self.leader.term == self.number)
+        return And(self.up.is_set, self.leader.term == self.number)
 
     @property
     def fresh(self) -> int:
@@ -125,28 +126,28 @@ class Replica:
     def has_fetched(self, follower: int, fetched: z3.ArithRef) -> z3.BoolRef:
         """Tell whether a value of ``fetched`` is of a fetch in the present epoch."""
         known = fetched > 0
-        return z3.And(known, fetched <= self.fresh) if self.can_be_older(follower) else known
+        return And(known, fetched <= self.fresh) if self.can_be_older(follower) else known
 
     def known_end(self, follower: int, fetched: z3.ArithRef) -> z3.ArithRef:
         """Return the follower's log end as far as the leader knows by this value of ``fetched``; -1 if unknown."""
         if self.can_be_older(follower):
-            return z3.If(fetched > self.fresh, fetched - self.fresh, fetched) - 1
+            return If(fetched > self.fresh, fetched - self.fresh, fetched) - 1
         return fetched - 1
 
     def follows(self, other: Replica) -> z3.BoolRef:
         """Tell whether the broker runs and fetches from ``other`` in the same leader epoch (semantics 6.1, R1)."""
-        return z3.And(self.up.is_set, self.leader.term == other.number, self.epoch.term == other.epoch.term)
+        return And(self.up.is_set, self.leader.term == other.number, self.epoch.term == other.epoch.term)
 
     def does_not_fetch_from(self, leader: Replica) -> z3.BoolRef:
         """Tell whether a fault keeps the broker from fetching: it is down or slow, or one of the two lacks an epoch."""
-        uninformed = z3.And(self.cut_off.is_set, z3.Not(self.follows(leader)))
-        moved_on = z3.And(leader.cut_off.is_set, self.epoch.term > leader.epoch.term)
-        return z3.Or(z3.Not(self.up.is_set), self.slow.is_set, uninformed, moved_on)
+        uninformed = And(self.cut_off.is_set, Not(self.follows(leader)))
+        moved_on = And(leader.cut_off.is_set, self.epoch.term > leader.epoch.term)
+        return Or(Not(self.up.is_set), self.slow.is_set, uninformed, moved_on)
 
     @property
     def isr_size(self) -> z3.ArithRef:
         """The size of the ISR in this leader's view."""
-        return z3.Sum(*(member.term for member in self.isr.values()))
+        return Sum(*(member.term for member in self.isr.values()))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -192,7 +193,7 @@ class Batch:
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
         """Tell whether the batch's fate is one of these."""
-        return z3.Or(*(self.fate.term == int(fate) for fate in fates))
+        return Or(*(self.fate.term == int(fate) for fate in fates))
 
     @property
     def in_flight(self) -> z3.BoolRef:
@@ -207,7 +208,7 @@ class Batch:
     @property
     def incomplete(self) -> z3.BoolRef:
         """The condition that ``send()`` accepted the batch and its future is not completed yet."""
-        return z3.Or(self.is_(Fate.BUFFERED), self.in_flight)
+        return Or(self.is_(Fate.BUFFERED), self.in_flight)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -244,7 +245,7 @@ class Producer:
 
     def shares_id(self, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
         """Tell whether the batch of this number was sent under the same producer id as ``batch``, by the same start."""
-        return z3.Or(*(z3.And(number == one.number, one.session.term == batch.session.term) for one in self.batches))
+        return Or(*(And(number == one.number, one.session.term == batch.session.term) for one in self.batches))
 
     def of_record(self, record: int) -> list[Batch]:
         """Return the batches of one record, first send first."""
@@ -314,22 +315,22 @@ class Pipeline:
     def serves(self, replica: Replica) -> z3.BoolRef:
         """Tell whether the replica is the controller's leader, runs, and knows that it leads."""
         is_current = replica.epoch.term == self.controller.epoch.term
-        return z3.And(self.controller.leader.term == replica.number, replica.presumes_leadership, is_current)
+        return And(self.controller.leader.term == replica.number, replica.presumes_leadership, is_current)
 
     def record_of(self, batch: z3.ArithRef) -> z3.ArithRef:
         """Return the record of a batch number; -1 for a marker, which ends a transaction."""
         records = self.deployment.bounds.records
         record = batch
         for attempt in range(1, self.deployment.bounds.sends):
-            record = z3.If(batch >= attempt * records, batch - attempt * records, record)
+            record = If(batch >= attempt * records, batch - attempt * records, record)
         if self.transactions is not None:
-            record = z3.If(self.transactions.is_marker(batch), -1, record)
+            record = If(self.transactions.is_marker(batch), -1, record)
         return record
 
     def holds_record(self, replica: Replica, record: int) -> z3.BoolRef:
         """Tell whether the record stands in the replica's log."""
         batches = [batch.number for batch in self.producer.of_record(record)]
-        return replica.log.some(lambda _, slot: z3.Or(*(slot["batch"].term == number for number in batches)))
+        return replica.log.some(lambda _, slot: Or(*(slot["batch"].term == number for number in batches)))
 
     def enough_in_sync(self, leader: Replica) -> z3.BoolRef:
         """Tell whether the leader's view of the ISR reaches the effective ``min.insync.replicas`` (semantics 3.2)."""

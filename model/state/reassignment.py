@@ -10,6 +10,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import modelled_brokers
 from model.faults import Fault
 from model.language import Variable, flag
+from model.language.terms import And, Not
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class Reassignment:
 
     def removed(self, number: int) -> z3.BoolRef:
         """Tell whether the broker had a replica and has none any more."""
-        return z3.And(self.is_complete.is_set, self.takes_from(number))
+        return And(self.is_complete.is_set, self.takes_from(number))
 
     def assigned(self, number: int) -> z3.BoolRef:
         """Tell whether the broker has a replica, or will have one."""
-        return self.moved.term != 0 if number == self.to else z3.Not(self.removed(number))
+        return self.moved.term != 0 if number == self.to else Not(self.removed(number))
 
     @property
     def variables(self) -> tuple[Variable, ...]:

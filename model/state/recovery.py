@@ -16,6 +16,7 @@ import z3
 from model.deployment.deployment import Deployment
 from model.durations import Duration
 from model.language import Action, Effect, State, Variable
+from model.language.terms import And, BoolVal
 from model.state.kept_numbers import KeptByProducer, KeptOfBatch
 from model.state.transactions import Status, Transaction
 
@@ -91,7 +92,7 @@ class Recovery(ABC):
 
     def has_stopped(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether a fatal error was raised: the client sends nothing any more (semantics 4.1)."""
-        return z3.BoolVal(False)
+        return BoolVal(False)
 
     def look_for_leader(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, due: z3.BoolRef, leaderless: z3.BoolRef
@@ -265,7 +266,7 @@ class RecoveryInTransactions(Recovery):
         """Tell whether the coordinator has ended the transaction unknown to the client: as it timed out."""
         transactions = pipeline.transactions
         assert transactions is not None
-        return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
+        return And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
 
     @abstractmethod
     def hear_success(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import z3
 
+from model.language.terms import And, Not, Or
+
 
 @dataclass(frozen=True)
 class SequenceCheck:
@@ -43,19 +45,19 @@ class LastBatch:
 
     def is_duplicate(self, epoch: z3.ArithRef) -> z3.BoolRef:
         """Tell whether the batch is one that the leader remembers."""
-        return z3.And(epoch == self.epoch, self.seen)
+        return And(epoch == self.epoch, self.seen)
 
     def follows(self, epoch: z3.ArithRef, sequence: z3.ArithRef) -> z3.BoolRef:
         """Tell whether the numbers are the next ones."""
-        return z3.And(epoch == self.epoch, sequence == self.sequence + 1)
+        return And(epoch == self.epoch, sequence == self.sequence + 1)
 
     def restarts(self, epoch: z3.ArithRef, sequence: z3.ArithRef) -> z3.BoolRef:
         """Tell whether the numbers are the first of a newer epoch."""
-        return z3.And(epoch > self.epoch, sequence == 0)
+        return And(epoch > self.epoch, sequence == 0)
 
     def check(self, epoch: z3.ArithRef, sequence: z3.ArithRef, *, starts: z3.BoolRef) -> SequenceCheck:
         """Check a batch as brokers from 2.5 on do; ``starts``: an unknown producer may begin with its numbers."""
         fenced, duplicate = self.fences(epoch), self.is_duplicate(epoch)
-        goes_on = z3.Or(starts, self.follows(epoch, sequence), self.restarts(epoch, sequence))
-        in_sequence = z3.And(z3.Not(duplicate), goes_on)
-        return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(fenced, duplicate, in_sequence)), fenced)
+        goes_on = Or(starts, self.follows(epoch, sequence), self.restarts(epoch, sequence))
+        in_sequence = And(Not(duplicate), goes_on)
+        return SequenceCheck(duplicate, in_sequence, Not(Or(fenced, duplicate, in_sequence)), fenced)

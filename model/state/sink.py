@@ -9,6 +9,7 @@ import z3
 from model.deployment.choices import Sink
 from model.deployment.deployment import Deployment
 from model.language import Effect, Variable, flag
+from model.language.terms import And, Not, Or
 
 HAPPENED_OFTEN = 2
 """The highest count of a record's effect."""
@@ -34,7 +35,7 @@ class Applied:
 
     def knows(self, offset: z3.ArithRef | int) -> z3.BoolRef:
         """Tell whether the sink treats a record at this offset as one that it has."""
-        return z3.Or(*(z3.And(offset == place, seen.is_set) for place, seen in enumerate(self.seen)))
+        return Or(*(And(offset == place, seen.is_set) for place, seen in enumerate(self.seen)))
 
 
 def declare_applied(deployment: Deployment) -> Applied | None:
@@ -56,13 +57,13 @@ def apply(
     """Apply the record's effect, unless the sink has had a record of this offset (semantics 12.1)."""
     if applied is None:
         return
-    known = [z3.And(offset == place, effect[seen] == 1) for place, seen in enumerate(applied.seen)]
-    happens = z3.And(when, z3.Not(z3.Or(*known)))
+    known = [And(offset == place, effect[seen] == 1) for place, seen in enumerate(applied.seen)]
+    happens = And(when, Not(Or(*known)))
     for number, count in enumerate(applied.effects):
-        again = z3.And(happens, record == number, effect[count] < HAPPENED_OFTEN)
+        again = And(happens, record == number, effect[count] < HAPPENED_OFTEN)
         effect.set_when(again, count, effect[count] + 1)
     for place, seen in enumerate(applied.seen):
-        effect.set_when(z3.And(when, offset == place), seen, 1)
+        effect.set_when(And(when, offset == place), seen, 1)
 
 
 def forget_effects(applied: Applied | None, effect: Effect) -> None:

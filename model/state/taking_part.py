@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import z3
 
+from model.language.terms import And, Or
 from model.state.pipeline import Pipeline, Replica
 from model.state.reassignment import Reassignment
 
 
 def takes_part(reassignment: Reassignment, replica: Replica) -> z3.BoolRef:
     """Tell whether the broker has a replica, or does not know yet that it has none and leads or follows as before."""
-    return z3.Or(reassignment.assigned(replica.number), z3.And(replica.up.is_set, replica.leader.term != 0))
+    return Or(reassignment.assigned(replica.number), And(replica.up.is_set, replica.leader.term != 0))
 
 
 def while_it_takes_part(pipeline: Pipeline, replica: Replica, condition: z3.BoolRef) -> z3.BoolRef:
     """Restrict a condition of a broker's action to brokers that take part; without reassignment all do."""
     reassignment = pipeline.controller.reassignment
-    return condition if reassignment is None else z3.And(condition, takes_part(reassignment, replica))
+    return condition if reassignment is None else And(condition, takes_part(reassignment, replica))
 
 
 def while_it_is_answered(pipeline: Pipeline, follower: Replica, leader: Replica, condition: z3.BoolRef) -> z3.BoolRef:
@@ -28,4 +29,4 @@ def while_it_is_answered(pipeline: Pipeline, follower: Replica, leader: Replica,
     if reassignment is None:
         return condition
     unaware = leader.epoch.term != pipeline.controller.epoch.term
-    return z3.And(condition, z3.Or(reassignment.assigned(follower.number), unaware))
+    return And(condition, Or(reassignment.assigned(follower.number), unaware))

@@ -18,6 +18,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.coordination import transaction_state_may_be_lost, transactions_split
 from model.faults import OF_BROKERS, Fault
 from model.language import Variable, flag, present
+from model.language.terms import Or
 
 
 class Outcome(IntEnum):
@@ -97,7 +98,7 @@ class Transaction:
 
     def is_(self, *outcomes: Outcome) -> z3.BoolRef:
         """Tell whether the outcome is one of these."""
-        return z3.Or(*(self.outcome.term == int(outcome) for outcome in outcomes))
+        return Or(*(self.outcome.term == int(outcome) for outcome in outcomes))
 
     @property
     def is_going_on(self) -> z3.BoolRef:
@@ -138,7 +139,7 @@ class Transactions:
 
     def is_(self, *statuses: Status) -> z3.BoolRef:
         """Tell whether the coordinator's state is one of these."""
-        return z3.Or(*(self.status.term == int(status) for status in statuses))
+        return Or(*(self.status.term == int(status) for status in statuses))
 
     @property
     def is_at_rest(self) -> z3.BoolRef:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import z3
 from z3.z3util import get_vars
 
 from model.language import Action, Clock, Need
+from model.language.terms import And, Not
 from model.state.pipeline import Pipeline
 from model.timing.brokers import Brokers
 from model.timing.cleaning import Cleaning
@@ -58,5 +58,5 @@ def _with_needs(pipeline: Pipeline, action: Action, needs: Sequence[Need]) -> Ac
         if need.at_least is not None and need.at_least.is_never and need.until is None
         if history.isdisjoint(str(one) for one in get_vars(need.clock.runs))
     ]
-    guard = z3.And(action.guard, *map(z3.Not, endless)) if endless else action.guard
+    guard = And(action.guard, *map(Not, endless)) if endless else action.guard
     return replace(action, guard=guard, needs=tuple(needs))

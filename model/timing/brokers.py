@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-import z3
-
 from model.deployment.implied.outages import may_return_unfenced
 from model.durations import STOPS_WITHIN, Quantity
 from model.language import Clock, Duration, Need
+from model.language.terms import And, Not, Or
 from model.replication.fetching import fetches_from
 from model.state.pipeline import Replica
 from model.timing.part import Part, Requirement
@@ -55,7 +54,7 @@ class Brokers(Part):
 
     def away(self, replica: Replica) -> Clock:
         """Return the clock of the time since a broker died."""
-        return Clock("away", {"broker": replica.number}, z3.Not(replica.up.is_set), f"{replica.name} died")
+        return Clock("away", {"broker": replica.number}, Not(replica.up.is_set), f"{replica.name} died")
 
     def unheard(self, replica: Replica) -> Clock:
         """Return the clock of the time since the controller last heard of a broker, which it fences in the end (6.4).
@@ -85,11 +84,11 @@ class Brokers(Part):
         """Return the clock of the time since a follower was last known to have a leader's whole log (6.2, I1)."""
         pair = {"leader": leader.number, "follower": follower.number}
         known_end = leader.known_end(follower.number, leader.fetched[follower.number].term)
-        lags = z3.Or(follower.does_not_fetch_from(leader), known_end < leader.log.end.term)
+        lags = Or(follower.does_not_fetch_from(leader), known_end < leader.log.end.term)
         return Clock(
             "behind",
             pair,
-            z3.And(leader.presumes_leadership, lags),
+            And(leader.presumes_leadership, lags),
             f"{follower.name} was last known to have all of {leader.name}'s log",
         )
 
@@ -119,7 +118,7 @@ class Brokers(Part):
         since = f"{leader.name} could drop {follower.name} from the ISR"
         yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
         since = f"{follower.name} had caught up with {leader.name}"
-        expands = z3.And(self._guard("expand_isr", **pair), fetches_from(self._pipeline, follower, leader))
+        expands = And(self._guard("expand_isr", **pair), fetches_from(self._pipeline, follower, leader))
         yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)
 
     def _fetching(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
@@ -134,14 +133,14 @@ class Brokers(Part):
         end = follower.log.end.term
         fetched = leader.fetched[follower.number]
         older = (fetched.term > leader.fresh,) if leader.can_be_older(follower.number) else ()
-        has_news = z3.Or(leader.log.end.term > end, fetched.term < end + 1, *older)
-        fetches = z3.And(self._guard("fetch", **pair), has_news)
+        has_news = Or(leader.log.end.term > end, fetched.term < end + 1, *older)
+        fetches = And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         answers = Duration.of(self._times.network, 3 * (leader.log.capacity + 1))
         at_most = Duration.of(self._times.fetch_backoff) + answers
         if self._pipeline.deployment.cluster.followers_wait_for_bytes:
             at_most = at_most + Duration.of(self._times.fetch_wait)
-        fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
+        fetching = Clock("fetching", pair, Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
         deployment = self._pipeline.deployment
         stays = may_return_unfenced(deployment) or not deployment.cluster.truncation.fences_fetches
@@ -149,6 +148,6 @@ class Brokers(Part):
             yield fetching
             return
         later = at_most + Duration.of(self._times.replica_socket)
-        yield replace(fetching, runs=z3.And(fetching.runs, z3.Not(silent.is_set)))
-        runs = z3.And(fetching.runs, silent.is_set)
+        yield replace(fetching, runs=And(fetching.runs, Not(silent.is_set)))
+        runs = And(fetching.runs, silent.is_set)
         yield replace(fetching, name="fetching_after_silence", runs=runs, at_most=later)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.durations import SCAN
 from model.language import Clock, Duration, Need
+from model.language.terms import Or
 from model.producing.stopping import is_left
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.wording import record_name
@@ -24,7 +23,7 @@ class GivingUp:
     def needs(self) -> Iterator[Requirement]:
         """Yield what has to have passed before the client gives any record up."""
         batches = self._pipeline.producer.batches
-        accepted = z3.Or(*(is_left(self._pipeline, batch) for batch in batches))
+        accepted = Or(*(is_left(self._pipeline, batch) for batch in batches))
         busy = Clock("busy", {}, accepted, "the application sent a record that is still on its way")
         given_up = Need(busy, at_least=Duration.of(self._times.delivery_timeout))
         yield ("give_up", "give_up_on_error", "give_up_on_timeout"), {}, given_up

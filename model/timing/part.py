@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import z3
 
 from model.language import Action, Clock, Duration, Need
+from model.language.terms import And, Not, Or
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
 
@@ -36,7 +37,7 @@ class Part:
     def age(self, batch: Batch) -> Clock:
         """Return the clock of a record's age, which retention.ms counts from the timestamp taken in send() (10)."""
         since = f"the application sent {record_name(batch)}"
-        return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
+        return Clock("age", {"batch": batch.number}, Not(batch.is_(Fate.UNSENT)), since)
 
     def named(self, names: Sequence[str], **arguments: int) -> list[Action]:
         """Return the actions with these names that have these arguments among theirs."""
@@ -44,7 +45,7 @@ class Part:
 
     def _guard(self, *names: str, **arguments: int) -> z3.BoolRef:
         """Return the condition that one of these actions can happen."""
-        return z3.Or(*(action.guard for action in self.named(names, **arguments)))
+        return Or(*(action.guard for action in self.named(names, **arguments)))
 
     def _due(self, name: str, since: str, at_most: Duration, names: Sequence[str], **arguments: int) -> Clock:
         """Return the clock by whose deadline one of these actions happens, or something makes all impossible."""
@@ -53,10 +54,10 @@ class Part:
 
 def one_of(name: str, arguments: Mapping[str, int], since: str, at_most: Duration, actions: Sequence[Action]) -> Clock:
     """Return the clock that runs while one of these actions can happen, with a deadline for that."""
-    can = z3.Or(*(action.guard for action in actions))
+    can = Or(*(action.guard for action in actions))
     return Clock(name, arguments, can, since, at_most, frozenset(action.key for action in actions))
 
 
 def without_news(brokers: Iterable[Replica], epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether a running broker is cut off and knows no epoch so new: it gives clients old answers (9)."""
-    return z3.Or(*(z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < epoch) for b in brokers))
+    return Or(*(And(b.up.is_set, b.cut_off.is_set, b.epoch.term < epoch) for b in brokers))

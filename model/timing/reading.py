@@ -21,6 +21,7 @@ from model.deployment.implied.polling import (
 )
 from model.deployment.implied.processing import retries_processing
 from model.language import Clock, Duration, Need
+from model.language.terms import And, Not, Or
 from model.state.consumer import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
 
@@ -117,15 +118,15 @@ class Reading(Part):
         if undiscovered is not None:
             within = until_discovered(self._pipeline.deployment) + self._joins
             found = one_of("discovering", {}, "the partition was added", within, restarts)
-            yield replace(found, runs=z3.And(found.runs, undiscovered.is_set))
+            yield replace(found, runs=And(found.runs, undiscovered.is_set))
         if self._only_crashes:
             yield back
             return
-        yield replace(back, runs=z3.And(back.runs, z3.Not(self._is_replaced)))
+        yield replace(back, runs=And(back.runs, Not(self._is_replaced)))
         if not replacements_of_consumer(self._pipeline.deployment):
             return
         taken = one_of("taken_over", {}, "the group let a consumer go", self._until_replaced, restarts)
-        yield replace(taken, runs=z3.And(taken.runs, self._is_taken_over))
+        yield replace(taken, runs=And(taken.runs, self._is_taken_over))
 
     @property
     def _until_replaced(self) -> Duration:
@@ -148,13 +149,13 @@ class Reading(Part):
     def _is_taken_over(self) -> z3.BoolRef:
         """The condition that another member takes over, while the one before runs on."""
         history = self._pipeline.history
-        return z3.Or(*(one.is_set for one in (history.thrown_out, history.handed_over) if one is not None))
+        return Or(*(one.is_set for one in (history.thrown_out, history.handed_over) if one is not None))
 
     @property
     def _is_replaced(self) -> z3.BoolRef:
         """The condition that nobody has the partition, and not because of a crash."""
         undiscovered = self._pipeline.consumer.undiscovered
-        return self._is_taken_over if undiscovered is None else z3.Or(self._is_taken_over, undiscovered.is_set)
+        return self._is_taken_over if undiscovered is None else Or(self._is_taken_over, undiscovered.is_set)
 
     def _polling(self) -> Iterator[Clock]:
         """Yield the clocks of what the consumer can poll: without a poll for max.poll.interval.ms it is replaced (12).
@@ -169,7 +170,7 @@ class Reading(Part):
             for offset in range(position.low, position.high + 1):
                 since = f"there was something to poll for a consumer at offset {offset}"
                 clock = one_of(name, {"offset": offset}, since, within, polls)
-                yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled), *so_far))
+                yield replace(clock, runs=And(clock.runs, position.term == offset, Not(misled), *so_far))
 
     def _pauses(self) -> Iterator[tuple[str, Duration, tuple[z3.BoolRef, ...]]]:
         """Yield, by the outages so far, the longest time to the consumer's next poll."""
@@ -178,13 +179,13 @@ class Reading(Part):
         yield "polling", until_next_poll(deployment), ()
         if consumer is not None:
             within = until_next_poll(deployment, consumer_was_out=False)
-            yield "polling_as_ever", within, (z3.Not(consumer.is_set),)
+            yield "polling_as_ever", within, (Not(consumer.is_set),)
         if brokers is not None:
             within = until_next_poll(deployment, brokers_were_out=False)
-            yield "polling_at_the_leader", within, (z3.Not(brokers.is_set),)
+            yield "polling_at_the_leader", within, (Not(brokers.is_set),)
         if consumer is not None and brokers is not None:
             within = until_next_poll(deployment, consumer_was_out=False, brokers_were_out=False)
-            yield "polling_undisturbed", within, (z3.Not(consumer.is_set), z3.Not(brokers.is_set))
+            yield "polling_undisturbed", within, (Not(consumer.is_set), Not(brokers.is_set))
 
     def idle(self, offset: int) -> Clock:
         """Return the clock of the time since the consumer's position became ``offset``: a commit of it is no older."""
@@ -198,14 +199,14 @@ class Reading(Part):
         """
         consumer = self._pipeline.consumer
         known = [consumer.committed.term != offset, consumer.committed.term != EXPIRED]
-        ahead = z3.And(consumer.position.term == offset, *known, *self._all_brokers_are_there())
+        ahead = And(consumer.position.term == offset, *known, *self._all_brokers_are_there())
         return Clock("uncommitted", {"offset": offset}, ahead, f"the consumer's position became {offset}")
 
     def _all_brokers_are_there(self) -> Iterator[z3.BoolRef]:
         if brokers_may_be_away(self._pipeline.deployment):
             for broker in self._pipeline.replicas:
                 unfenced = self._pipeline.controller.unfenced[broker.number].is_set
-                yield z3.And(broker.up.is_set, z3.Not(broker.cut_off.is_set), unfenced)
+                yield And(broker.up.is_set, Not(broker.cut_off.is_set), unfenced)
 
     def with_worker(self, offset: int) -> Clock:
         """Return the clock of the time since a record was handed to a worker."""
@@ -217,16 +218,16 @@ class Reading(Part):
         """Return the clock of the group's wait for a silent member: its session, or max.poll.interval.ms."""
         thrown_out = self._pipeline.history.thrown_out
         assert thrown_out is not None
-        without = z3.And(thrown_out.is_set, z3.Not(self._pipeline.consumer.running.is_set))
+        without = And(thrown_out.is_set, Not(self._pipeline.consumer.running.is_set))
         return Clock("replacing", {}, without, "the consumer fell silent")
 
     def consumer_away(self) -> Clock:
         """Return the clock of the time since the group lost its consumer."""
-        return Clock("consumer_away", {}, z3.Not(self._pipeline.consumer.running.is_set), "the consumer crashed")
+        return Clock("consumer_away", {}, Not(self._pipeline.consumer.running.is_set), "the consumer crashed")
 
     def _crashed(self) -> Clock:
         """Return the clock of the time since the consumer crashed."""
         away = self.consumer_away()
         if self._only_crashes:
             return away
-        return Clock("crashed", {}, z3.And(away.runs, z3.Not(self._is_replaced)), away.since)
+        return Clock("crashed", {}, And(away.runs, Not(self._is_replaced)), away.since)

@@ -13,6 +13,7 @@ from model.deployment.implied.outages import brokers_may_be_away, may_return_unf
 from model.durations import CLIENT_LOOKS, JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Action, Clock, Duration, Need, Variable
+from model.language.terms import And, BoolVal, Not, Or
 from model.producing.producer import counts_attempts, epoch_heard_of
 from model.producing.stopping import is_left
 from model.sequencing.arrival import queues_at
@@ -119,17 +120,17 @@ class Sends(Part):
     def backoff(self, batch: Batch, leader: Replica, failed: range) -> Clock:
         """Return the clock of a retry's pause after ``failed`` failures, while no newer leader is known (KIP-951)."""
         same_leader = epoch_heard_of(self._pipeline, leader) == self._pipeline.producer.leader_epoch.term
-        numbers = z3.And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
+        numbers = And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
         if len(failed) == 1:
             numbers = batch.retries.term == failed.start
-        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader, *self._pipeline.recovery.failed_itself(batch))
+        waits = And(batch.is_(Fate.BUFFERED), numbers, same_leader, *self._pipeline.recovery.failed_itself(batch))
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
 
     def between_attempts(self, batch: Batch, failed: int) -> Clock:
         """Return the clock of the pause of a client that reached no leader, whoever leads then (semantics 4.2)."""
         itself = self._pipeline.recovery.failed_itself(batch)
-        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *itself)
+        waits = And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *itself)
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed - 1], {"batch": batch.number}, waits, since)
 
@@ -138,7 +139,7 @@ class Sends(Part):
 
         When its request.timeout.ms is over, its connection is dropped with all other requests on it.
         """
-        waiting = z3.Or(*(z3.And(b.in_flight, b.target.term == leader.number) for b in self._batches))
+        waiting = Or(*(And(b.in_flight, b.target.term == leader.number) for b in self._batches))
         return Clock("in_flight", {"leader": leader.number}, waiting, f"something is in flight to {leader.name}")
 
     def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
@@ -148,7 +149,7 @@ class Sends(Part):
         yield Clock("arriving", {"batch": number}, can, since, self._until_handled)
         late = Duration.of(self._times.late_request)
         since = f"the client gave up on a request with {record}"
-        abandoned = z3.And(self._guard("discard_delayed", batch=number), z3.Not(batch.in_flight))
+        abandoned = And(self._guard("discard_delayed", batch=number), Not(batch.in_flight))
         yield Clock("late", {"batch": number}, abandoned, since, late)
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", self._network, answers, batch=number)
@@ -168,7 +169,7 @@ class Sends(Part):
             answers = Duration.of(self._times.ack_timeout) + self._network
             yield self._due("held_up", since, answers, ("time_out_at_broker",), batch=number)
             if len(self._batches) > 1:
-                queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
+                queues = Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
                 since = f"the request with {record} waits behind one that waits for the ISR"
                 yield Clock("queueing", {"batch": number}, queues, since, self._until_noticed)
         since = f"the application sent {record}"
@@ -182,16 +183,16 @@ class Sends(Part):
         waits = is_left(self._pipeline, batch)
         if not brokers_may_be_away(self._pipeline.deployment):
             return waits
-        return z3.And(waits, z3.Not(self._asks_for_ids))
+        return And(waits, Not(self._asks_for_ids))
 
     @property
     def _asks_for_ids(self) -> z3.BoolRef:
         """The condition that the producer can still lack a producer id, for which it asks any broker (3.4)."""
         deployment = self._pipeline.deployment
         if not deployment.producer.idempotence:
-            return z3.BoolVal(False)
+            return BoolVal(False)
         if deployment.application.producer_id is ProducerId.NEW:
-            return z3.BoolVal(True)
+            return BoolVal(True)
         return self._pipeline.recovery.asks_for_id(self._pipeline, self._pipeline.producer.session.term > 0)
 
     def _sendable(self, batch: Batch) -> Iterator[Clock]:
@@ -209,16 +210,16 @@ class Sends(Part):
         takers = list(self._takers(batch))
         for name, silent, broken, connected in ways:
             runs = [
-                z3.And(
+                And(
                     can,
-                    z3.Not(self._all_went_well(leader)),
+                    Not(self._all_went_well(leader)),
                     self._is_silent(leader) == silent,
                     self._may_be_broken(leader) == broken,
                 )
                 for leader, can in takers
             ]
             yield from self._sent_within(name, batch, runs, self._until_sent(connected))
-        at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
+        at_once = [And(can, self._all_went_well(leader)) for leader, can in takers]
         # A starting producer can ask each of the brokers, and then connects to the leader.
         asked = self._until_connected * (len(self._pipeline.replicas) + 1)
         soon = Duration.of(self._times.linger) + asked + self._network * 2 + self._until_added
@@ -228,20 +229,20 @@ class Sends(Part):
         """Yield the clock that runs while one of ``runs`` holds, if any of them can hold."""
         since = f"{record_name(batch)} could be transmitted to a broker that takes it"
         if not all(z3.is_false(z3.simplify(one)) for one in runs):
-            yield Clock(name, {"batch": batch.number}, z3.Or(*runs), since, at_most)
+            yield Clock(name, {"batch": batch.number}, Or(*runs), since, at_most)
 
     def _all_went_well(self, leader: Replica) -> z3.BoolRef:
         """Tell whether nothing failed yet that a producer pauses for, and it has questions only at its start."""
         if may_return_unfenced(self._pipeline.deployment):
-            return z3.BoolVal(False)
-        failed = [z3.Or(batch.retries.term > 0, batch.is_(Fate.FAILED, Fate.UNANSWERED)) for batch in self._batches]
+            return BoolVal(False)
+        failed = [Or(batch.retries.term > 0, batch.is_(Fate.FAILED, Fate.UNANSWERED)) for batch in self._batches]
         trouble = [
             self._is_silent(leader),
             self._may_be_broken(leader),
             self._asks_who_leads(leader),
             self._asks_for_ids,
         ]
-        return z3.Not(z3.Or(*failed, *trouble))
+        return Not(Or(*failed, *trouble))
 
     def _asks_who_leads(self, leader: Replica) -> z3.BoolRef:
         """Tell whether the producer knows only of leaders before this one."""
@@ -254,13 +255,13 @@ class Sends(Part):
         """
         others = self._pipeline.followers_of(leader)
         elsewhere = [self._guard("transmit", batch=batch.number, leader=other.number) for other in others]
-        of_leader = z3.And(
+        of_leader = And(
             self._asks_who_leads(leader),
             without_news(others, leader.epoch.term),
-            z3.Not(z3.Or(*elsewhere)),
+            Not(Or(*elsewhere)),
         )
-        any_cut_off = z3.Or(*(z3.And(b.up.is_set, b.cut_off.is_set) for b in self._pipeline.replicas))
-        return z3.Or(of_leader, z3.And(self._asks_for_ids, any_cut_off))
+        any_cut_off = Or(*(And(b.up.is_set, b.cut_off.is_set) for b in self._pipeline.replicas))
+        return Or(of_leader, And(self._asks_for_ids, any_cut_off))
 
     def _unnoticed(self, broker: Replica) -> Clock:
         """Return the clock of the time since a connection died, which request.timeout.ms ends (semantics 3.1, P5)."""
@@ -281,15 +282,15 @@ class Sends(Part):
         lost = () if history.lost_requests is None else (history.lost_requests.is_set,)
         if LOSES_REQUESTS & self._pipeline.deployment.faults.possible and history.lost_requests is None:
             lost = tuple(batch.is_(Fate.FAILED) for batch in self._batches)
-        return z3.Or(self._meets(leader, history.unnoticed), *lost)
+        return Or(self._meets(leader, history.unnoticed), *lost)
 
     def _meets(self, leader: Replica, remembered: Mapping[int, Variable]) -> z3.BoolRef:
         """Tell whether what is ``remembered`` of brokers holds for a leader, or for one that can be asked who leads."""
         if not remembered:
-            return z3.BoolVal(False)
-        some = z3.Or(*(variable.is_set for variable in remembered.values()))
-        asks = z3.Or(self._asks_who_leads(leader), self._asks_for_ids)
-        return z3.Or(remembered[leader.number].is_set, z3.And(asks, some))
+            return BoolVal(False)
+        some = Or(*(variable.is_set for variable in remembered.values()))
+        asks = Or(self._asks_who_leads(leader), self._asks_for_ids)
+        return Or(remembered[leader.number].is_set, And(asks, some))
 
     @property
     def _until_noticed(self) -> Duration:
@@ -323,8 +324,8 @@ class Sends(Part):
         for leader in self._pipeline.replicas:
             takes = self._pipeline.serves(leader)
             if self._pipeline.deployment.producer.acks is Acks.ALL and not counts_attempts(self._pipeline):
-                takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
-            yield leader, z3.And(self._can_go_to(batch, leader), takes, z3.Not(self._is_misled(batch, leader)))
+                takes = And(takes, self._pipeline.enough_in_sync(leader))
+            yield leader, And(self._can_go_to(batch, leader), takes, Not(self._is_misled(batch, leader)))
 
     def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the client can transmit the batch to this broker in time."""
@@ -337,5 +338,5 @@ class Sends(Part):
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
         """Tell whether a broker can handle the batch's request: the one before on its connection is answered."""
-        ahead = [z3.And(o.is_(Fate.APPENDED), o.target.term == batch.target.term) for o in self._batches if o != batch]
-        return z3.And(self._guard(*HANDLED, batch=batch.number), z3.Not(z3.Or(*ahead)))
+        ahead = [And(o.is_(Fate.APPENDED), o.target.term == batch.target.term) for o in self._batches if o != batch]
+        return And(self._guard(*HANDLED, batch=batch.number), Not(Or(*ahead)))

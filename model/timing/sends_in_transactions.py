@@ -5,6 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.language import Duration
+from model.language.terms import And, BoolVal, Or
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Replica
 from model.timing.sends import Sends
@@ -20,7 +21,7 @@ class SendsInTransactions(Sends):
     """The clocks of a producer with transactions."""
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
-        return z3.And(super()._can_be_handled(batch), self._is_verified_in_time(batch))
+        return And(super()._can_be_handled(batch), self._is_verified_in_time(batch))
 
     @property
     def _until_handled(self) -> Duration:
@@ -29,7 +30,7 @@ class SendsInTransactions(Sends):
 
     def _checks_its_time(self, batch: Batch) -> z3.BoolRef:
         """Tell whether the client looks at the batch's time: not while it has its partition added."""
-        return z3.And(super()._checks_its_time(batch), of(self._pipeline)[0].added.is_set)
+        return And(super()._checks_its_time(batch), of(self._pipeline)[0].added.is_set)
 
     @property
     def _until_added(self) -> Duration:
@@ -40,15 +41,15 @@ class SendsInTransactions(Sends):
 
     def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the partition is in the transaction, or the coordinator can be reached to add it."""
-        added = z3.Or(of(self._pipeline)[0].added.is_set, coordinator_is_at_hand(self._pipeline))
-        return z3.And(super()._can_go_to(batch, leader), added)
+        added = Or(of(self._pipeline)[0].added.is_set, coordinator_is_at_hand(self._pipeline))
+        return And(super()._can_go_to(batch, leader), added)
 
     def _is_verified_in_time(self, batch: Batch) -> z3.BoolRef:
         """Tell whether the leader need not ask the coordinator about the transaction, or can ask (semantics 11.5)."""
         if not of(self._pipeline)[1].verified:
-            return z3.BoolVal(True)
+            return BoolVal(True)
         known = [
-            z3.And(batch.target.term == leader.number, is_left_open(self._pipeline, leader))
+            And(batch.target.term == leader.number, is_left_open(self._pipeline, leader))
             for leader in self._pipeline.replicas
         ]
-        return z3.Or(coordinator_is_at_hand(self._pipeline), *known)
+        return Or(coordinator_is_at_hand(self._pipeline), *known)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.durations import CLIENT_LOOKS
 from model.language import Clock, Duration
+from model.language.terms import And
 from model.timing.part import Part, Requirement
 from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.epochs import of, recovery_in
@@ -28,9 +27,9 @@ class Transactions(Part):
         takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer.connects)
         for replica in self._pipeline.replicas:
             leader = {"leader": replica.number}
-            marks = z3.And(self._guard("write_marker", **leader), at_hand)
+            marks = And(self._guard("write_marker", **leader), at_hand)
             yield Clock("marking", leader, marks, f"a marker was to be written by {replica.name}", takes)
-            completes = z3.And(self._guard("complete_transaction", **leader), at_hand)
+            completes = And(self._guard("complete_transaction", **leader), at_hand)
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
         late = of(self._pipeline)[0].late_end
         if late is not None and recovery_in(self._pipeline).ends_in_time:

@@ -8,6 +8,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, If, Not, Or
 from model.log.replica import advance_high_watermark, append
 from model.log.visibility import is_left_open
 from model.sequencing.arrival import accepts
@@ -22,9 +23,9 @@ def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) 
     """Tell whether the coordinator is about to have this transaction committed, or aborted."""
     transactions, _ = of(pipeline)
     status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
-    decided = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+    decided = And(transactions.is_(status), transactions.current.term == transaction.number)
     elsewhere = transactions.elsewhere
-    return decided if elsewhere is None else z3.And(decided, z3.Not(elsewhere.is_set))
+    return decided if elsewhere is None else And(decided, Not(elsewhere.is_set))
 
 
 def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
@@ -33,11 +34,11 @@ def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *,
     marker = transactions.marker(transaction, commits=commits)
     decided = _is_decided(pipeline, transaction, commits=commits)
     stands = leader.log.some(lambda _, slot: slot["batch"].term == marker)
-    unwritten = z3.Not(stands)
+    unwritten = Not(stands)
     if transactions.own_log is not None:
-        again = z3.And(transactions.own_log.is_(Keeping.LOST), is_left_open(pipeline, leader))
-        unwritten = z3.And(z3.Or(unwritten, again), z3.Not(refuses_markers(pipeline, leader)))
-    return z3.And(decided, leader.presumes_leadership, accepts(pipeline, leader), unwritten)
+        again = And(transactions.own_log.is_(Keeping.LOST), is_left_open(pipeline, leader))
+        unwritten = And(Or(unwritten, again), Not(refuses_markers(pipeline, leader)))
+    return And(decided, leader.presumes_leadership, accepts(pipeline, leader), unwritten)
 
 
 def refuses_markers(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
@@ -52,7 +53,7 @@ def refuses_markers(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     if not rules.strict_markers:
         return too_old
     last = leader.log.at(leader.log.end.term - 1, "producer_epoch")
-    return z3.Or(too_old, z3.And(is_left_open(pipeline, leader), last == known))
+    return Or(too_old, And(is_left_open(pipeline, leader), last == known))
 
 
 def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> Action:
@@ -69,7 +70,7 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
         leader.name,
         lane="brokers",
         arguments={"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
-        guard=z3.And(marker_due(pipeline, leader, transaction, commits=commits), room),
+        guard=And(marker_due(pipeline, leader, transaction, commits=commits), room),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} appends the coordinator's {'commit' if commits else 'abort'} marker of "
@@ -80,9 +81,7 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
 
 
 def _is_replicated(leader: Replica, entry: int) -> z3.BoolRef:
-    return leader.log.some(
-        lambda offset, slot: z3.And(slot["batch"].term == entry, leader.high_watermark.term > offset)
-    )
+    return leader.log.some(lambda offset, slot: And(slot["batch"].term == entry, leader.high_watermark.term > offset))
 
 
 def _marked(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
@@ -93,8 +92,8 @@ def _marked(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
         for commits in (True, False):
             marker = transactions.marker(transaction, commits=commits)
             decided = _is_decided(pipeline, transaction, commits=commits)
-            ending.append(z3.And(decided, _is_replicated(leader, marker)))
-    return z3.Or(*ending)
+            ending.append(And(decided, _is_replicated(leader, marker)))
+    return Or(*ending)
 
 
 def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
@@ -102,18 +101,18 @@ def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
     transactions, _ = of(pipeline)
     commits = transactions.is_(Status.PREPARE_COMMIT)
     effect = Effect()
-    effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
-    at_leader = z3.And(leader.presumes_leadership, accepts(pipeline, leader))
+    effect[transactions.status] = If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
+    at_leader = And(leader.presumes_leadership, accepts(pipeline, leader))
     if transactions.own_log is not None:
         # A coordinator that has forgotten the written marker has it written again.
-        not_again = z3.Or(is_left_open(pipeline, leader), refuses_markers(pipeline, leader))
-        at_leader = z3.And(at_leader, z3.Not(z3.And(transactions.own_log.is_(Keeping.LOST), not_again)))
+        not_again = Or(is_left_open(pipeline, leader), refuses_markers(pipeline, leader))
+        at_leader = And(at_leader, Not(And(transactions.own_log.is_(Keeping.LOST), not_again)))
     return Action(
         "complete_transaction",
         "coordinator",
         lane="brokers",
         arguments={"leader": leader.number},
-        guard=z3.And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
+        guard=And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} tells the coordinator that the marker is replicated: the transaction is complete"
@@ -140,7 +139,7 @@ def time_out_transaction(pipeline: Pipeline) -> Action:
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(ongoing, epoch_left(pipeline)) if fences else ongoing,
+        guard=And(ongoing, epoch_left(pipeline)) if fences else ongoing,
         updates=effect.updates,
         sentence=lambda before, after: (
             f"transaction.timeout.ms is over: the coordinator {decides} "
@@ -157,13 +156,13 @@ def fence_former(pipeline: Pipeline) -> Action:
     effect = Effect()
     effect[transactions.status] = int(Status.PREPARE_ABORT)
     raise_epoch(pipeline, effect)
-    waits = z3.And(z3.Not(transactions.initialised.is_set), transactions.is_(Status.ONGOING))
+    waits = And(Not(transactions.initialised.is_set), transactions.is_(Status.ONGOING))
     return Action(
         "fence_former",
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(waits, epoch_left(pipeline)),
+        guard=And(waits, epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             "the new producer calls initTransactions(): the coordinator fences the one before it and decides to abort "
@@ -175,7 +174,7 @@ def fence_former(pipeline: Pipeline) -> Action:
 
 def _wants_to_begin(pipeline: Pipeline) -> z3.BoolRef:
     each = of(pipeline)[0].each
-    return z3.Or(*(begins_next(pipeline, transaction) for transaction in each))
+    return Or(*(begins_next(pipeline, transaction) for transaction in each))
 
 
 def initialise(pipeline: Pipeline) -> Action:
@@ -187,13 +186,13 @@ def initialise(pipeline: Pipeline) -> Action:
     effect[transactions.initialised] = True
     if transactions.own_log is not None:
         effect.set_when(transactions.own_log.is_(Keeping.LOST), transactions.own_log.keeping, int(Keeping.SAFE))
-    due = z3.And(z3.Not(transactions.initialised.is_set), transactions.is_at_rest, _wants_to_begin(pipeline))
+    due = And(Not(transactions.initialised.is_set), transactions.is_at_rest, _wants_to_begin(pipeline))
     return Action(
         "initialise",
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(due, epoch_left(pipeline)),
+        guard=And(due, epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
         semantics="11.1 T1",
@@ -203,13 +202,13 @@ def initialise(pipeline: Pipeline) -> Action:
 def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether a transaction is to be ended, or a producer to be started, with a new producer epoch."""
     transactions, rules = of(pipeline)
-    waits = z3.Or(transactions.is_(Status.ONGOING), z3.And(transactions.is_at_rest, _wants_to_begin(pipeline)))
-    wanted = [z3.And(z3.Not(transactions.initialised.is_set), waits)]
+    waits = Or(transactions.is_(Status.ONGOING), And(transactions.is_at_rest, _wants_to_begin(pipeline)))
+    wanted = [And(Not(transactions.initialised.is_set), waits)]
     times_out = Fault.TRANSACTION_TIMEOUT in pipeline.deployment.faults.possible
     if rules.epoch_each or (times_out and pipeline.deployment.producer.timeouts_fence):
         wanted.append(transactions.is_(Status.ONGOING))
     wanted.extend(recovery_in(pipeline).wants_epoch(pipeline))
-    return z3.Or(*wanted)
+    return Or(*wanted)
 
 
 def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
@@ -218,7 +217,7 @@ def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
     The coordinator leads a partition of its own, whose time without a leader is not modelled.
     """
     disturbed = of(pipeline)[0].disturbed
-    return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
+    return BoolVal(True) if disturbed is None else Not(disturbed.is_set)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

@@ -12,6 +12,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.sequencing.idempotence import epoch_left
 from model.state.pipeline import Pipeline
 from model.state.transactions import Keeping, Outcome, Status, Transaction
@@ -27,33 +28,33 @@ def is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     numbered = []
     for batch in batches_of(pipeline, transaction):
         assert batch.sequence is not None
-        numbered.append(z3.And(batch.incomplete, batch.sequence.term >= 0))
-    return z3.Not(z3.Or(*numbered))
+        numbered.append(And(batch.incomplete, batch.sequence.term >= 0))
+    return Not(Or(*numbered))
 
 
 def all_acknowledged(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether every send of the transaction succeeded, as far as the client knows."""
-    return z3.And(*(pipeline.sending.lets_commit(batch) for batch in batches_of(pipeline, transaction)))
+    return And(*(pipeline.sending.lets_commit(batch) for batch in batches_of(pipeline, transaction)))
 
 
 def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether every send was acknowledged, and the client asks the coordinator to commit."""
-    return z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
+    return And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
 
 
 def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether the application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
-    may = z3.And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
+    may = And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
     for condition in recovery_in(pipeline).may_ask_to_abort(pipeline):
-        may = z3.And(may, condition)
+        may = And(may, condition)
     return may
 
 
 def _can_decide(pipeline: Pipeline, epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the coordinator accepts an EndTxn of this epoch for the transaction that goes on (11.1, T4)."""
     transactions, rules = of(pipeline)
-    room = epoch_left(pipeline) if rules.epoch_each else z3.BoolVal(True)
-    return z3.And(transactions.is_(Status.ONGOING), epoch == transactions.epoch.term, room)
+    room = epoch_left(pipeline) if rules.epoch_each else BoolVal(True)
+    return And(transactions.is_(Status.ONGOING), epoch == transactions.epoch.term, room)
 
 
 def _decide(pipeline: Pipeline, effect: Effect, status: z3.ArithRef | int) -> None:
@@ -127,7 +128,7 @@ def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
         "coordinator",
         lane="brokers",
         arguments={"transaction": transaction.number},
-        guard=z3.And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
+        guard=And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the application commits {words(pipeline, transaction)}: the coordinator decides so, and the call returns"
@@ -147,7 +148,7 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
         "application",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(
+        guard=And(
             may_commit(pipeline, transaction),
             _can_decide(pipeline, pipeline.producer.epoch.term),
             pipeline.producer.session.term < pipeline.producer.session.high,
@@ -168,10 +169,10 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     A transaction of later records can be aborted at any time.
     """
     batches = batches_of(pipeline, transaction)
-    failed = z3.Or(*(pipeline.sending.fails_transaction(batch) for batch in batches)) if batches else z3.BoolVal(True)
-    may_abort = z3.And(transaction.is_(Outcome.OPEN), failed)
+    failed = Or(*(pipeline.sending.fails_transaction(batch) for batch in batches)) if batches else BoolVal(True)
+    may_abort = And(transaction.is_(Outcome.OPEN), failed)
     for condition in recovery_in(pipeline).may_abort(pipeline):
-        may_abort = z3.And(may_abort, condition)
+        may_abort = And(may_abort, condition)
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.ABORTING)
     recovery_in(pipeline).fail_unsent(pipeline, effect, transaction)
@@ -196,10 +197,10 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_ABORT)
     _come_to_terms(pipeline, effect, transaction)
-    guard = z3.And(may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
+    guard = And(may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
     for condition in recovery_in(pipeline).end_aborted(pipeline, effect, transaction, anew=anew):
-        guard = z3.And(guard, condition)
+        guard = And(guard, condition)
     return Action(
         "prepare_abort",
         "coordinator",
@@ -217,7 +218,7 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
 def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
     """Let commitTransaction() return, as an earlier request has decided already (semantics 11.1 T4, 11.6)."""
     transactions, _ = of(pipeline)
-    decided = z3.And(transactions.is_committed, was_raised(pipeline))
+    decided = And(transactions.is_committed, was_raised(pipeline))
     effect = Effect()
     let_go(pipeline, effect, transaction, Outcome.COMMITTED)
     return Action(
@@ -225,7 +226,7 @@ def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(may_commit(pipeline, transaction), decided),
+        guard=And(may_commit(pipeline, transaction), decided),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"commitTransaction() returns: {words(pipeline, transaction)} is committed already"
@@ -238,8 +239,8 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     """Let abortTransaction() return: the coordinator had aborted, or knows of no transaction (11.1, T4 T7)."""
     transactions, _ = of(pipeline)
     here = transactions.current.term == transaction.number
-    decided = z3.And(transactions.is_aborted, here)
-    never_began = z3.Not(transactions.added.is_set)
+    decided = And(transactions.is_aborted, here)
+    never_began = Not(transactions.added.is_set)
     effect = Effect()
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
     recovery_in(pipeline).learn_aborted(pipeline, effect, decided)
@@ -248,7 +249,7 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
+        guard=And(may_end_aborted(pipeline, transaction), Or(decided, never_began)),
         updates=effect.updates,
         sentence=lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
         semantics="11.1 T4 T7",
@@ -268,7 +269,7 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
+        guard=And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer finds itself fenced: {words(pipeline, transaction)} is aborted, and the application starts "
@@ -283,9 +284,9 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
     transactions, _ = of(pipeline)
     aborted = transactions.is_aborted
     committed = transactions.is_committed
-    other_way = z3.Or(
-        z3.And(may_commit(pipeline, transaction), aborted),
-        z3.And(may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
+    other_way = Or(
+        And(may_commit(pipeline, transaction), aborted),
+        And(may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
     )
     effect = Effect()
     start_anew(pipeline, effect, transaction, Outcome.REFUSED)
@@ -294,7 +295,7 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
         "coordinator",
         lane="brokers",
         arguments={"transaction": transaction.number},
-        guard=z3.And(other_way, was_raised(pipeline)),
+        guard=And(other_way, was_raised(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the coordinator, which has decided otherwise, refuses to end {words(pipeline, transaction)}: "
@@ -310,13 +311,13 @@ def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.OPEN)
     add_partition(pipeline, effect, transaction)
-    may_begin = z3.And(transactions.initialised.is_set, begins_next(pipeline, transaction))
+    may_begin = And(transactions.initialised.is_set, begins_next(pipeline, transaction))
     return Action(
         "begin_later",
         "application",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
+        guard=And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: f"the application goes on with later records, in {transaction.name}",
         semantics="11.1 T2",
@@ -330,13 +331,13 @@ def delay_earlier_end(pipeline: Pipeline) -> Action:
     assert late is not None
     effect = Effect()
     effect[late] = COMMIT
-    nothing_yet = z3.And(*(transaction.is_(Outcome.UNBEGUN) for transaction in transactions.each))
+    nothing_yet = And(*(transaction.is_(Outcome.UNBEGUN) for transaction in transactions.each))
     return Action(
         "delay_earlier_end",
         "network",
         lane="producer",
         arguments={},
-        guard=z3.And(nothing_yet, transactions.initialised.is_set, late.term == 0),
+        guard=And(nothing_yet, transactions.initialised.is_set, late.term == 0),
         updates=effect.updates,
         sentence=lambda before, after: (
             "a request to commit an earlier transaction is held up; the producer has sent it again, and has committed"
@@ -379,7 +380,7 @@ def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) ->
         "network",
         lane="producer",
         arguments={"transaction": transaction.number, "commits": int(commits)},
-        guard=z3.And(asked, transactions.added.is_set, transactions.late_end.term == 0),
+        guard=And(asked, transactions.added.is_set, transactions.late_end.term == 0),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the request to {what} {words(pipeline, transaction)} is held up, and the producer sends it again"
@@ -395,7 +396,7 @@ def execute_late_end(pipeline: Pipeline) -> Action:
     late, epoch = transactions.late_end, transactions.late_end_epoch
     assert late is not None and epoch is not None
     effect = Effect()
-    status = z3.If(late.term == COMMIT, z3.IntVal(Status.PREPARE_COMMIT), z3.IntVal(Status.PREPARE_ABORT))
+    status = If(late.term == COMMIT, IntVal(Status.PREPARE_COMMIT), IntVal(Status.PREPARE_ABORT))
     _decide(pipeline, effect, status)
     _drop_late_end(pipeline, effect)
 
@@ -409,7 +410,7 @@ def execute_late_end(pipeline: Pipeline) -> Action:
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(late.term > 0, _can_decide(pipeline, epoch.term)),
+        guard=And(late.term > 0, _can_decide(pipeline, epoch.term)),
         updates=effect.updates,
         sentence=sentence,
         semantics="11.6",
@@ -429,7 +430,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield begin_abort(pipeline, transaction)
         for anew in (True, False) if may_ask_anew(pipeline) else (False,):
             yield prepare_abort(pipeline, transaction, anew=anew)
-        ends = z3.Or(may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction))
+        ends = Or(may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction))
         yield from recovery_in(pipeline).actions_in(pipeline, transaction, ends)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)

@@ -6,6 +6,7 @@ import z3
 
 from model.deployment.transactional import Transactional
 from model.language import Effect
+from model.language.terms import BoolVal
 from model.state.pipeline import Pipeline
 from model.state.recovery import RecoveryInTransactions
 from model.state.transactions import Transactions
@@ -52,7 +53,7 @@ def take_epoch(pipeline: Pipeline, effect: Effect, *, anew: bool = False) -> Non
     producer, transactions = pipeline.producer, of(pipeline)[0]
     newer = producer.epoch.term != effect[transactions.epoch]
     if anew and transactions.own_log is not None:
-        newer = z3.BoolVal(True)
+        newer = BoolVal(True)
     effect.set_when(newer, producer.next_sequence, 0)
     effect.set_when(newer, producer.last_acknowledged, -1)
     effect.set_when(newer, producer.unresolved, 0)

@@ -12,6 +12,7 @@ import z3
 
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.language.terms import And, IntVal, Not, Or
 from model.sequencing.idempotence import epoch_left
 from model.state.outages import note_disturbance
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -64,7 +65,7 @@ def put_at_risk(pipeline: Pipeline) -> Action:
         arguments={},
         guard=own_log.is_(Keeping.SAFE),
         updates={
-            own_log.keeping: z3.IntVal(Keeping.AT_RISK),
+            own_log.keeping: IntVal(Keeping.AT_RISK),
             own_log.status: transactions.status.term,
             own_log.epoch: transactions.epoch.term,
             own_log.current: transactions.current.term,
@@ -85,7 +86,7 @@ def lose_end(pipeline: Pipeline) -> Action:
         (transactions.epoch, own_log.epoch),
         (transactions.current, own_log.current),
     )
-    differs = z3.Or(*(now.term != kept.term for now, kept in pairs))
+    differs = Or(*(now.term != kept.term for now, kept in pairs))
     effect = Effect()
     for now, kept in pairs:
         effect[now] = kept.term
@@ -103,7 +104,7 @@ def lose_end(pipeline: Pipeline) -> Action:
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(own_log.is_(Keeping.AT_RISK), differs),
+        guard=And(own_log.is_(Keeping.AT_RISK), differs),
         updates=effect.updates,
         sentence=sentence,
         semantics="11.4",
@@ -128,7 +129,7 @@ def lose_all(pipeline: Pipeline) -> Action:
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
+        guard=And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             "all of __transaction_state is lost: the coordinator does not know the transactional.id, "
@@ -142,7 +143,7 @@ def lose_all(pipeline: Pipeline) -> Action:
 def abort_forgotten(pipeline: Pipeline) -> Action:
     """Abort at its timeout what the coordinator has as ongoing and nobody ends (semantics 11.1 T7, 11.4)."""
     transactions, _ = of(pipeline)
-    ended = [z3.And(transactions.current.term == one.number, z3.Not(one.is_going_on)) for one in transactions.each]
+    ended = [And(transactions.current.term == one.number, Not(one.is_going_on)) for one in transactions.each]
     effect = Effect()
     effect[transactions.status] = int(Status.PREPARE_ABORT)
     raise_epoch(pipeline, effect)
@@ -151,7 +152,7 @@ def abort_forgotten(pipeline: Pipeline) -> Action:
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
+        guard=And(_is_lost(pipeline), transactions.is_(Status.ONGOING), Or(*ended), epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"nobody ends {transactions.each[before[transactions.current.name]].name}, which the coordinator has as "
@@ -166,7 +167,7 @@ def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     transactions, _ = of(pipeline)
     assert batch.sent_epoch is not None
     transaction = transaction_of(pipeline, batch)
-    arriving = z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, leader.presumes_leadership)
+    arriving = And(batch.is_(Fate.SENT), batch.target.term == leader.number, leader.presumes_leadership)
     effect = Effect()
     effect[transactions.status] = int(Status.ONGOING)
     effect[transactions.current] = transaction.number
@@ -175,7 +176,7 @@ def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
+        guard=And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
         updates=effect.updates,
         sentence=lambda before, after: f"{leader.name} has the partition added to {transaction.name} once more",
         semantics="11.1 T2, 11.5",
@@ -185,9 +186,9 @@ def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 def _asks(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Tell whether the client asks the coordinator for something: to add the partition, to commit, or to abort."""
     transactions, _ = of(pipeline)
-    asks_to_add = z3.And(transaction.is_(Outcome.OPEN), z3.Not(transactions.added.is_set))
-    commits = z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
-    return z3.Or(asks_to_add, commits, may_end_aborted(pipeline, transaction))
+    asks_to_add = And(transaction.is_(Outcome.OPEN), Not(transactions.added.is_set))
+    commits = And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
+    return Or(asks_to_add, commits, may_end_aborted(pipeline, transaction))
 
 
 def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
@@ -196,9 +197,9 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
     The error is PRODUCER_FENCED, or INVALID_PRODUCER_ID_MAPPING.
     """
     transactions, _ = of(pipeline)
-    decided = z3.Not(transactions.is_(Status.EMPTY, Status.ONGOING))
-    agree = z3.Or(has_epoch(pipeline), z3.And(was_raised(pipeline), decided))
-    fenced_earlier = z3.And(
+    decided = Not(transactions.is_(Status.EMPTY, Status.ONGOING))
+    agree = Or(has_epoch(pipeline), And(was_raised(pipeline), decided))
+    fenced_earlier = And(
         transaction.is_(Outcome.OPEN),
         pipeline.producer.epoch.term < transactions.epoch.term,
         transactions.is_aborted,
@@ -221,12 +222,12 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(
+        guard=And(
             _is_lost(pipeline),
             _asks(pipeline, transaction),
             is_drained(pipeline, transaction),
-            z3.Not(agree),
-            z3.Not(fenced_earlier),
+            Not(agree),
+            Not(fenced_earlier),
         ),
         updates=effect.updates,
         sentence=sentence,
@@ -239,13 +240,13 @@ def find_forgotten_later(pipeline: Pipeline) -> Action:
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.initialised] = False
-    wants = z3.And(transactions.initialised.is_set, begins_next(pipeline, transactions.each[-1]))
+    wants = And(transactions.initialised.is_set, begins_next(pipeline, transactions.each[-1]))
     return Action(
         "find_forgotten_later",
         "producer",
         lane="producer",
         arguments={},
-        guard=z3.And(_is_lost(pipeline), wants, z3.Not(has_epoch(pipeline))),
+        guard=And(_is_lost(pipeline), wants, Not(has_epoch(pipeline))),
         updates=effect.updates,
         sentence=lambda before, after: (
             "the coordinator refuses to begin a transaction with later records, and the application starts a new "
@@ -262,13 +263,13 @@ def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action
     committed = transactions.is_committed
     aborted = transactions.is_aborted
     if rules.epoch_each:
-        refused = z3.Or(
-            z3.And(commits, z3.Not(transactions.is_(Status.ONGOING))),
-            z3.And(aborts, transactions.is_ending),
+        refused = Or(
+            And(commits, Not(transactions.is_(Status.ONGOING))),
+            And(aborts, transactions.is_ending),
         )
     else:
         nothing = transactions.is_(Status.EMPTY)
-        refused = z3.Or(z3.And(commits, z3.Or(nothing, aborted)), z3.And(aborts, z3.Or(nothing, committed)))
+        refused = Or(And(commits, Or(nothing, aborted)), And(aborts, Or(nothing, committed)))
     effect = Effect()
     start_anew(pipeline, effect, transaction, Outcome.REFUSED)
     return Action(
@@ -276,7 +277,7 @@ def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action
         "coordinator",
         lane="brokers",
         arguments={"transaction": transaction.number},
-        guard=z3.And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
+        guard=And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the coordinator, which does not know of {words(pipeline, transaction)}, refuses to end it, and the "
@@ -303,7 +304,7 @@ def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commit
         "coordinator",
         lane="brokers",
         arguments={"transaction": transaction.number, "commits": int(commits)},
-        guard=z3.And(
+        guard=And(
             _is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), transactions.is_(status), asked, other
         ),
         updates=effect.updates,
@@ -328,7 +329,7 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
         "coordinator",
         lane="brokers",
         arguments={"transaction": transaction.number},
-        guard=z3.And(
+        guard=And(
             _is_lost(pipeline),
             transactions.added.is_set,
             has_epoch(pipeline),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import z3
 
 from model.language import Action, Effect, Variable
+from model.language.terms import And, BoolVal, Implies, Not
 from model.sequencing.arrival import accepts, arrives, checked
 from model.sequencing.idempotence import numbers_sent
 from model.sequencing.network import complete
@@ -17,14 +18,12 @@ from model.transactions.epochs import recovery_in
 
 def _has_numbers(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
     epoch, sequence = numbers_sent(pipeline, batch)
-    return z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+    return And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
 
 
 def is_itself(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the entry in the log with the numbers of the request is the same batch."""
-    return leader.log.some(
-        lambda _, slot: z3.And(slot["batch"].term == batch.number, _has_numbers(pipeline, batch, slot))
-    )
+    return leader.log.some(lambda _, slot: And(slot["batch"].term == batch.number, _has_numbers(pipeline, batch, slot)))
 
 
 def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -36,18 +35,18 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     check = checked(pipeline, batch, leader)
     assert check is not None
     replicated = leader.log.every(
-        lambda offset, slot: z3.Implies(_has_numbers(pipeline, batch, slot), leader.high_watermark.term > offset)
+        lambda offset, slot: Implies(_has_numbers(pipeline, batch, slot), leader.high_watermark.term > offset)
     )
-    taken = z3.And(check.duplicate, z3.Not(is_itself(pipeline, batch, leader)), replicated)
+    taken = And(check.duplicate, Not(is_itself(pipeline, batch, leader)), replicated)
     effect = Effect()
     recovery_in(pipeline).hear_success(pipeline, effect, batch)
-    complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, z3.BoolVal(True))
+    complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, BoolVal(True))
     return Action(
         "take_for_another",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
+        guard=And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} treats {record_name(batch)} as an earlier record with the same sequence number: it appends "

@@ -9,6 +9,7 @@ import z3
 from model.deployment.choices import OnRestart, OnSendError, Sends
 from model.deployment.implied.cleaning import drops_markers
 from model.language import Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.transactions import Keeping, Outcome, Status, Transaction
@@ -44,7 +45,7 @@ def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
         again.append(transaction.is_(Outcome.ABORTED, Outcome.REFUSED))
     if pipeline.deployment.application.on_restart is OnRestart.RESEND:
         again.append(transaction.is_(Outcome.LOST))
-    return z3.Or(*again)
+    return Or(*again)
 
 
 def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -52,7 +53,7 @@ def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     ended = transaction.is_(Outcome.COMMITTED, Outcome.ABORTED, Outcome.LOST, Outcome.REFUSED)
     if transaction.attempt == pipeline.deployment.bounds.sends - 1:
         return ended
-    return z3.And(ended, z3.Not(sent_again(pipeline, transaction)))
+    return And(ended, Not(sent_again(pipeline, transaction)))
 
 
 def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -68,14 +69,14 @@ def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
         there = [is_left_open(pipeline, replica) for replica in pipeline.replicas]
         if not rules.epoch_each:
             there += [batch.delayed.term != 0 for batch in pipeline.producer.batches]
-        conditions.append(z3.Or(*there))
+        conditions.append(Or(*there))
     for group in range(transaction.group):
-        conditions.append(z3.Or(*(_is_over(pipeline, one) for one in each if one.group == group)))
+        conditions.append(Or(*(_is_over(pipeline, one) for one in each if one.group == group)))
     if transaction.attempt:
         conditions.append(sent_again(pipeline, each[transaction.number - 1]))
     if pipeline.deployment.application.on_send_error is OnSendError.HALT:
-        conditions.append(z3.Not(z3.Or(*(one.is_(Outcome.ABORTED, Outcome.REFUSED) for one in each))))
-    return z3.And(*conditions)
+        conditions.append(Not(Or(*(one.is_(Outcome.ABORTED, Outcome.REFUSED) for one in each))))
+    return And(*conditions)
 
 
 def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -84,14 +85,14 @@ def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     transaction = transaction_of(pipeline, batch)
     before = [other for other in batches_of(pipeline, transaction) if other.record < batch.record]
     others = [other for other in batches_of(pipeline, transaction) if other is not batch]
-    opens = z3.BoolVal(False) if before else begins_next(pipeline, transaction)
-    in_order = z3.And(*(z3.Not(other.is_(Fate.UNSENT)) for other in before))
-    intact = z3.Not(z3.Or(*(pipeline.sending.fails_transaction(other) for other in others)))
+    opens = BoolVal(False) if before else begins_next(pipeline, transaction)
+    in_order = And(*(Not(other.is_(Fate.UNSENT)) for other in before))
+    intact = Not(Or(*(pipeline.sending.fails_transaction(other) for other in others)))
     conditions = [transactions.initialised.is_set, batch.is_(Fate.UNSENT)]
-    conditions.append(z3.Or(opens, z3.And(transaction.is_(Outcome.OPEN), in_order, intact)))
+    conditions.append(Or(opens, And(transaction.is_(Outcome.OPEN), in_order, intact)))
     if pipeline.deployment.application.sends is Sends.SYNC:
-        conditions.append(z3.Not(z3.Or(*(other.incomplete for other in others))))
-    return z3.And(*conditions)
+        conditions.append(Not(Or(*(other.incomplete for other in others))))
+    return And(*conditions)
 
 
 def begin(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
@@ -107,8 +108,8 @@ def takes_next(pipeline: Pipeline) -> z3.BoolRef:
     transactions, _ = of(pipeline)
     if transactions.own_log is None:
         return transactions.is_at_rest
-    goes_on = z3.And(transactions.is_(Status.ONGOING), transactions.own_log.is_(Keeping.LOST))
-    return z3.Or(transactions.is_at_rest, goes_on)
+    goes_on = And(transactions.is_(Status.ONGOING), transactions.own_log.is_(Keeping.LOST))
+    return Or(transactions.is_at_rest, goes_on)
 
 
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -116,18 +117,18 @@ def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     transactions, _ = of(pipeline)
     transaction = transaction_of(pipeline, batch)
     assert batch.sequence is not None
-    retried = z3.And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
-    can_be_added = z3.And(takes_next(pipeline), has_epoch(pipeline))
-    in_transaction = z3.Or(transactions.added.is_set, can_be_added)
-    return z3.And(in_transaction, recovery_in(pipeline).may_send_in(transaction, retried))
+    retried = And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
+    can_be_added = And(takes_next(pipeline), has_epoch(pipeline))
+    in_transaction = Or(transactions.added.is_set, can_be_added)
+    return And(in_transaction, recovery_in(pipeline).may_send_in(transaction, retried))
 
 
 def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
     """Note at the coordinator that the partition is in the transaction, before its first record goes (11.1, T2)."""
     transactions, _ = of(pipeline)
-    first = z3.Not(transactions.added.is_set)
+    first = Not(transactions.added.is_set)
     if transactions.own_log is not None:
-        first = z3.And(first, z3.Not(transactions.is_(Status.ONGOING)))
+        first = And(first, Not(transactions.is_(Status.ONGOING)))
     effect.set_when(first, transactions.status, int(Status.ONGOING))
     effect.set_when(first, transactions.current, transaction.number)
     effect[transactions.added] = True

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import z3
-
 from model.language import Action, Effect
+from model.language.terms import And, If
 from model.state.pipeline import Pipeline
 from model.state.transactions import Outcome, Status, Transaction
 from model.transactions.epochs import has_epoch, of, recovery_in
@@ -25,13 +24,13 @@ def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
     effect[transactions.status] = int(Status.ONGOING)
     effect[transactions.current] = transaction.number
     effect[transactions.elsewhere] = True
-    goes_on = z3.And(transaction.is_(Outcome.OPEN), transactions.added.is_set, has_epoch(pipeline))
+    goes_on = And(transaction.is_(Outcome.OPEN), transactions.added.is_set, has_epoch(pipeline))
     return Action(
         "add_elsewhere",
         "application",
         lane="producer",
         arguments={"transaction": transaction.number},
-        guard=z3.And(goes_on, recovery_in(pipeline).was_ended_unnoticed(pipeline, transaction)),
+        guard=And(goes_on, recovery_in(pipeline).was_ended_unnoticed(pipeline, transaction)),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "
@@ -47,14 +46,14 @@ def complete_elsewhere(pipeline: Pipeline) -> Action:
     assert transactions.elsewhere is not None
     commits = transactions.is_(Status.PREPARE_COMMIT)
     effect = Effect()
-    effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
+    effect[transactions.status] = If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
     effect[transactions.elsewhere] = False
     return Action(
         "complete_elsewhere",
         "coordinator",
         lane="brokers",
         arguments={},
-        guard=z3.And(transactions.is_ending, transactions.elsewhere.is_set),
+        guard=And(transactions.is_ending, transactions.elsewhere.is_set),
         updates=effect.updates,
         sentence=lambda before, after: (
             "the markers are written elsewhere, and none in this partition: the transaction is complete"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.language import Action, Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.visibility import is_left_open
 from model.sequencing.arrival import accepts, arrives, checked
 from model.sequencing.idempotence import numbers_sent
@@ -18,38 +19,38 @@ def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -
     """Tell whether the log has an open transaction of this producer epoch, or the coordinator has one (KIP-890)."""
     transactions, rules = of(pipeline)
     if not rules.verified:
-        return z3.BoolVal(True)
+        return BoolVal(True)
     last = leader.log.at(leader.log.end.term - 1, "producer_epoch")
-    open_here = z3.And(is_left_open(pipeline, leader), last == epoch)
-    return z3.Or(open_here, z3.And(transactions.is_(Status.ONGOING), transactions.epoch.term == epoch))
+    open_here = And(is_left_open(pipeline, leader), last == epoch)
+    return Or(open_here, And(transactions.is_(Status.ONGOING), transactions.epoch.term == epoch))
 
 
 def can_be_added_again(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether the leader adds the partition, which the coordinator forgot to be in the transaction (TV2, 11.5)."""
     transactions, rules = of(pipeline)
     if transactions.own_log is None or not rules.epoch_each:
-        return z3.BoolVal(False)
-    forgotten = z3.And(transactions.own_log.is_(Keeping.LOST), transactions.is_at_rest)
+        return BoolVal(False)
+    forgotten = And(transactions.own_log.is_(Keeping.LOST), transactions.is_at_rest)
     open_here = is_left_open(pipeline, leader)
-    return z3.And(forgotten, transactions.added.is_set, transactions.epoch.term == epoch, z3.Not(open_here))
+    return And(forgotten, transactions.added.is_set, transactions.epoch.term == epoch, Not(open_here))
 
 
 def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Refuse a record, as no such transaction is going on: INVALID_TXN_STATE, and the send fails (semantics 11.5)."""
     check, (epoch, _) = checked(pipeline, batch, leader), numbers_sent(pipeline, batch)
     assert check is not None
-    arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
+    arrived = And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
     verified = is_verified(pipeline, leader, epoch)
     if of(pipeline)[0].own_log is not None:
-        verified = z3.Or(verified, can_be_added_again(pipeline, leader, epoch))
+        verified = Or(verified, can_be_added_again(pipeline, leader, epoch))
     effect = Effect()
-    refused = [arrived, z3.Not(verified), *pipeline.recovery.fail_permanently(pipeline, effect, batch, fenced=False)]
+    refused = [arrived, Not(verified), *pipeline.recovery.fail_permanently(pipeline, effect, batch, fenced=False)]
     return Action(
         "reject_unverified",
         leader.name,
         lane="brokers",
         arguments={"batch": batch.number, "leader": leader.number},
-        guard=z3.And(*refused),
+        guard=And(*refused),
         updates=effect.updates,
         sentence=lambda before, after: (
             f"{leader.name} asks the coordinator, which knows of no such transaction, and refuses "

@@ -22,7 +22,7 @@ CODE = re.compile(r"N[0-9]{2,}")
 LAST_USED = 93
 """The largest number of a code that was ever in the table."""
 
-RETIRED: frozenset[str] = frozenset()
+RETIRED = frozenset({"N87"})
 """The codes of refusals that a mechanism of the model has replaced."""
 
 WRAPPERS = ("given.py", "section.py")

@@ -1,0 +1,203 @@
+"""The constructors of terms: Z3's own terms, made without Z3's Python layer.
+
+That layer casts and compares the sorts of every argument, and asks for an error code after every call, which is three
+quarters of the time to build a model. The constructors here have Z3's names and make the same terms. They take
+conditions, whole numbers and Python's ``bool`` and ``int``; :class:`TypeError` says that Z3 refused an argument.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, overload
+
+import z3
+from z3 import z3core
+from z3.z3types import Ast, ContextObj
+
+_CONTEXT = z3.main_ctx()
+_REF = _CONTEXT.ref()
+_SEVERAL = ctypes.POINTER(Ast)
+
+
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    """Return a function of Z3's library whose first argument is the context; the interpreter lock stays held."""
+    wrapped = getattr(z3core, name).__defaults__[0].f
+    address = ctypes.cast(wrapped, ctypes.c_void_p).value or 0
+    return ctypes.PYFUNCTYPE(result, ContextObj, *arguments)(address)
+
+
+_inc_ref = _function("Z3_inc_ref", None, Ast)
+_dec_ref = _function("Z3_dec_ref", None, Ast)
+_and = _function("Z3_mk_and", Ast, ctypes.c_uint, _SEVERAL)
+_or = _function("Z3_mk_or", Ast, ctypes.c_uint, _SEVERAL)
+_distinct = _function("Z3_mk_distinct", Ast, ctypes.c_uint, _SEVERAL)
+_add = _function("Z3_mk_add", Ast, ctypes.c_uint, _SEVERAL)
+_sub = _function("Z3_mk_sub", Ast, ctypes.c_uint, _SEVERAL)
+_not = _function("Z3_mk_not", Ast, Ast)
+_implies = _function("Z3_mk_implies", Ast, Ast, Ast)
+_ite = _function("Z3_mk_ite", Ast, Ast, Ast, Ast)
+_eq = _function("Z3_mk_eq", Ast, Ast, Ast)
+_lt = _function("Z3_mk_lt", Ast, Ast, Ast)
+_le = _function("Z3_mk_le", Ast, Ast, Ast)
+_gt = _function("Z3_mk_gt", Ast, Ast, Ast)
+_ge = _function("Z3_mk_ge", Ast, Ast, Ast)
+_substitute = _function("Z3_substitute", Ast, Ast, ctypes.c_uint, _SEVERAL, _SEVERAL)
+_simplify = _function("Z3_simplify", Ast, Ast)
+_is_numeral = _function("Z3_is_numeral_ast", ctypes.c_bool, Ast)
+
+
+class _Made(z3.AstRef):  # type: ignore[misc]  # Z3 has no types
+    """A term that was made here: Z3 counts its references without Z3's Python layer."""
+
+    def __init__(self, ast: Ast) -> None:
+        if not ast:
+            raise TypeError("Z3 refused the arguments of a term: a number where a condition belongs, or the reverse")
+        self.ast = ast
+        self.ctx = _CONTEXT
+        _inc_ref(_REF, ast)
+
+    def __del__(self) -> None:
+        # The context of a term that was refused, or that outlives the context, is not there.
+        if getattr(self, "ctx", None) is not None and self.ctx.ctx is not None:
+            _dec_ref(_REF, self.ast)
+
+    def as_ast(self) -> Ast:
+        return self.ast
+
+    def eq(self, other: z3.AstRef) -> bool:
+        """Tell whether both are one term: Z3 keeps equal terms once."""
+        return bool(self.ast.value == other.ast.value)
+
+
+class Condition(_Made, z3.BoolRef):  # type: ignore[misc]
+    """A Boolean term."""
+
+
+class Number(_Made, z3.ArithRef):  # type: ignore[misc]
+    """A whole number as a term, with Python's operators."""
+
+    __hash__ = z3.ArithRef.__hash__
+
+    def __eq__(self, other: object) -> Condition:
+        return Condition(_eq(_REF, self.ast, _number(other)))
+
+    def __ne__(self, other: object) -> Condition:
+        return Condition(_distinct(_REF, 2, _both(self, other)))
+
+    def __lt__(self, other: object) -> Condition:
+        return Condition(_lt(_REF, self.ast, _number(other)))
+
+    def __le__(self, other: object) -> Condition:
+        return Condition(_le(_REF, self.ast, _number(other)))
+
+    def __gt__(self, other: object) -> Condition:
+        return Condition(_gt(_REF, self.ast, _number(other)))
+
+    def __ge__(self, other: object) -> Condition:
+        return Condition(_ge(_REF, self.ast, _number(other)))
+
+    def __add__(self, other: object) -> Number:
+        return Number(_add(_REF, 2, _both(self, other)))
+
+    def __radd__(self, other: object) -> Number:
+        return Number(_add(_REF, 2, _both(other, self)))
+
+    def __sub__(self, other: object) -> Number:
+        return Number(_sub(_REF, 2, _both(self, other)))
+
+    def __rsub__(self, other: object) -> Number:
+        return Number(_sub(_REF, 2, _both(other, self)))
+
+
+class _Numeral(Number, z3.IntNumRef):  # type: ignore[misc]
+    """A whole number's value."""
+
+
+def _number(term: Any) -> Ast:
+    return IntVal(term).ast if isinstance(term, int) else term.ast
+
+
+def _condition(term: Any) -> Ast:
+    return BoolVal(term).ast if isinstance(term, bool) else term.ast
+
+
+def _both(first: Any, second: Any) -> Any:
+    return (Ast * 2)(_number(first), _number(second))
+
+
+def Int(name: str) -> Number:
+    """Return the variable of this name."""
+    return Number(z3.Int(name).ast)
+
+
+@cache
+def IntVal(value: int) -> _Numeral:
+    """Return the term of a whole number."""
+    return _Numeral(z3.IntVal(int(value)).ast)
+
+
+@cache
+def BoolVal(value: bool) -> Condition:
+    """Return the condition that always holds, or the one that never does."""
+    return Condition(z3.BoolVal(bool(value)).ast)
+
+
+def And(*conditions: z3.BoolRef | bool) -> Condition:
+    """Return the condition that all of ``conditions`` hold."""
+    return Condition(_and(_REF, len(conditions), _conditions(conditions)))
+
+
+def Or(*conditions: z3.BoolRef | bool) -> Condition:
+    """Return the condition that one of ``conditions`` holds."""
+    return Condition(_or(_REF, len(conditions), _conditions(conditions)))
+
+
+def _conditions(terms: Sequence[z3.BoolRef | bool]) -> Any:
+    return (Ast * len(terms))(*map(_condition, terms))
+
+
+def Not(condition: z3.BoolRef | bool) -> Condition:
+    """Return the condition that ``condition`` does not hold."""
+    return Condition(_not(_REF, _condition(condition)))
+
+
+def Implies(premise: z3.BoolRef | bool, conclusion: z3.BoolRef | bool) -> Condition:
+    """Return the condition that ``conclusion`` holds where ``premise`` does."""
+    return Condition(_implies(_REF, _condition(premise), _condition(conclusion)))
+
+
+@overload
+def If(condition: z3.BoolRef | bool, then: z3.BoolRef, otherwise: z3.BoolRef | bool) -> Condition: ...
+@overload
+def If(condition: z3.BoolRef | bool, then: z3.ArithRef | int, otherwise: z3.ArithRef | int) -> Number: ...
+def If(condition: z3.BoolRef | bool, then: Any, otherwise: Any) -> Condition | Number:
+    """Return ``then`` where the condition holds, and ``otherwise`` elsewhere."""
+    if isinstance(then, z3.BoolRef) or isinstance(otherwise, z3.BoolRef):
+        return Condition(_ite(_REF, _condition(condition), _condition(then), _condition(otherwise)))
+    return Number(_ite(_REF, _condition(condition), _number(then), _number(otherwise)))
+
+
+def Sum(*numbers: z3.ArithRef | int) -> Number:
+    """Return the sum of ``numbers``, of which there is at least one."""
+    return Number(_add(_REF, len(numbers), (Ast * len(numbers))(*map(_number, numbers))))
+
+
+class Filling:
+    """Terms to put in the place of variables, for many terms in a row."""
+
+    def __init__(self, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> None:
+        self._kept_alive = tuple(pairs)
+        self._count = len(pairs)
+        array = Ast * len(pairs)
+        self._variables = array(*(variable.ast for variable, _ in pairs))
+        self._values = array(*(value.ast for _, value in pairs))
+
+    def simplified(self, term: z3.ExprRef) -> Condition | Number:
+        """Return the term with the variables replaced, as Z3 simplifies it."""
+        filled = _Made(_substitute(_REF, term.ast, self._count, self._variables, self._values))
+        ast = _simplify(_REF, filled.ast)
+        if isinstance(term, z3.BoolRef):
+            return Condition(ast)
+        return _Numeral(ast) if _is_numeral(_REF, ast) else Number(ast)
