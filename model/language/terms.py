@@ -58,10 +58,10 @@ class _Made(z3.AstRef):  # type: ignore[misc]  # Z3 has no types
         self.ctx = _CONTEXT
         _inc_ref(_REF, ast)
 
-    def __del__(self) -> None:
-        # The context of a term that was refused, or that outlives the context, is not there.
+    def __del__(self, dec_ref: Any = _dec_ref, ref: ContextObj = _REF) -> None:
+        # A refused term has no context. At the end of the process, the context or this module can be gone first.
         if getattr(self, "ctx", None) is not None and self.ctx.ctx is not None:
-            _dec_ref(_REF, self.ast)
+            dec_ref(ref, self.ast)
 
     def as_ast(self) -> Ast:
         return self.ast
