@@ -14,6 +14,7 @@ from model.deployment import (
     producer_rules,
     transaction_rules,
 )
+from model.deployment.aborted_reads import hands_over_aborted
 from model.deployment.accepting import accept, components_of
 from model.deployment.application import Application
 from model.deployment.assumptions import Assumed, read_application
@@ -180,6 +181,7 @@ def _transactional(
         older=sending.older_transactions,
         survives_refused_send=producer_faults.survives_refused_send(section),
     )
+    transactional = replace(transactional, hands_over_aborted=hands_over_aborted(read))
     if broker.compaction is not None:
         transaction_rules.check_compaction(section, read.broker.section, transactional, faults)
     return transactional

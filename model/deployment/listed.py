@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from model.deployment import group_rules, transaction_rules
+from model.deployment.aborted_reads import compression_counts, compression_of
 from model.deployment.accepting import Accepted, ignored_for, why_it_does_not_matter
 from model.deployment.broker_rules import BrokerValues
 from model.deployment.clients import Client
@@ -46,6 +47,7 @@ def settings_of(effective: Effective) -> tuple[Setting, ...]:
         _client_setting("consumer", components.consumer, given.consumer, as_found=given.as_found),
         *reading.settings,
         *((reading.isolation,) if uses and reading.isolation is not None else ()),
+        *(compression_of(read) if uses and compression_counts(consumer) else ()),
         *_said(consumer, group_rules.ASSIGNORS, PROTOCOL, reading.fetched_at_least),
         *(setting for setting in times.settings if setting.scope == "consumer"),
         *effective.assumed.settings,

@@ -18,6 +18,8 @@ class Transactional:
     leader refuses a marker for an open transaction of the marker's own epoch (KIP-1228, 4.2 with TV2). ``older``: the
     differences with a client or brokers before 2.5; None if both are newer. ``survives_refused_send``: a ``send()``
     that the client itself refuses does not fail the transaction (Java clients before 3.2; KAFKA-9279).
+    ``hands_over_aborted``: the consumer is given aborted records although it reads committed ones only (librdkafka
+    before 1.5.3, compressed batches).
     """
 
     records: int
@@ -28,3 +30,4 @@ class Transactional:
     strict_markers: bool = False
     older: OlderTransactions | None = None
     survives_refused_send: bool = False
+    hands_over_aborted: bool = False

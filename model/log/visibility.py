@@ -70,7 +70,8 @@ def is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolR
     """Tell whether the entry at the offset is a marker, or with read_committed an aborted record."""
     transactional = pipeline.deployment.producer.transactional
     assert transactional is not None
-    aborted = And(is_taken_for_aborted(pipeline, leader, offset), BoolVal(transactional.read_committed))
+    filters = transactional.read_committed and not transactional.hands_over_aborted
+    aborted = And(is_taken_for_aborted(pipeline, leader, offset), BoolVal(filters))
     return Or(is_marker(pipeline, leader, offset), aborted)
 
 
