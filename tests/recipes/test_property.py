@@ -25,7 +25,7 @@ PROPERTY = """
         "answers",
         "No leader is replaced.",
         "toy",
-        z3.Or(*(replica.epoch.term > 1 for replica in pipeline.replicas)),
+        Or(*(replica.epoch.term > 1 for replica in pipeline.replicas)),
         retried,
         "a send is to be retried",
         lambda state: "a leader was replaced",

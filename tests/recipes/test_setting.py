@@ -51,8 +51,8 @@ def add(scratch: Scratch) -> None:
         "            *(broker.setting(key) for key in timeouts),",
         '            broker.setting("toy.stops"),\n',
     )
-    effect = "    if pipeline.deployment.cluster.toy_stops:\n        advances = z3.BoolVal(False)\n"
-    scratch.insert("model/log/replica.py", "    effect[leader.high_watermark] = z3.If(advances", effect)
+    effect = "    if pipeline.deployment.cluster.toy_stops:\n        advances = And(advances, Not(advances))\n"
+    scratch.insert("model/log/replica.py", "    effect[leader.high_watermark] = If(advances", effect)
     scratch.insert("reports/guide/tables/settings.csv", "", "broker,toy.stops,The high watermark stays where it is.\n")
     scratch.insert("docs/semantics.md", "", "\n`toy.stops` keeps the high watermark where it is.\n")
     scratch.write(TEST, TESTED)
