@@ -6,16 +6,16 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import z3
 
-from checker.cone import FreeVariables
 from checker.disk_cache import LOG, disk_cache
 from checker.forked import in_two_processes
 from checker.terms import Node, TermTable, hashes
 from model.language import Action, State, TransitionSystem, Variable
+from model.language.terms import Filling, IntVal
 
 Bounds = tuple[float, float]
 """The least and the greatest value that a term can have."""
@@ -134,13 +134,11 @@ def _bounds_by_form(nodes: Sequence[Node], variables: Sequence[Variable]) -> lis
 
 
 class Replayer:
-    """Evaluation of single steps and states by Z3, with cached preparations for each action."""
+    """Evaluation of single steps and states by Z3; steps that were computed are cached."""
 
     def __init__(self, system: TransitionSystem) -> None:
         self._constants = {variable.name: variable.term for variable in system.variables}
-        self._free = FreeVariables()
-        self._relations: dict[int, tuple[Action, z3.BoolRef]] = {}
-        self._steps: dict[tuple[int, tuple[tuple[str, int], ...]], dict[str, int] | None] = {}
+        self._steps: dict[tuple[int, tuple[tuple[str, int], ...]], tuple[Action, dict[str, int] | None]] = {}
 
     def step(self, state: State, action: Action) -> dict[str, int] | None:
         """Return the state after ``action``, computed by Z3 from the terms; None if the action is not enabled.
@@ -148,54 +146,33 @@ class Replayer:
         Runs to different violations begin alike, so Z3's answers are cached. Raise :class:`SolverUndecided` if Z3 does
         not reach a value.
         """
-        relation = self._relation(action)
         asked = id(action), tuple(state.items())
         if asked not in self._steps:
-            self._steps[asked] = self._computed(relation, state, action)
-        return self._steps[asked]
-
-    def _computed(self, relation: z3.BoolRef, state: State, action: Action) -> dict[str, int] | None:
-        outcome = self._in_state(relation, state)
-        if z3.is_false(outcome):
-            return None
-        after = {_primed(variable): variable.name for variable in action.updates}
-        following = dict(state)
-        for equation in outcome.children() if z3.is_and(outcome) else [outcome]:
-            sides = sorted(equation.children(), key=z3.is_int_value)
-            if not z3.is_eq(equation) or not z3.is_int_value(sides[1]) or sides[0].decl().name() not in after:
-                raise SolverUndecided(f"Z3 does not reach a value for {action}: {equation}")
-            following[after.pop(sides[0].decl().name())] = sides[1].as_long()
-        if after:
-            raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
-        return following
-
-    def _relation(self, action: Action) -> z3.BoolRef:
-        """Return guard and updates as one formula over the state and the primed variables."""
-        kept = self._relations.get(id(action))
-        if kept is None:
-            assignments = [z3.Int(_primed(variable)) == value for variable, value in action.updates.items()]
             # Keeping the action alive prevents another action from getting the same id.
-            kept = action, z3.And(action.guard, *assignments)
-            self._relations[id(action)] = kept
-        return kept[1]
+            self._steps[asked] = action, self._computed(state, action)
+        return self._steps[asked][1]
+
+    def _computed(self, state: State, action: Action) -> dict[str, int] | None:
+        values = self._values(state)
+        if not _truth(values.simplified(action.guard)):
+            return None
+        following = dict(state)
+        for variable, update in action.updates.items():
+            value = values.simplified(update)
+            if not z3.is_int_value(value):
+                raise SolverUndecided(f"Z3 does not reach a value for {variable.name} in {action}: {value}")
+            following[variable.name] = value.as_long()
+        return following
 
     def holds(self, state: State, term: z3.BoolRef) -> bool:
         """Tell whether Z3 finds that a formula holds in a concrete state."""
-        value = self._in_state(term, state)
-        if not (z3.is_true(value) or z3.is_false(value)):
-            raise SolverUndecided(f"Z3 does not decide {value}")
-        return bool(z3.is_true(value))
+        return _truth(self._values(state).simplified(term))
 
-    def _in_state(self, term: z3.BoolRef, state: State) -> z3.BoolRef:
-        names = self._free.of(term) & self._constants.keys()
-        pairs = [(self._constants[name], _value(state[name])) for name in names]
-        return z3.simplify(z3.substitute(term, *pairs))
+    def _values(self, state: State) -> Filling:
+        return Filling([(term, IntVal(state[name])) for name, term in self._constants.items() if name in state])
 
 
-def _primed(variable: Variable) -> str:
-    return f"{variable.name}'"
-
-
-@cache
-def _value(value: int) -> z3.IntNumRef:
-    return z3.IntVal(value)
+def _truth(value: z3.BoolRef) -> bool:
+    if not (z3.is_true(value) or z3.is_false(value)):
+        raise SolverUndecided(f"Z3 does not decide {value}")
+    return bool(z3.is_true(value))
