@@ -11,7 +11,7 @@ import pytest
 
 Answer = tuple[int, str, str]
 
-EXAMPLE = Path("examples/acks-1.yaml")
+EXAMPLE = Path("examples/time/delivery-timeout.yaml")
 QUICKLY = ("--faults", "1", "--more", "0", "--quiet")
 
 
@@ -59,6 +59,6 @@ def test_a_closed_standard_input_is_one_line() -> None:
 
 @pytest.mark.slow
 def test_explain_is_a_check_that_explains() -> None:
-    text = EXAMPLE.read_text(encoding="utf-8")
+    text = Path("examples/acks-1.yaml").read_text(encoding="utf-8")
     status, out, _ = check(text, "-", "--faults", "1", "--require", "no-acked-loss", command="explain")
     assert (status, "acks" in out and "prevent" in out) == (1, True)
