@@ -10,10 +10,11 @@ import ctypes
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import z3
-from z3 import z3core
+
+from model.language.z3_library import function
 
 _ADDRESS = ctypes.c_void_p
 
@@ -32,22 +33,15 @@ class Node(NamedTuple):
         return self.kind == z3.Z3_OP_UNINTERPRETED and not self.children
 
 
-def _function(name: str, result: Any, *arguments: Any) -> Any:
-    """Return a function of Z3's library that only reads, called without releasing the interpreter lock."""
-    wrapped = getattr(z3core, name).__defaults__[0].f
-    address = ctypes.cast(wrapped, _ADDRESS).value or 0
-    return ctypes.PYFUNCTYPE(result, _ADDRESS, *arguments)(address)
-
-
-_declaration_of = _function("Z3_get_app_decl", _ADDRESS, _ADDRESS)
-_count_of = _function("Z3_get_app_num_args", ctypes.c_uint, _ADDRESS)
-_child_of = _function("Z3_get_app_arg", _ADDRESS, _ADDRESS, ctypes.c_uint)
-_kind_of = _function("Z3_get_decl_kind", ctypes.c_int, _ADDRESS)
-_is_application = _function("Z3_is_app", ctypes.c_bool, _ADDRESS)
-_is_numeral = _function("Z3_is_numeral_ast", ctypes.c_bool, _ADDRESS)
-_name_of = _function("Z3_get_decl_name", _ADDRESS, _ADDRESS)
-_string_of = _function("Z3_get_symbol_string", ctypes.c_char_p, _ADDRESS)
-_numeral_of = _function("Z3_get_numeral_string", ctypes.c_char_p, _ADDRESS)
+_declaration_of = function("Z3_get_app_decl", _ADDRESS, _ADDRESS, _ADDRESS)
+_count_of = function("Z3_get_app_num_args", ctypes.c_uint, _ADDRESS, _ADDRESS)
+_child_of = function("Z3_get_app_arg", _ADDRESS, _ADDRESS, _ADDRESS, ctypes.c_uint)
+_kind_of = function("Z3_get_decl_kind", ctypes.c_int, _ADDRESS, _ADDRESS)
+_is_application = function("Z3_is_app", ctypes.c_bool, _ADDRESS, _ADDRESS)
+_is_numeral = function("Z3_is_numeral_ast", ctypes.c_bool, _ADDRESS, _ADDRESS)
+_name_of = function("Z3_get_decl_name", _ADDRESS, _ADDRESS, _ADDRESS)
+_string_of = function("Z3_get_symbol_string", ctypes.c_char_p, _ADDRESS, _ADDRESS)
+_numeral_of = function("Z3_get_numeral_string", ctypes.c_char_p, _ADDRESS, _ADDRESS)
 
 
 @dataclass

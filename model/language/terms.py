@@ -13,39 +13,32 @@ from functools import cache
 from typing import Any, overload
 
 import z3
-from z3 import z3core
 from z3.z3types import Ast, ContextObj
+
+from model.language.z3_library import function
 
 _CONTEXT = z3.main_ctx()
 _REF = _CONTEXT.ref()
 _SEVERAL = ctypes.POINTER(Ast)
 
-
-def _function(name: str, result: Any, *arguments: Any) -> Any:
-    """Return a function of Z3's library whose first argument is the context; the interpreter lock stays held."""
-    wrapped = getattr(z3core, name).__defaults__[0].f
-    address = ctypes.cast(wrapped, ctypes.c_void_p).value or 0
-    return ctypes.PYFUNCTYPE(result, ContextObj, *arguments)(address)
-
-
-_inc_ref = _function("Z3_inc_ref", None, Ast)
-_dec_ref = _function("Z3_dec_ref", None, Ast)
-_and = _function("Z3_mk_and", Ast, ctypes.c_uint, _SEVERAL)
-_or = _function("Z3_mk_or", Ast, ctypes.c_uint, _SEVERAL)
-_distinct = _function("Z3_mk_distinct", Ast, ctypes.c_uint, _SEVERAL)
-_add = _function("Z3_mk_add", Ast, ctypes.c_uint, _SEVERAL)
-_sub = _function("Z3_mk_sub", Ast, ctypes.c_uint, _SEVERAL)
-_not = _function("Z3_mk_not", Ast, Ast)
-_implies = _function("Z3_mk_implies", Ast, Ast, Ast)
-_ite = _function("Z3_mk_ite", Ast, Ast, Ast, Ast)
-_eq = _function("Z3_mk_eq", Ast, Ast, Ast)
-_lt = _function("Z3_mk_lt", Ast, Ast, Ast)
-_le = _function("Z3_mk_le", Ast, Ast, Ast)
-_gt = _function("Z3_mk_gt", Ast, Ast, Ast)
-_ge = _function("Z3_mk_ge", Ast, Ast, Ast)
-_substitute = _function("Z3_substitute", Ast, Ast, ctypes.c_uint, _SEVERAL, _SEVERAL)
-_simplify = _function("Z3_simplify", Ast, Ast)
-_is_numeral = _function("Z3_is_numeral_ast", ctypes.c_bool, Ast)
+_inc_ref = function("Z3_inc_ref", None, ContextObj, Ast)
+_dec_ref = function("Z3_dec_ref", None, ContextObj, Ast)
+_and = function("Z3_mk_and", Ast, ContextObj, ctypes.c_uint, _SEVERAL)
+_or = function("Z3_mk_or", Ast, ContextObj, ctypes.c_uint, _SEVERAL)
+_distinct = function("Z3_mk_distinct", Ast, ContextObj, ctypes.c_uint, _SEVERAL)
+_add = function("Z3_mk_add", Ast, ContextObj, ctypes.c_uint, _SEVERAL)
+_sub = function("Z3_mk_sub", Ast, ContextObj, ctypes.c_uint, _SEVERAL)
+_not = function("Z3_mk_not", Ast, ContextObj, Ast)
+_implies = function("Z3_mk_implies", Ast, ContextObj, Ast, Ast)
+_ite = function("Z3_mk_ite", Ast, ContextObj, Ast, Ast, Ast)
+_eq = function("Z3_mk_eq", Ast, ContextObj, Ast, Ast)
+_lt = function("Z3_mk_lt", Ast, ContextObj, Ast, Ast)
+_le = function("Z3_mk_le", Ast, ContextObj, Ast, Ast)
+_gt = function("Z3_mk_gt", Ast, ContextObj, Ast, Ast)
+_ge = function("Z3_mk_ge", Ast, ContextObj, Ast, Ast)
+_substitute = function("Z3_substitute", Ast, ContextObj, Ast, ctypes.c_uint, _SEVERAL, _SEVERAL)
+_simplify = function("Z3_simplify", Ast, ContextObj, Ast)
+_is_numeral = function("Z3_is_numeral_ast", ctypes.c_bool, ContextObj, Ast)
 
 
 class _Made(z3.AstRef):  # type: ignore[misc]  # Z3 has no types
