@@ -43,9 +43,6 @@ def same(made: z3.ExprRef, own: z3.ExprRef) -> bool:
     return bool(z3.AstRef.eq(made, own))
 
 
-Recipe = tuple[int, int, int, int]
-
-
 def number(made: Any, depth: int, recipe: list[int]) -> Any:
     """Build a number by a list of choices, with the constructors of ``made``."""
     choice = recipe.pop() if recipe else 0
