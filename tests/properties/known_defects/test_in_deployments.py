@@ -15,6 +15,9 @@ PLAIN = "producer: {settings: {acks: all, enable.idempotence: false}}"
 TRANSACTIONAL = "producer: {settings: {acks: all, enable.idempotence: true, transactional.id: t}}"
 COMPACTED = "topic: {settings: {cleanup.policy: compact}}"
 LIBRDKAFKA = "consumer: {client: librdkafka, version: %s, settings: {enable.auto.commit: %s%s}}"
+EOF = LIBRDKAFKA % ("2.13.0", "false", ", enable.partition.eof: %s")
+KAFKAJS = "consumer: {client: kafkajs, version: %s}"
+AIOKAFKA = "consumer: {client: aiokafka, version: %s, settings: {enable_auto_commit: false}}"
 SARAMA = "consumer: {client: sarama, version: %s%s}"
 
 PAIRS = [
@@ -99,6 +102,28 @@ PAIRS = [
         ),
         ("3.6.0", "broker: {settings: {zookeeper.connect: 'z:1'}}\n" + IDEMPOTENT),
     ),
+    # Commits by the library of what the application stores, and clients that are stopped.
+    (
+        "librdkafka-2948",
+        "no-reprocessing",
+        ("2.6", LIBRDKAFKA % ("1.8.2", "true", ", enable.auto.offset.store: false")),
+        ("2.6", LIBRDKAFKA % ("1.9.0", "true", ", enable.auto.offset.store: false")),
+    ),
+    (
+        "librdkafka-4442",
+        "no-reprocessing",
+        ("2.6", LIBRDKAFKA % ("2.2.0", "true", ", enable.auto.offset.store: false")),
+        ("2.6", LIBRDKAFKA % ("2.2.0", "true", ", enable.auto.offset.store: true")),
+    ),
+    ("librdkafka-4844", "no-skip", ("2.6", EOF % "true"), ("2.6", EOF % "false")),
+    (
+        "sarama-1846",
+        "no-skip",
+        ("2.6", SARAMA % ("1.27.2", ", settings: {Consumer.Offsets.AutoCommit.Enable: false}")),
+        ("2.6", SARAMA % ("1.27.2", ", settings: {Consumer.Offsets.AutoCommit.Enable: true}")),
+    ),
+    ("kafkajs-874", "no-reprocessing", ("2.6", KAFKAJS % "1.13.0"), ("2.6", KAFKAJS % "1.14.0")),
+    ("aiokafka-983", "recoverability", ("2.6", AIOKAFKA % "0.10.0"), ("2.6", AIOKAFKA % "0.11.0")),
     # Names and texts of libraries.
     (
         "sarama-1.29.0-a",
