@@ -26,6 +26,9 @@ PACKAGE = "org.apache.kafka.clients.consumer."
 SET = "set"
 """The text that stands for any value."""
 
+FLAGS: Mapping[str, str] = {"1": "true", "t": "true", "0": "false", "f": "false"}
+"""Short texts of librdkafka for a flag."""
+
 INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
 """The setting for the protocol between brokers."""
 
@@ -84,6 +87,8 @@ def is_met(condition: str, values: Mapping[str, frozenset[str]]) -> bool:
 
 def _holds(value: str, relation: str, wanted: str) -> bool:
     if relation in ("=", "!="):
+        if wanted in FLAGS.values():
+            value = FLAGS.get(value, value)
         equal = value not in UNSET if wanted == SET else value in UNSET if wanted in UNSET else value == wanted
         return equal == (relation == "=")
     one, other = release_from(value), release_from(wanted)

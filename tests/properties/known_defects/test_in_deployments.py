@@ -16,6 +16,9 @@ TRANSACTIONAL = "producer: {settings: {acks: all, enable.idempotence: true, tran
 COMPACTED = "topic: {settings: {cleanup.policy: compact}}"
 LIBRDKAFKA = "consumer: {client: librdkafka, version: %s, settings: {enable.auto.commit: %s%s}}"
 EOF = LIBRDKAFKA % ("2.13.0", "false", ", enable.partition.eof: %s")
+BY_HAND = "consumer: {client: librdkafka, version: %s, settings: {enable.auto.commit: false}}"
+SARAMA_SENDS = "producer: {client: sarama, version: %s, settings: {Version: V2_6_0_0}}"
+READS = "consumer: {client: kafka-go, version: 0.4.50, settings: {Reads: %s}}"
 KAFKAJS = "consumer: {client: kafkajs, version: %s}"
 AIOKAFKA = "consumer: {client: aiokafka, version: %s, settings: {enable_auto_commit: false}}"
 SARAMA = "consumer: {client: sarama, version: %s%s}"
@@ -115,7 +118,7 @@ PAIRS = [
         ("2.6", LIBRDKAFKA % ("2.2.0", "true", ", enable.auto.offset.store: false")),
         ("2.6", LIBRDKAFKA % ("2.2.0", "true", ", enable.auto.offset.store: true")),
     ),
-    ("librdkafka-4844", "no-skip", ("2.6", EOF % "true"), ("2.6", EOF % "false")),
+    ("librdkafka-4844", "no-skip", ("2.6", EOF % "1"), ("2.6", EOF % "f")),
     (
         "sarama-1846",
         "no-skip",
@@ -124,6 +127,11 @@ PAIRS = [
     ),
     ("kafkajs-874", "no-reprocessing", ("2.6", KAFKAJS % "1.13.0"), ("2.6", KAFKAJS % "1.14.0")),
     ("aiokafka-983", "recoverability", ("2.6", AIOKAFKA % "0.10.0"), ("2.6", AIOKAFKA % "0.11.0")),
+    # Defects of every group, and defects that bring their event about themselves.
+    ("KAFKA-20634", "no-reprocessing", ("4.3.0", ""), ("4.3.1", "")),
+    ("librdkafka-4256", "no-reprocessing", ("2.6", BY_HAND % "2.1.0"), ("2.6", BY_HAND % "2.1.1")),
+    ("sarama-1141", "no-dropped-record", ("2.6", SARAMA_SENDS % "1.20.0"), ("2.6", SARAMA_SENDS % "1.20.1")),
+    ("kafka-go-1179", "no-skip", ("2.6", READS % "ReadMessage"), ("2.6", READS % "FetchMessage")),
     # Names and texts of libraries.
     (
         "sarama-1.29.0-a",
