@@ -13,7 +13,7 @@ from properties.known_defects.conditions import is_met, values_of
 from properties.known_defects.defect import Treatment, release_in_words
 from properties.known_defects.register import register
 
-READ_AT_LEAST = 40
+READ_AT_LEAST = 100
 """Conditions for which some section of a deployment takes the setting; the others are about code or other programs."""
 
 
