@@ -28,10 +28,10 @@ the known ones. Each has a treatment; a refused defect names the codes of its re
 AFTER = """
 A pass names each noted defect that could falsify it: a release of the deployment has the defect, the defect can
 violate the property, the deployment meets the defect's conditions on settings and uses its features, and one of its
-events can happen with the faults that are explored. A condition that no file decides counts as met. The table of
-verdicts marks such a pass (`holds !3`), `--details`, JSON and reports list the defects, and `--fail-on-known-defects`
-ends with status 3. `proofka defects` lists the register: `proofka defects 3.9.1`, `librdkafka=2.3.0`, `KAFKA-18991`,
-or a deployment's file.
+events can happen with the faults that are explored, or by what the deployment says of its application and releases. A
+condition that no file decides counts as met. The table of verdicts marks such a pass (`holds !3`), `--details`, JSON
+and reports list the defects, and `--fail-on-known-defects` ends with status 3. `proofka defects` lists the register:
+`proofka defects 3.9.1`, `librdkafka=2.3.0`, `KAFKA-18991`, or a deployment's file.
 
 What the register does not have: performance, security, administration, Kafka Connect and Kafka Streams, and crashes
 that lose nothing by themselves. Each entry of the change logs that was read stands in

@@ -52,8 +52,8 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
 
     from model.deployment.release import JAVA, ReleaseError, parse_release
     from properties.known_defects.affected import release_from
-    from properties.known_defects.beside import BROKER
     from properties.known_defects.register import defects_of, products, register
+    from properties.known_defects.releases import BROKER
 
     named = [defect for defect in register() if defect.id.lower() == asked.lower()]
     if named:

@@ -57,4 +57,9 @@ class Affected:
         if not self.fixed:
             return True
         is_fixed_in_line = any(line_of(one) == line_of(release) and release >= one for one in self.fixed)
-        return not is_fixed_in_line and release <= max(self.last, self.first)
+        return not is_fixed_in_line and _bare(release) <= _bare(max(self.last, self.first))
+
+
+def _bare(release: Release) -> Release:
+    """Return a release without zeros at its end: 0.10.0.0 of Kafka's lines is 0.10.0 of a library."""
+    return _bare(release[:-1]) if release[-1:] == (0,) else release

@@ -8,25 +8,13 @@ from model.deployment.deployment import Deployment
 from model.deployment.known_properties import known_properties
 from model.deployment.patch_levels import newest_of_line
 from model.deployment.release import JAVA
-from properties.known_defects.affected import Release, release_from
 from properties.known_defects.conditions import is_met, values_of
 from properties.known_defects.defect import Defect, Treatment, release_in_words
 from properties.known_defects.events import can_happen
 from properties.known_defects.features import USES
 from properties.known_defects.register import defects_of, products
+from properties.known_defects.releases import BROKER, releases_of
 from properties.verdict import KnownDefect
-
-BROKER = "broker"
-
-
-def releases_of(deployment: Deployment) -> Iterator[tuple[str, Release]]:
-    """Yield each product of a deployment with its release as it was named: the brokers, and the clients' libraries."""
-    named = {(setting.scope, setting.key): setting.value for setting in deployment.settings}
-    yield BROKER, release_from(named.get(("broker", "release"), "")) or deployment.cluster.kafka
-    clients = dict.fromkeys(named.get((scope, "client"), "") for scope in ("producer", "consumer"))
-    for client in filter(None, clients):
-        library, _, version = client.partition(" ")
-        yield library, release_from(version)
 
 
 def defects_beside(deployment: Deployment, prop: str) -> tuple[Defect, ...]:
@@ -65,7 +53,7 @@ def known_defects(deployment: Deployment, prop: str) -> tuple[KnownDefect, ...]:
 
 
 def _can_show(defect: Defect, deployment: Deployment, values: Mapping[str, frozenset[str]]) -> bool:
-    happens = not defect.needs or any(can_happen(event, deployment.faults.possible) for event in defect.needs)
+    happens = not defect.needs or any(can_happen(event, deployment, values) for event in defect.needs)
     in_use = all(USES[feature](deployment) for feature in defect.features)
     return happens and in_use and all(is_met(condition, values) for condition in defect.settings)
 

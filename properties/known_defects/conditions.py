@@ -11,7 +11,9 @@ from functools import cache
 
 from model.deployment.deployment import Deployment
 from properties.known_defects.affected import release_from
+from properties.known_defects.defect import release_in_words
 from properties.known_defects.register import rows_of
+from properties.known_defects.releases import BROKER, releases_of
 
 _CONDITION = re.compile(r"(?P<key>[\w.]+?)(?P<relation>>=|<=|!=|=|>|<)(?P<value>.*)")
 
@@ -24,8 +26,23 @@ PACKAGE = "org.apache.kafka.clients.consumer."
 SET = "set"
 """The text that stands for any value."""
 
-SAME: Mapping[str, str] = {"-1": "all", "requireall": "all", "waitforall": "all"}
-"""Texts of one meaning, in small letters."""
+FLAGS: Mapping[str, str] = {"1": "true", "t": "true", "0": "false", "f": "false"}
+"""Short texts of librdkafka for a flag."""
+
+INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
+"""The setting for the protocol between brokers."""
+
+
+@cache
+def _meanings() -> Mapping[str, str]:
+    """Return the meanings of texts that libraries write in ways of their own, in small letters."""
+    return {row["text"]: row["meaning"] for row in rows_of("meanings")}
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    """Return Kafka's names of settings that libraries name in ways of their own."""
+    return {row["name"]: row["setting"] for row in rows_of("names")}
 
 
 @cache
@@ -35,10 +52,16 @@ def _defaults() -> Mapping[str, str]:
 
 
 def values_of(deployment: Deployment) -> Mapping[str, frozenset[str]]:
-    """Return the values of each setting that a deployment has, in small letters, each item of a list by itself."""
+    """Return the values of each setting that a deployment has, in small letters, each item of a list by itself.
+
+    A setting that a library names in a way of its own stands under Kafka's name as well. The protocol between brokers
+    is that of their release where no file names another.
+    """
     found: dict[str, set[str]] = {}
     for key, value in _given(deployment):
-        found.setdefault(key, set()).update(map(_normal, value.split(",")))
+        for name in {key, _names().get(key, key)}:
+            found.setdefault(name, set()).update(map(_normal, value.split(",")))
+    found.setdefault(INTER_BROKER_PROTOCOL, {release_in_words(dict(releases_of(deployment))[BROKER])})
     return {key: frozenset(values) for key, values in found.items()}
 
 
@@ -64,6 +87,8 @@ def is_met(condition: str, values: Mapping[str, frozenset[str]]) -> bool:
 
 def _holds(value: str, relation: str, wanted: str) -> bool:
     if relation in ("=", "!="):
+        if wanted in FLAGS.values():
+            value = FLAGS.get(value, value)
         equal = value not in UNSET if wanted == SET else value in UNSET if wanted in UNSET else value == wanted
         return equal == (relation == "=")
     one, other = release_from(value), release_from(wanted)
@@ -74,4 +99,4 @@ def _holds(value: str, relation: str, wanted: str) -> bool:
 
 def _normal(value: str) -> str:
     small = value.strip().lower()
-    return SAME.get(small, small).removeprefix(PACKAGE)
+    return _meanings().get(small, small).removeprefix(PACKAGE)

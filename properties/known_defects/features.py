@@ -21,14 +21,24 @@ def _has_any(*conditions: str) -> Callable[[Deployment], bool]:
 COOPERATIVE_BY_DEFAULT = "franz-go"
 """The library whose groups rebalance cooperatively where no setting says otherwise."""
 
+COMPRESSES_BY_DEFAULT = "franz-go"
+"""The library whose producer compresses where no setting says otherwise."""
+
+_names_compression = _has_any("compression.type!=none")
+
 _names_cooperative = _has_any(
     "partition.assignment.strategy=cooperative-sticky", "partition.assignment.strategy=CooperativeStickyAssignor"
 )
 
 
-def _is_of(library: str, deployment: Deployment) -> bool:
-    clients = [setting.value for setting in deployment.settings if setting.key == "client"]
+def _is_of(library: str, deployment: Deployment, *scopes: str) -> bool:
+    clients = [setting.value for setting in deployment.settings if setting.key == "client" and setting.scope in scopes]
     return any(client.split(" ")[0] == library for client in clients)
+
+
+def _compresses_by_default(deployment: Deployment) -> bool:
+    is_by_default = "ProducerBatchCompression" not in values_of(deployment)
+    return is_by_default and _is_of(COMPRESSES_BY_DEFAULT, deployment, "producer")
 
 
 USES: Mapping[str, Callable[[Deployment], bool]] = {
@@ -38,19 +48,21 @@ USES: Mapping[str, Callable[[Deployment], bool]] = {
     "idempotence": lambda deployment: deployment.producer.idempotence or deployment.producer.transactional is not None,
     "groups": lambda deployment: deployment.application.commit is not Commit.NEVER,
     "new-group-protocol": lambda deployment: deployment.consumer.rebalancing.by_brokers,
-    "cooperative": lambda deployment: _is_of(COOPERATIVE_BY_DEFAULT, deployment) or _names_cooperative(deployment),
+    "cooperative": lambda deployment: (
+        _is_of(COOPERATIVE_BY_DEFAULT, deployment, "producer", "consumer") or _names_cooperative(deployment)
+    ),
     "static-membership": _has_any("group.instance.id=set"),
     "auto-commit": lambda deployment: deployment.application.commit.is_by_client,
     "compaction": lambda deployment: deployment.cluster.compaction is not None,
     "retention": lambda deployment: (
         deployment.durations.retention.most is not None or deployment.cluster.deletes_for_size
     ),
-    "followers-fetch": _has_any("client.rack=set", "RackID=set", "client_rack=set", "rackId=set", "Rack=set"),
+    "followers-fetch": _has_any("client.rack=set"),
     "log-dirs": lambda deployment: Fault.LOG_DIR_FAILURE in deployment.faults.possible,
     "reassignment": lambda deployment: Fault.REASSIGNMENT in deployment.faults.possible,
     "kraft": lambda deployment: not deployment.cluster.zookeeper,
     "zookeeper": lambda deployment: deployment.cluster.zookeeper,
-    "compression": _has_any("compression.type!=none", "compression_type!=none", "Producer.Compression!=none"),
+    "compression": lambda deployment: _compresses_by_default(deployment) or _names_compression(deployment),
     "unclean-election": lambda deployment: deployment.cluster.unclean_leader_election,
     "tiered-storage": _has_any("remote.storage.enable=true"),
     "share-groups": lambda deployment: False,

@@ -14,6 +14,7 @@ def affected(first: str, last: str, fixed: str) -> Affected:
 BACKPORTED = affected("2.8.0", "4.1.1", "3.9.2 4.0.2 4.1.2 4.2.0")
 OLD = affected("0.10.2.1", "2.0.0", "0.11.0.3 1.1.1 2.0.1 2.1.0")
 OPEN = affected("1.4.0", "2.2.4", "")
+OF_A_LIBRARY = affected("0.8.0", "0.10.0", "0.11.0")
 FROM_THE_START = affected("", "1.4.0", "1.4.2")
 
 
@@ -44,6 +45,12 @@ FROM_THE_START = affected("", "1.4.0", "1.4.2")
         (OPEN, "1.3.9", False),
         (OPEN, "2.2.4", True),
         (OPEN, "9.0.0", True),
+        (OF_A_LIBRARY, "0.7.2", False),
+        (OF_A_LIBRARY, "0.9.0", True),
+        (OF_A_LIBRARY, "0.10", True),
+        (OF_A_LIBRARY, "0.10.0", True),
+        (OF_A_LIBRARY, "0.11.0", False),
+        (OF_A_LIBRARY, "0.12.0", False),
         (FROM_THE_START, "0.9.0", True),
         (FROM_THE_START, "1.4.2", False),
     ],

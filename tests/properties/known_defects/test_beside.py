@@ -13,17 +13,12 @@ from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.known_defects import beside
 from properties.known_defects.affected import Affected, Release
-from properties.known_defects.beside import (
-    beyond_the_register,
-    could_violate,
-    defects_beside,
-    known_defects,
-    releases_of,
-)
+from properties.known_defects.beside import beyond_the_register, could_violate, defects_beside, known_defects
 from properties.known_defects.conditions import is_met, values_of
 from properties.known_defects.defect import Defect, Treatment
 from properties.known_defects.features import USES
 from properties.known_defects.register import defects_of, products
+from properties.known_defects.releases import releases_of
 
 PROPERTY = "no-acked-loss"
 

@@ -90,8 +90,35 @@ def test_conditions_can_be_read() -> None:
         assert read["setting"] in defaults or is_met(condition, {}), condition
 
 
+def test_conditions_can_be_met() -> None:
+    """The items of a list are values one by one: a condition on two items is two conditions."""
+    assert not [one.id for one in register() for condition in one.settings if "," in condition]
+
+
+NEVER_TOGETHER = [{"idempotence", "transactions"}, {"kraft", "zookeeper"}]
+"""Features of which the second implies the first, or excludes the first: a row with both leaves deployments out."""
+
+
+def test_features_can_be_in_use_together() -> None:
+    noted = [one for one in register() if one.treatment is Treatment.NOTED]
+    assert not [one.id for one in noted if any(pair <= set(one.features) for pair in NEVER_TOGETHER)]
+
+
+def test_names_and_meanings_stand_for_something_known() -> None:
+    """The setting that a library names in a way of its own is one that a condition or a feature asks for."""
+    keys = {row["setting"] for row in rows_of("defaults")}
+    assert {row["setting"] for row in rows_of("names")} <= keys
+    assert not {row["meaning"] for row in rows_of("meanings")} & {row["text"] for row in rows_of("meanings")}
+
+
 def test_tables_name_nothing_twice() -> None:
-    for table, key in (("events", "event"), ("defaults", "setting"), ("products", "product")):
+    for table, key in (
+        ("events", "event"),
+        ("defaults", "setting"),
+        ("products", "product"),
+        ("names", "name"),
+        ("meanings", "text"),
+    ):
         names = [row[key] for row in rows_of(table)]
         assert len(set(names)) == len(names)
 
