@@ -43,7 +43,7 @@ def test_the_contrary_is_refuted() -> None:
 
 
 @pytest.mark.slow
-def test_one_that_is_right_under_a_condition_says_when() -> None:
+def test_conditional_claim_names_its_conditions() -> None:
     decision = decide(claim("C017"))
     assert decision.outcome is Outcome.CONDITIONAL
     in_sync = "acks=all, and the other replicas are in sync"

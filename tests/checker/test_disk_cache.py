@@ -253,7 +253,7 @@ EXCHANGE = Permutation("exchange", {X: Y, Y: X})
         {"canonical": Canonical((), (Permutation("turn", {}, {X: {0: 1, 1: 0}}),))},
     ],
 )
-def test_whatever_differs_has_another_key(changed: dict[str, object]) -> None:
+def test_different_systems_have_different_keys(changed: dict[str, object]) -> None:
     def digest(
         actions: tuple[Action, ...] = ACTIONS,
         labels: int = 0,

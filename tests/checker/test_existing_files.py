@@ -261,7 +261,7 @@ def test_value_of_a_placeholder_is_printed_only_if_it_is_no_secret(tmp_path: Pat
         ("main.kt", "val props = Properties()\nprops[A] = b::c\nx: y: z\n"),
     ],
 )
-def test_what_is_neither_is_told_so_and_not_taken_for_a_wrong_deployment(tmp_path: Path, name: str, text: str) -> None:
+def test_file_in_no_known_form_is_not_reported_as_a_wrong_deployment(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     fails_in_one_line(proofka("show", tmp_path / name), f"{name}: is neither a known configuration of Kafka")
 
@@ -280,7 +280,7 @@ def test_a_wrong_deployment_is_told_what_is_wrong(tmp_path: Path, text: str, sai
     fails_in_one_line(proofka("show", tmp_path / "orders.yaml"), said)
 
 
-def test_what_is_neither_is_not_told_about_yaml_alone(tmp_path: Path) -> None:
+def test_message_about_a_file_in_no_known_form_does_not_speak_of_yaml_only(tmp_path: Path) -> None:
     file = tmp_path / "log4j.properties"
     file.write_text("log4j.rootLogger=INFO\n\tx: y: z\n", encoding="utf-8")
     assert "is neither a known configuration of Kafka (docs/dialects.md)" in proofka("show", file).stderr

@@ -131,7 +131,7 @@ def test_record_of_another_producer_acts_like_a_further_record(case: str) -> Non
 
 
 @pytest.mark.slow
-def test_one_that_could_write_to_followers_would_change_verdicts() -> None:
+def test_producer_that_writes_to_followers_changes_verdicts() -> None:
     """The comparison can fail."""
     deployment = CASES["last standing"]
     model = with_another(deployment)

@@ -71,7 +71,7 @@ def test_an_answer_has_all_that_the_leader_had() -> None:
     assert (run.do("receive_late", follower=2, leader=1).log(2), late(run, 2)) == ([0, 1], 0)
 
 
-def test_there_is_no_more_than_the_leader_had() -> None:
+def test_late_answer_has_only_records_that_the_leader_had() -> None:
     run = held_back().do("receive_late", follower=3, leader=1)
     assert not run.can("hold_back", follower=3, leader=1), "it has all of it"
 
@@ -137,7 +137,9 @@ def test_in_which_releases(tmp_path: Path, kafka: str, late: bool) -> None:
         ("0.10.2", ""),
     ],
 )
-def test_where_followers_ask_once_in_an_epoch_it_is_refused(tmp_path: Path, kafka: str, broker: str) -> None:
+def test_late_answer_is_refused_for_followers_that_ask_once_in_an_epoch(
+    tmp_path: Path, kafka: str, broker: str
+) -> None:
     with pytest.raises(DeploymentError, match=r"late-answer with brokers before 2\.8, or that speak a protocol before"):
         read(tmp_path, kafka, broker)
 

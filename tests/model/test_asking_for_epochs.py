@@ -97,7 +97,7 @@ def found(term: z3.ArithRef, both: list[tuple[Replica, Log]], high_watermark: in
         pytest.param(True, True, id="2.0.1"),
     ],
 )
-def test_what_is_kept_is_what_the_exchange_leaves(mended: bool, with_epochs: bool) -> None:
+def test_term_for_the_kept_log_equals_the_outcome_of_the_exchange(mended: bool, with_epochs: bool) -> None:
     leader, follower = scenario(bounds=BOUNDS).pipeline.replicas[:2]
     ends = end_asked_epoch_by_epoch if with_epochs else end_of_last_epoch
     term = ends(follower, leader, mended=mended)

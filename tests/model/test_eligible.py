@@ -40,7 +40,7 @@ def test_nothing_of_it_is_in_a_model_without_it() -> None:
     assert run.pipeline.controller.last_known_leader is None
 
 
-def test_nobody_is_eligible_besides_while_enough_are_in_sync() -> None:
+def test_elr_is_empty_while_enough_replicas_are_in_sync() -> None:
     run = gone(scenario(), 3)
     assert (run.isr, elr(run)) == ({1, 2}, set())
 

@@ -110,7 +110,7 @@ def test_a_refused_record_keeps_its_number_and_the_next_transaction_fails_for_th
     assert sequences(run) == [(0, 0, 0)]
 
 
-def test_one_that_timed_out_is_followed_by_a_new_epoch() -> None:
+def test_transaction_that_timed_out_is_followed_by_a_new_epoch() -> None:
     run = sent(usual(), 0).do("lose_request", batch=0).do("notice", broker=1).do("give_up", batch=0)
     assert outcome(run, 0) is Outcome.ABORTING
     aborted(run, 0, **ANEW).do("initialise")

@@ -142,7 +142,7 @@ def test_only_where_it_can_happen() -> None:
     assert build(recorded("no-skip", CRASH, GROUP, {**BY_BROKERS, "kafka": "4.0"})).pipeline.consumer.late == ()
 
 
-def test_how_long_brokers_let_members_be_silent() -> None:
+def test_longest_silence_of_a_member_follows_the_brokers_session() -> None:
     """Worked out by hand: the session and the heartbeats that brokers ask for, whatever the client's defaults are."""
     more = {**BY_BROKERS, "broker.group.consumer.session.timeout.ms": 50_000}
     system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP, more)).system
@@ -154,7 +154,7 @@ def test_how_long_brokers_let_members_be_silent() -> None:
     assert deadlines["taken_over"] == 300_000 + 50_000 + 3_000 + 3 * 5_000 + 2 * 1_000 + joining
 
 
-def test_how_long_a_new_partition_is_not_read() -> None:
+def test_longest_delay_until_a_new_partition_is_read() -> None:
     system = build(recorded("no-skip", CRASH, GROUP, UNAWARE)).system
     deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
     joining = (14 + 3 * 4) * 100

@@ -118,7 +118,7 @@ def test_old_epochs_are_fenced_from_fetching() -> None:
     assert not run.can("apply_metadata", broker=1)
 
 
-def test_nobody_outside_the_isr_is_elected_unless_unclean() -> None:
+def test_replica_outside_the_isr_is_elected_only_by_unclean_election() -> None:
     for name, unclean in (("acks-all-min-isr-1", False), ("acks-all-min-isr-1-unclean", True)):
         run = scenario(name, replicas=2).do("become_slow", broker=2).produce(0, 1)
         run.do("shrink_isr", leader=1, follower=2).do("kill", broker=1).do("fence", broker=1)

@@ -93,7 +93,7 @@ def test_an_application_that_ends_does_not_send_again_what_failed() -> None:
     assert not run.can("send", batch=AGAIN[0])
 
 
-def test_one_that_stopped_sending_goes_on_after_its_next_start() -> None:
+def test_application_that_stopped_sending_continues_after_its_next_start() -> None:
     run = stopping(OnStop.CLOSE, on_send_error=OnSendError.HALT).do("refuse_send", batch=0)
     assert not run.can("send", batch=1)
     assert stop(run).can("send", batch=1)
@@ -216,7 +216,7 @@ def test_a_split_is_no_retry() -> None:
     assert run.do("lose_request", batch=0).do("notice", broker=1).fate(0) is Fate.BUFFERED
 
 
-def test_nobody_hears_of_it_with_acks_0() -> None:
+def test_batch_is_not_split_with_acks_0() -> None:
     assert started("acks-0").model.system.action("split_batch", {"batch": 0, "leader": 1}) is None
 
 

@@ -153,7 +153,7 @@ def test_every_need() -> None:
     assert needs(DEFAULTS).keys() == NEEDS.keys()
 
 
-def test_who_was_not_committed_crashed_before_it_could_be() -> None:
+def test_consumer_without_a_commit_must_have_crashed_before_the_first_commit() -> None:
     """A poll, the interval and two messages, a coordinator found again, and the crash: 405.4 s and an hour."""
     offsets_last = build(deleting_unread(set(ALL) - {Fault.LOST_OFFSETS})).system
     assert too_late_after(offsets_last) == {"restart_consumer": {("uncommitted", 4_005_400)}}
@@ -379,7 +379,7 @@ def test_a_cut_off_broker_can_mislead_a_producer_for_as_long_as_it_is_cut_off() 
     assert any(clock.startswith("sendable") for clock in running(run.do("send", batch=0)))
 
 
-def test_what_was_noticed_needs_not_be_noticed_again() -> None:
+def test_dead_connection_is_noticed_only_once() -> None:
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_power", broker=1, kept=0)
     run.do("fence", broker=1).do("apply_metadata", broker=2).do("notice", broker=1)
     assert "sendable_beside_silent(batch=0)" in running(run)
@@ -540,7 +540,7 @@ def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bo
         *QUICK_RESTARTS,
     ],
 )
-def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
+def test_due_action_can_happen_before_its_deadline(system: TransitionSystem) -> None:
     """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
     actions = {action.key: action for action in system.actions}
     for clock in system.clocks:
@@ -659,7 +659,7 @@ def test_a_need_that_is_dropped_or_changed_is_noticed(name: str, change: Any) ->
 # --- when sends fail ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_in_flight_at_last_fails_as_well_when_its_time_is_over() -> None:
+def test_last_attempt_in_flight_fails_at_the_delivery_timeout() -> None:
     """It may be appended all the same: the application knows only that it was not acknowledged (3.1, P7 P8)."""
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1)
     assert not run.can("give_up", batch=0), "nothing held it up"
@@ -670,7 +670,7 @@ def test_what_is_in_flight_at_last_fails_as_well_when_its_time_is_over() -> None
     assert run.log(1) == [0]
 
 
-def test_so_does_what_another_leader_has_at_last() -> None:
+def test_last_attempt_at_another_leader_fails_at_the_delivery_timeout() -> None:
     run = Scenario(defaults()).do("send", batch=0).do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert run.do("transmit", batch=0, leader=2).can("give_up", batch=0)
 

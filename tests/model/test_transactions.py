@@ -296,7 +296,7 @@ def test_a_request_to_commit_an_earlier_transaction_may_be_late() -> None:
     assert run.do("reject_unverified", batch=1, leader=1).fate(1) is Fate.FAILED
 
 
-def test_it_is_told_from_others_with_version_2() -> None:
+def test_late_end_of_an_earlier_transaction_is_recognised_with_version_2() -> None:
     with pytest.raises(AssertionError, match="there is no delay_earlier_end"):
         begun(VERSION_2).do("delay_earlier_end")
 
@@ -311,7 +311,7 @@ def test_a_send_that_fails_during_the_commit_leads_to_no_new_epoch() -> None:
     assert violates(run, "no-aborted-read")
 
 
-def test_one_that_fails_before_all_are_sent_leads_to_one() -> None:
+def test_send_that_fails_before_the_commit_leads_to_a_new_epoch() -> None:
     """The application has not called commitTransaction() then."""
     bounds = replace(BOUNDS, records=2)
     assert not give_up(begun(VERIFIED, bounds=bounds), 0).can("prepare_abort", transaction=0, **KEPT)

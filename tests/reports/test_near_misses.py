@@ -23,14 +23,14 @@ def test_other_values_that_violate_it() -> None:
     assert of(replace(TRIED, sensitivities=(other,)))[0].startswith("none found")
 
 
-def test_nobody_looked() -> None:
+def test_missing_search_for_near_misses_is_reported() -> None:
     assert of(samples.HARMLESS) == ["not searched: other values of assumptions and durations were not tried"]
     some = of(replace(samples.HARMLESS, sensitivities=samples.SENSITIVITIES))
     assert some[-1] == "not searched: other values of assumptions and durations were not all tried"
     assert len(some) == 2
 
 
-def test_somebody_looked_and_found_nothing() -> None:
+def test_search_without_near_misses_is_reported() -> None:
     assert of(TRIED) == ["none found: with up to one fault, no other value of an assumption that was tried violates it"]
 
 

@@ -38,7 +38,7 @@ def modes(slow: int, quick: int) -> TransitionSystem:
     return TransitionSystem("modes", (mode, clock), (tick, turn))
 
 
-def test_what_changes_rarely_is_chosen() -> None:
+def test_variable_that_changes_rarely_owns_the_states() -> None:
     assert chosen(modes(40, 40)).variables == ("mode",)
 
 

@@ -268,7 +268,7 @@ def test_an_attempt_that_comes_too_late(tmp_path: Path) -> None:
     assert changed == {"current-run"}
 
 
-def test_what_is_lost_between_supersteps_is_named(tmp_path: Path) -> None:
+def test_error_names_a_file_lost_between_supersteps(tmp_path: Path) -> None:
     """A commit, a file of rows, a message: none is taken for an empty one."""
     do, plan, task, before = tasks_with_their_folders(tmp_path)["going on with faults"]
     order = task.orders[0]

@@ -112,7 +112,7 @@ def some_states(complete: bool) -> SpreadStates:
     return SpreadStates((1, 0), complete, 3, (report, other))
 
 
-def test_what_was_noted_and_kept_is_read_again(tmp_path: Path) -> None:
+def test_folder_reads_its_notes_and_kept_states_again(tmp_path: Path) -> None:
     folder = ExplorationFolder(tmp_path)
     assert (folder.progress(), folder.kept((1, 0)), folder.settings("asked")) == (None, None, None)
     folder.begin("asked", {"partitions": 3})

@@ -447,7 +447,7 @@ def test_a_release_may_be_a_number(tmp_path: Path, said: object, read: tuple[int
 @pytest.mark.parametrize(
     ("base", "value", "key", "line"), [("99", "4.0", "version", 3), ("4.0", "99", "producer.version", 5)]
 )
-def test_what_the_base_of_a_matrix_says_is_not_blamed_on_its_values(
+def test_error_in_the_base_of_a_matrix_names_the_base(
     tmp_path: Path, base: str, value: str, key: str, line: int
 ) -> None:
     path = tmp_path / "review.yaml"

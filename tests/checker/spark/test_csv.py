@@ -40,7 +40,7 @@ def test_a_column_that_is_there_twice() -> None:
     assert records("kafka, kafka\n4.0,3.9\n") == [(1, {CORRUPT: "has the column kafka twice"})]
 
 
-def test_what_no_reader_of_csv_takes() -> None:
+def test_text_that_is_not_csv_becomes_one_corrupt_row() -> None:
     """Whatever it is, it ends no audit, and says that nothing behind it is read."""
     with patch.object(csv_file, "LONGEST_CELL", 10):
         *before, row = records("name\na\n" + "x" * 20 + "\nb\n")

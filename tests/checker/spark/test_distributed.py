@@ -58,7 +58,7 @@ def test_checks_of_examples(spark: Any, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_outgrows_the_memory_is_handed_over(spark: Any, tmp_path: Path) -> None:
+def test_search_that_outgrows_the_memory_is_handed_to_spark(spark: Any, tmp_path: Path) -> None:
     noted: list[Superstep] = []
     assert whole("kip-320", AutoEngine(lambda: on(spark, tmp_path, noted)), TIGHT) == whole("kip-320")
     assert noted
@@ -167,7 +167,7 @@ def is_refused(do: Callable[..., Any], folder: Path, plan: Plan, task: Task) -> 
 
 
 @pytest.mark.slow
-def test_what_would_go_wrong_again_is_not_tried_again(spark: Any, tmp_path: Path, asked: Asked) -> None:
+def test_lasting_error_ends_the_search_without_new_attempts(spark: Any, tmp_path: Path, asked: Asked) -> None:
     attempts = tmp_path / "attempts"
     attempts.mkdir()
     with pytest.raises(DistributedError, match=r"^it cannot be done$"):

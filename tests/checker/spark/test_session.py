@@ -55,7 +55,7 @@ assert ran == sys.executable + " " + checker.__file__, ran
         ("", "it does not say why"),
     ],
 )
-def test_what_tells_most_of_an_error(said: str, line: str) -> None:
+def test_error_of_spark_is_reduced_to_its_most_specific_line(said: str, line: str) -> None:
     found = one_line(said)
     assert found.startswith(line)
     assert found == found.strip()

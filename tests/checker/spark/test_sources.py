@@ -79,7 +79,7 @@ def test_a_list_of_pipelines_with_labels(spark: Any, folder: Path) -> None:
     assert source.read(2, "", "").cluster.kafka == (3, 9, 0)
 
 
-def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
+def test_content_of_a_folder_decides_its_kind_of_source(folder: Path, tmp_path: Path) -> None:
     assert isinstance(find_source(folder, {}), ClusterFolder)
     deployments = tmp_path / "deployments"
     deployments.mkdir()
@@ -93,7 +93,7 @@ def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
     assert isinstance(find_source(deployments / "out" / "verdicts", {}), InventoryFile)
 
 
-def test_what_lies_beside_deployments_is_named(tmp_path: Path) -> None:
+def test_other_configuration_files_beside_deployments_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text('kafka: "4.0"\n', encoding="utf-8")
     (tmp_path / "README.txt").write_text("nothing\n", encoding="utf-8")
     assert find_source(tmp_path, {}) == DeploymentFolder(str(tmp_path), {})

@@ -72,7 +72,9 @@ def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monk
     assert answers(narrow) == answers(everything)
 
 
-def test_where_going_on_takes_too_many_states_all_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timed_search_enters_all_states_if_its_continuation_takes_too_many(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A search that ended at its first violations is not gone on with: the answer is that of entering all states."""
     asked = deployment("two kills", folder)
     plain = verdict_on("no-dropped-record", asked, Budget())

@@ -42,7 +42,7 @@ def run_with(whole: TransitionSystem, polls: int) -> tuple[list[Action], list[St
     return [*taken, happens], [*states, {"seen": 1, "unseen": polls % 2}]
 
 
-def test_what_is_due_elsewhere_is_done_meanwhile() -> None:
+def test_deadlines_outside_the_cone_exclude_no_run_of_the_cone() -> None:
     """The whole has times for it, with polls in between; a run that shows none of them is one of the part."""
     whole = system(SEEN.term == 0)
     assert not has_times(whole, *run_with(whole, 0))
@@ -50,13 +50,13 @@ def test_what_is_due_elsewhere_is_done_meanwhile() -> None:
     assert clocks_seen(whole, SEEN.term == 1) == ["since"]
 
 
-def test_what_is_due_matters_where_it_changes_what_a_clock_counts() -> None:
+def test_deadline_is_in_the_cone_if_its_action_restarts_a_clock_of_the_cone() -> None:
     """Every second poll begins the ten milliseconds anew, and there is one every four."""
     whole = system(z3.And(SEEN.term == 0, UNSEEN.term == 0))
     assert not any(has_times(whole, *run_with(whole, polls)) for polls in (0, 2, 4, 6))
     assert clocks_seen(whole, SEEN.term == 1) == ["since", "due", "due"]
 
 
-def test_what_is_due_in_the_part_itself_matters() -> None:
+def test_deadline_of_an_action_in_the_cone_is_in_the_cone() -> None:
     assert clocks_seen(system(SEEN.term == 0), z3.And(SEEN.term == 1, UNSEEN.term == 1)) == ["since", "due", "due"]
     assert clocks_seen(system(SEEN.term == 0), UNSEEN.term == 1) == ["due", "due"]

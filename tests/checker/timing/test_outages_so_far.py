@@ -40,14 +40,14 @@ bounds: {{records: {records}, log: 3}}
     ("faults", "retention"),
     [("kill: 1", 640_000), ("consumer-crash: 1", 640_000), ("power-loss: 1, consumer-crash: 1", 1_400_000)],
 )
-def test_what_did_not_happen_delays_no_poll(read: Read, faults: str, retention: int) -> None:
+def test_outage_that_did_not_happen_delays_no_poll(read: Read, faults: str, retention: int) -> None:
     """Without any fault the records of two polls are read within twice max.poll.interval.ms and a second or two."""
     verdict = verdict_on("no-skip", read(faults, retention), Budget())
     assert () not in verdict.cut_sets
     assert verdict.status is not Status.UNKNOWN
 
 
-def test_what_happened_does(read: Read) -> None:
+def test_crash_that_happened_delays_polls(read: Read) -> None:
     """A consumer that is away for up to an hour misses what is deleted in the meantime."""
     verdict = verdict_on("no-skip", read("consumer-crash: 1", 640_000), Budget())
     assert [dict(cut_set) for cut_set in verdict.cut_sets] == [{"consumer-crash": 1}]

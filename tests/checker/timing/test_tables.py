@@ -99,7 +99,7 @@ def two_clocks() -> tuple[Timed, Clock, Clock]:
     return timed, old, new
 
 
-def test_what_a_step_needs_of_one_clock_and_another_ones_deadline_set_a_flag_together() -> None:
+def test_need_of_one_clock_and_deadline_of_another_set_a_flag() -> None:
     timed, old, new = two_clocks()
     difference = Difference(new.key, old.key, -6)
     assert [*chain(*levels(explored_with_tables(timed, [difference])))] == [1, 1, 2]

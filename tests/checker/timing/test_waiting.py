@@ -489,6 +489,6 @@ SECURED = ", security.protocol: SASL_SSL, sasl.mechanism: PLAIN"
     ],
     ids=["fetches-wait", "followers-wait", "backoff", "rebalance-delay", "handshakes", "ticks"],
 )
-def test_what_is_waited_for_is_waited_for(tmp_path: Path, text: str) -> None:
+def test_deadlines_include_every_pause_of_clients_and_brokers(tmp_path: Path, text: str) -> None:
     """Each of these was shown to hold by a deadline that left one of the client's or broker's pauses out."""
     assert required(tmp_path, text).status is Status.VIOLATED

@@ -307,5 +307,5 @@ def test_a_rack_counts_as_one(refusal) -> None:
     assert "reading from followers with consumers other than Java's" in refusal(text)
 
 
-def test_nobody_elses_settings_are_read_with_underscores(refusal) -> None:
+def test_java_settings_are_not_read_with_underscores(refusal) -> None:
     assert "unknown consumer setting" in refusal(client("consumer", JAVA, "group_id: g"))

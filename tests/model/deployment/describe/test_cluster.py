@@ -83,7 +83,7 @@ def test_a_topic_may_outrank_brokers_that_disagree() -> None:
         assert values(cluster(described, of_brokers, own))[0][MIN_ISR] == "2"
 
 
-def test_what_was_set_for_a_topic_and_what_it_has_from_its_brokers() -> None:
+def test_own_and_inherited_settings_of_a_topic_are_distinguished() -> None:
     """The tool without --all lists the topic's own settings; the topic's line lists those of its brokers too."""
     unclean = "unclean.leader.election.enable"
     texts = [

@@ -152,7 +152,7 @@ def test_fluentd_that_does_not_wait_hears_of_no_failure() -> None:
 @pytest.mark.parametrize(
     ("channel", "restart", "commit"), [("memory", "forget", "before"), ("file", "from-acknowledged", "after")]
 )
-def test_what_flume_has_taken_is_in_its_channel(channel: str, restart: str, commit: str) -> None:
+def test_flume_answers_follow_its_channel(channel: str, restart: str, commit: str) -> None:
     text = FLUME.format(channel)
     assert answers(one(text, "flume.conf", Role.PRODUCER)) == {"on_send_error": "resend", "on_restart": restart}
     assert answers(one(text, "flume.conf", Role.CONSUMER)) == {"commit": commit}

@@ -53,7 +53,7 @@ def test_a_file_that_is_named_alone_has_the_others_beside_it(tmp_path: Path) -> 
     assert [entry.line for entry in account.entries] == [3]
 
 
-def test_one_that_nothing_lies_beside_is_taken_for_all(tmp_path: Path) -> None:
+def test_profile_file_alone_is_read_as_the_whole_application(tmp_path: Path) -> None:
     findings = find(put(tmp_path, {"application-prod.yml": PROD}), {})
     assert any("there is none here" in note for note in findings.found[0].notes)
 
@@ -67,7 +67,7 @@ def test_one_that_nothing_lies_beside_is_taken_for_all(tmp_path: Path) -> None:
         ({"application.yml": "all", "application-default.yml": "0"}, "0"),
     ],
 )
-def test_what_outranks_what_in_one_application(tmp_path: Path, files: Mapping[str, str], acks: str) -> None:
+def test_order_of_precedence_of_files_in_one_application(tmp_path: Path, files: Mapping[str, str], acks: str) -> None:
     texts = {
         name: f"spring.kafka.producer.acks{'=' if name.endswith('properties') else ': '}{value}\n"
         for name, value in files.items()
@@ -94,7 +94,7 @@ def test_the_tests_of_an_application_are_laid_over_it(tmp_path: Path) -> None:
         assert said(find(tmp_path / place, {}), "acks", "retries") == {"test": ("0", "10")}
 
 
-def test_what_is_rejected_in_one_keeps_back_the_verdict_on_the_others(tmp_path: Path) -> None:
+def test_rejected_value_in_one_file_prevents_the_verdict_on_the_other_files(tmp_path: Path) -> None:
     broken = BASE + "    listener: {ack-mode: SOMETIMES}\n"
     findings = find(put(tmp_path, {"application.yml": broken, "application-prod.yml": PROD}), {})
     judged = [with_left_out(judge(one), findings) for one in pair(findings).pipelines]

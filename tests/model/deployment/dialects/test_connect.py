@@ -235,7 +235,7 @@ def test_a_file_inside_another_one() -> None:
         ("app.properties", "clusters=a\nx=1\n"),
     ],
 )
-def test_what_is_none_of_these(name: str, text: str) -> None:
+def test_files_of_other_programs_are_not_read_as_connect_mirrormaker_or_streams(name: str, text: str) -> None:
     for module in (connect, mirror_maker, streams):
         assert not module.fits(Document(name, text))
 

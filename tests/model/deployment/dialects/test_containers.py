@@ -397,7 +397,7 @@ def test_variables_of_an_application_in_a_file(tmp_path: Path) -> None:
         ("environment: {JAVA_OPTS: -Dspring.kafka.ssl.protocol=TLS}", False),
     ],
 )
-def test_what_outranks_an_applications_files_is_not_left_out(said: str, rejected: bool) -> None:
+def test_container_settings_that_outrank_application_files_are_rejected(said: str, rejected: bool) -> None:
     text = f"services:\n  kafka: {{image: 'apache/kafka:3.9.0'}}\n  shop:\n    image: shop\n    {said}\n"
     found = read_text(text, "compose.yml", dialect=COMPOSE.name)
     assert [left.given.origin.line for left in found.rejected] == ([5] if rejected else [])

@@ -288,7 +288,7 @@ def test_no_program_is_read_that_nobody_writes() -> None:
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 10_000, "a.go")
 
 
-def test_what_doubles_is_worked_out_once_and_stays_short() -> None:
+def test_repeatedly_doubled_texts_are_rejected_quickly() -> None:
     doubled = "".join(f"const a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 40))
     text = f'package a\nimport "github.com/IBM/sarama"\nconst a0 = "12345678"\n{doubled}'
     ends = "\tc.Producer.Transaction.ID = a39\n\tc.Producer.RequiredAcks = a39\n}\n"

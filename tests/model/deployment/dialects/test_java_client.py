@@ -186,7 +186,7 @@ def test_sections() -> None:
         ("a.properties", "acks=\\u12\n"),
     ],
 )
-def test_what_is_no_clients_file(name: str, text: str) -> None:
+def test_files_of_other_programs_are_not_read_as_a_java_client(name: str, text: str) -> None:
     assert not java_client.fits(Document(name, text))
 
 
@@ -245,7 +245,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("request.required.acks=1\nenable.idempotence=false\nmax.block.ms=9\n", None),
     ],
 )
-def test_who_has_old_names_beside_those_of_today_is_librdkafka(text: str, client: str | None) -> None:
+def test_old_names_beside_new_names_reveal_librdkafka(text: str, client: str | None) -> None:
     (producer,) = read_text(text, "producer.properties", dialect=JAVA).components
     assert (None if producer.client is None else producer.client.value) == client
 

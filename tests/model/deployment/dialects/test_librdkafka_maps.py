@@ -88,7 +88,7 @@ def test_without_delivery_reports_nobody_hears_of_a_failure() -> None:
     assert producer.application["on_send_error"].value == "ignore"
 
 
-def test_what_only_connects_is_no_client() -> None:
+def test_map_with_connection_settings_alone_is_no_client() -> None:
     found = read_text('{"bootstrap.servers": "a"}', "a.json")
     assert not found.components and "has no setting that only a producer" in found.notes[0]
 

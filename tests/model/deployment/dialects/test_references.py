@@ -55,7 +55,9 @@ QUARKUS = (
         ),
     ],
 )
-def test_what_the_application_says_counts(files: dict[str, str], expected: dict[str, str], tmp_path: Path) -> None:
+def test_value_of_the_application_outranks_the_default_of_a_placeholder(
+    files: dict[str, str], expected: dict[str, str], tmp_path: Path
+) -> None:
     assert acks(read_in(tmp_path, files)) == expected
 
 

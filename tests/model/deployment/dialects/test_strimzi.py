@@ -73,7 +73,7 @@ def test_a_cluster_with_its_pools_and_its_topic() -> None:
     assert values(found, Role.TOPIC) == {"partitions": "6", "replication.factor": "3", "min.insync.replicas": "2"}
 
 
-def test_what_counts_of_a_key_that_comes_twice_and_what_nobody_reads() -> None:
+def test_last_of_two_equal_keys_counts_and_unread_keys_are_ignored() -> None:
     found = read_text(CLUSTER, "cluster.yaml")
     assert found.components[0].settings["min.insync.replicas"].origin.line == 25
     reasons = {left.given.origin.line: left.reason for left in found.ignored}
