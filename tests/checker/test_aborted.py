@@ -38,7 +38,7 @@ Reader = Callable[..., Deployment]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Reader:
-    """A deployment of one or two replicas, whose topic is compacted: each record is a transaction."""
+    """Read a deployment of one or two replicas with a compacted topic, where each record is a transaction."""
 
     def reader(faults: str, *, kafka: str, replicas: int = 1, records: int = 2, **said: str) -> Deployment:
         assumed = {"keys": "updated", "transaction_records": "1"} | said

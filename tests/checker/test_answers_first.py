@@ -66,7 +66,7 @@ def verdicts_of(run: Run) -> dict[str, Verdict]:
 
 @pytest.fixture(scope="module")
 def total() -> dict[int, dict[str, Verdict]]:
-    """The verdicts under named totals, by total."""
+    """Return the verdicts under named totals, by total."""
     faults = FaultBudget(None, MOST)
     totals = [replace(open_ended(), faults=faults.up_to(total)) for total in range(EVERYTHING + 1)]
     return {number: verdicts_of(explored(one, Budget())) for number, one in enumerate(totals)}
@@ -74,7 +74,7 @@ def total() -> dict[int, dict[str, Verdict]]:
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Verdict]:
-    """The verdicts of a check without a total, with time for everything."""
+    """Return the verdicts of a check without a total, with time for everything."""
     return verdicts_of(explored(open_ended(), PLENTY))
 
 

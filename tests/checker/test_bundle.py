@@ -45,7 +45,7 @@ def content(document: Document) -> bytes:
 
 
 def forged(content: bytes, change: Callable[[dict[str, bytes], Document], None]) -> bytes:
-    """The bundle with other members, and every hash of them right."""
+    """Return the bundle with other members, and right hashes of all of them."""
     archive = read_archive(content)
     members, manifest = dict(archive.members), copy.deepcopy(dict(archive.manifest))
     change(members, manifest)

@@ -159,7 +159,7 @@ def test_recovery_by_a_step_into_a_smaller_combination(tmp_path: Path) -> None:
 
 
 def many_states(count: int) -> Shard:
-    """A whole shard of states that are all different."""
+    """Return a whole shard of distinct states."""
     shard = Shard((0,), Components((1, 1)), 1, has_goal=False)
     for number in range(1000):
         shard.components.encode(np.array([number, number * 7], dtype=np.uint64))

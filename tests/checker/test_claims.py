@@ -24,7 +24,7 @@ def claim(wanted: str) -> Claim:
 
 
 def turned_round(one: Claim) -> Claim:
-    """The claim that says the contrary."""
+    """Return the claim with the opposite meaning."""
     return replace(one, cases=tuple(replace(case, holds=not case.holds) for case in one.cases))
 
 

@@ -52,7 +52,7 @@ def proofka(*arguments: str | Path) -> Any:
 
 
 def fails_in_one_line(run: Any, *parts: str) -> None:
-    """The run ended with status 2 and one line on standard error that holds every part."""
+    """Assert that the run ended with status 2 and one line on standard error that contains every part."""
     assert run.exit_code == 2, run.output
     assert run.stdout == ""
     assert len(run.stderr.splitlines()) == 1, run.stderr

@@ -31,7 +31,7 @@ C, K, M = Fault.CONSUMER_CRASH, Fault.KILL, Fault.LEADER_MOVE
 
 @pytest.fixture
 def read(tmp_path: Path):
-    """A deployment of one or two replicas, whose topic is compacted."""
+    """Read a deployment of one or two replicas with a compacted topic."""
 
     def reader(
         faults: str, *, kafka: str = "4.0", replicas: int = 1, topic: str = "", idempotence: str = "true", **said: str

@@ -28,7 +28,7 @@ States = NDArray[np.uint64]
 
 @njit(nogil=True)
 def encode_rows(dictionaries: NDArray[np.int64], rows: States, words: States) -> None:
-    """Number the states one after the other, each as one like the state before."""
+    """Number the states one after the other, each with the state before as its neighbour."""
     for number in range(len(rows)):
         state = rows.ctypes.data + number * rows.shape[1] * 8
         if number == 0:
@@ -38,7 +38,7 @@ def encode_rows(dictionaries: NDArray[np.int64], rows: States, words: States) ->
 
 
 def random_states(chance: random.Random, halves: tuple[int, int], count: int, different: int) -> States:
-    """States whose halves are among so many."""
+    """Return random states with at most so many different halves."""
     first, second = ([[chance.getrandbits(64) for _ in range(words)] for _ in range(different)] for words in halves)
     return np.array([chance.choice(first) + chance.choice(second) for _ in range(count)], dtype=np.uint64)
 

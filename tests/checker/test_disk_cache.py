@@ -49,7 +49,7 @@ def made(*actions: Action, far: z3.BoolRef = FAR, optimised: bool = False) -> Ke
 
 
 def behaves(kernel: Kernel) -> bool:
-    """It expands x=4, y=2 to what the actions say."""
+    """Tell whether the machine code expands x=4, y=2 as the actions say."""
     layout: Layout = lay_out([X, Y])
     found = {tuple(layout.unpack(row[:-1]).items()) for row in kernel.successors("step", layout.pack({"x": 4, "y": 2}))}
     wanted = {tuple(layout.unpack(layout.pack(state)).items()) for state in ({"x": 5, "y": 2}, {"x": 0, "y": 3})}

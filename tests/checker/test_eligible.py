@@ -88,7 +88,7 @@ def with_changed_action(name: str, change: Callable[[Action, Model], Action], as
 
 
 def stays_eligible(action: Action, model: Model) -> Action:
-    """A broker that lost what it had not flushed is taken for eligible when it is back."""
+    """Treat a broker that lost unflushed records as eligible after its return."""
     elr = set(model.pipeline.controller.elr.values())
     updates = {variable: value for variable, value in action.updates.items() if variable not in elr}
     return replace(action, updates=updates)

@@ -48,7 +48,7 @@ def lost(document: Document) -> Document:
 
 
 def passing(document: Document) -> Document:
-    """A pass that takes something for granted, and came to a bound."""
+    """Return a pass with an assumption that reached a bound."""
     passes = [one for one in document["verdicts"] if one["status"] == "holds" and one["notes"]]
     return next(one for one in passes if one["bounds"]["sizes_reached"])
 

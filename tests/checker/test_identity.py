@@ -38,7 +38,7 @@ def base() -> Deployment:
 
 @cache
 def ids(deployment: Deployment) -> dict[str, str]:
-    """Property -> the id of its verdict; neither exploration nor machine code is needed to ask a question."""
+    """Return the id of each property's verdict, without an exploration or machine code."""
     return question_ids(deployment, *prepare_groups(deployment))
 
 

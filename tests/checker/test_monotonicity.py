@@ -29,7 +29,7 @@ KINDS = (Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE, F
 
 @st.composite
 def deployments(draw: st.DrawFn) -> Deployment:
-    """Two replicas or one, two kinds of faults, and whatever settings."""
+    """Return random deployments with one replica or two and two kinds of faults."""
     replicas = draw(st.integers(1, 2))
     acks = draw(st.sampled_from(list(Acks)))
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=2, unique=True))

@@ -140,7 +140,8 @@ require: [no-silent-loss, no-log-duplicate]
 
 
 def rivals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    """A deployment where sending again after a restart, and idempotence, each mend what the other does not."""
+    """Read a deployment where sending again after a restart and idempotence each mend a violation that the other does
+    not."""
     file = tmp_path / "d.yaml"
     file.write_text(RIVALS, encoding="utf-8")
     two = [

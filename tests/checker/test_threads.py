@@ -93,7 +93,7 @@ def tiny(aim: float = AIM, parallel_rows: int = 4, box_bytes: int = 1, pieces: i
 
 
 def stored(one: Exploration) -> dict[Any, dict[str, Any]]:
-    """All that is stored of each shard, but for which of several successors is remembered."""
+    """Return all stored content of each shard, except which of several successors is remembered."""
     return {
         combination: {
             "states": [shard.packed(part, slice(None)).tolist() for part in range(PARTITIONS)],
@@ -158,7 +158,8 @@ def test_random_systems() -> None:
 
 
 def maze(chance: random.Random, *, goal: bool) -> tuple[TransitionSystem, Question]:
-    """A thousand states for each of several modes that faults lead to, in levels of dozens, with many ways to most.
+    """Build a thousand states for each of several modes that faults lead to, in levels of dozens, with many ways to
+    most.
 
     Some modes are left again, for states that take fewer faults; from some the goal cannot be reached any more.
     """
@@ -282,7 +283,7 @@ def test_the_size_of_boxes_changes_nothing(threads: int) -> None:
 
 
 def chain_and_fan(width: int) -> TransitionSystem:
-    """One state, then ``width`` at once, all of which lead to the same two: the opposite of few successors."""
+    """Build one state, then ``width`` states at once that all lead to the same two: the opposite of few successors."""
     stage, choice = Variable("stage", 0, 3, 0), Variable("choice", 0, width, 0)
     fan = [action(f"fan{n}", stage.term == 0, {stage: z3.IntVal(1), choice: z3.IntVal(n)}) for n in range(width)]
     meet = action("meet", stage.term == 1, {stage: z3.IntVal(2), choice: z3.IntVal(0)})

@@ -112,7 +112,7 @@ def test_mutations(mutation: Mutation, faults: dict[str, int], more: dict[str, o
 
 
 def run(faults: Mapping[str, int], **more: object) -> Scenario:
-    """Two records are in the log, and the consumer has both."""
+    """Return a run in which the log has two records, and the consumer has both."""
     scenario = Scenario(recorded("no-skip", faults, PIPELINE, more)).produce(0, 1).produce(1, 1)
     return scenario if "consumer.processing" not in more else scenario.do("hand_off", leader=1).do("hand_off", leader=1)
 

@@ -37,7 +37,8 @@ AFFECTED, MENDED = (3, 1, 0), (3, 1, 1)
 
 
 def begun(kafka: tuple[int, int, int] = MENDED, *, brief: bool = True, **settings: Any) -> Scenario:
-    """Two records, each in a transaction of its own. Markers are kept for a moment, or (not ``brief``) for ever."""
+    """Return a run with two records, each in a transaction of its own. Markers are kept for a moment, or (not
+    ``brief``) without end."""
     times = scenario().pipeline.deployment.durations
     kept = Quantity("delete.retention.ms", 1, 1) if brief else Quantity("delete.retention.ms", 10**10, None)
     times = replace(times, delete_retention=kept, compaction_lag=Quantity("", 0, 0))
@@ -56,7 +57,7 @@ def begun(kafka: tuple[int, int, int] = MENDED, *, brief: bool = True, **setting
 
 
 def write(run: Scenario, batch: int) -> Scenario:
-    """A record that both brokers have, and its acknowledgement."""
+    """Write a record to both brokers, and acknowledge it."""
     run.produce(batch, 1)
     if run.pipeline.deployment.cluster.replicas > 1 and 2 in run.isr_of(1):
         run.replicate(2, 1)
@@ -78,7 +79,7 @@ def commit(run: Scenario, transaction: int) -> Scenario:
 
 
 def abort(run: Scenario, transaction: int, *, everywhere: bool = True) -> Scenario:
-    """The record is stored, and the transaction takes too long."""
+    """Store the record, and let the transaction time out."""
     write(run, transaction).do("time_out_transaction")
     if not everywhere:
         run.do("become_slow", broker=2)
@@ -173,7 +174,7 @@ def test_a_transaction_whose_first_record_is_replaced_is_not_torn() -> None:
 
 
 def later(run: Scenario, *, everywhere: bool = False) -> Scenario:
-    """The producer goes on, so that its epoch is known by something else."""
+    """Let the producer write again, so that brokers know its epoch from another record."""
     run.do("initialise").do("begin_later", transaction=2).do("prepare_commit", transaction=2)
     return end(run, 2, commits=True, everywhere=everywhere)
 
@@ -186,7 +187,7 @@ def test_the_producers_last_marker_stays() -> None:
 
 
 def missed(run: Scenario) -> Scenario:
-    """Broker 2 has the record, and is away until its marker is gone."""
+    """Return a run in which broker 2 has the record, and is away until its marker is gone."""
     abort(commit(run, 0), 1, everywhere=False).do("remove_aborted", broker=1, marker=3)
     later(run).do("drop_marker", broker=1, marker=3, transaction=1).do("recover_speed", broker=2)
     return run

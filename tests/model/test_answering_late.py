@@ -19,7 +19,8 @@ KINDS = (Fault.LATE_ANSWER, Fault.LEADER_MOVE, Fault.LOST_RESPONSE, Fault.KILL)
 
 
 def held_back() -> Scenario:
-    """Broker 3 has the first of two records; the answer with the second is still to be sent."""
+    """Return a run in which broker 3 has the first of two records, and the answer with the second is still to be
+    sent."""
     own = {"copies_newer_epochs": True, "idempotence": False, "acks": Acks.LEADER}
     run = Scenario(changed(example("acks-all-min-isr-2", KINDS, 9), bounds=BOUNDS, **own))
     run.produce(0, 1).do("send", batch=1).do("transmit", batch=1, leader=1).do("append", batch=1, leader=1)
@@ -27,7 +28,7 @@ def held_back() -> Scenario:
 
 
 def led_by_another(run: Scenario) -> Scenario:
-    """Broker 2 leads, which has neither; broker 1 follows it, and has the retries in the other order by now."""
+    """Let broker 2 lead with neither record; broker 1 follows it, and has the retries in the other order."""
     run.do("lose_response", batch=1).do("move_leader", broker=2)
     run.do("apply_metadata", broker=2).do("apply_metadata", broker=1).do("notice", broker=1)
     run.do("truncate", follower=1, leader=2)

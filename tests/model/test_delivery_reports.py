@@ -32,7 +32,7 @@ bounds: {{records: 1, log: 2, sends: 2, epochs: 4}}
 
 @pytest.fixture
 def careful(tmp_path: Path) -> Scenario:
-    """One send on its way to the leader, of an application that sends again what is not stored."""
+    """Return a run with one send on its way to the leader, of an application that sends unstored records again."""
     run = asked(tmp_path, "resend-if-not-stored")
     return run.do("send", batch=0).do("transmit", batch=0, leader=1)
 

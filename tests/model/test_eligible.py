@@ -24,7 +24,7 @@ def last_known(run: Scenario) -> int:
 
 
 def gone(run: Scenario, *brokers: int) -> Scenario:
-    """Each is killed and fenced, and the leader that is left learns what came of it."""
+    """Kill and fence each broker, and let the remaining leader learn the new ISR."""
     for broker in brokers:
         run.do("kill", broker=broker).do("fence", broker=broker)
         if run.leader and run.can("apply_metadata", broker=run.leader):

@@ -23,7 +23,7 @@ BOUNDS = Bounds(records=2, log=2, sends=1, epochs=3, producer_epochs=2)
 
 
 def scenario(name: str = "auto-commit", **settings: Any) -> Scenario:
-    """Two records are in the log, and can be read."""
+    """Return a run with two records in the log that can be read."""
     deployment = changed(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
     run = Scenario(changed(deployment, **settings))
     return run.produce(0, 1).do("acknowledge", batch=0, leader=1).produce(1, 1)
@@ -122,7 +122,7 @@ def refusals(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
 
 
 def sent(run: Scenario, batch: int) -> tuple[int, int]:
-    """The numbers in a request on its way."""
+    """Return the sequence numbers in a request on its way."""
     numbers = run.pipeline.producer.batches[batch]
     assert numbers.sent_epoch is not None and numbers.sent_sequence is not None
     return run.value(numbers.sent_epoch), run.value(numbers.sent_sequence)

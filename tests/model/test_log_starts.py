@@ -48,7 +48,8 @@ def run(kafka: str = "2.3", client: str | None = None, **more: object) -> Scenar
 
 
 def stored(run: Scenario, *batches: int) -> Scenario:
-    """In both logs, and not answered; the follower has heard that it is committed, before 2.5 with its next fetch."""
+    """Store the record in both logs without an answer; the follower learns of the commit, before 2.5 with its next
+    fetch."""
     for batch in batches:
         run.produce(batch, 1).replicate(2, 1)
     return run if run.high_watermark(2) == run.high_watermark(1) else run.do("fetch", follower=2, leader=1)
@@ -74,7 +75,7 @@ def log_start(run: Scenario, broker: int) -> int:
 
 
 def forgotten(run: Scenario, broker: int) -> list[int]:
-    """Of what stands in its log, whether the broker has forgotten the numbers."""
+    """Return for each record in a broker's log whether the broker has forgotten its sequence number."""
     return [entry[FORGOTTEN] for entry in run.pipeline.replica(broker).log.entries(run.state)]
 
 

@@ -68,7 +68,7 @@ def started(client: str, brokers: str = "", *, in_one: int = 0, **settings: Any)
 
 
 def aborted(run: Scenario, transaction: int) -> Scenario:
-    """The application aborts, and the marker is written."""
+    """Abort the transaction in the application, and write the marker."""
     return end(
         run.do("begin_abort", transaction=transaction).do("prepare_abort", transaction=transaction, **KEPT),
         0,
@@ -77,7 +77,7 @@ def aborted(run: Scenario, transaction: int) -> Scenario:
 
 
 def numbers(run: Scenario) -> list[tuple[int, int, int]]:
-    """Batch, producer epoch and sequence of what the log has of records."""
+    """Return batch, producer epoch and sequence number of the records in the log."""
     entries = run.pipeline.replica(1).log.entries(run.state)
     return [(e["batch"], e["producer_epoch"], e["sequence"]) for e in entries if e["sequence"] >= 0]
 
@@ -316,7 +316,7 @@ def test_brokers_of_2_3_do_not_know_a_producer_with_only_a_marker(brokers: str, 
 
 
 def fenced(brokers: str, **settings: Any) -> Scenario:
-    """The time of a transaction is over before its first record is there."""
+    """Return a run in which the transaction times out before its first record arrives."""
     run = sent(started("2.3", brokers, **settings), 0).do("time_out_transaction")
     return run.do("write_marker", leader=1, transaction=0, commits=0)
 

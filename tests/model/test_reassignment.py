@@ -37,7 +37,7 @@ def scenario(**settings: Any) -> Scenario:
 
 
 def caught_up(run: Scenario, broker: int, leader: int = 1) -> Scenario:
-    """The replica of a broker is moved to the new one, which gets into the ISR."""
+    """Move a broker's replica to the new broker, and let that broker join the ISR."""
     to = len(run.pipeline.replicas)
     run.do("begin_reassignment", broker=broker).do("apply_metadata", broker=to)
     if run.pipeline.replica(to).reconciled is not None:

@@ -39,7 +39,7 @@ LOST = {"rebalance": 1, "lost-commit": 1}
 
 
 def client(version: str, **more: object) -> dict[str, object]:
-    """A client of this release, and brokers of its time."""
+    """Return the settings of a client of this release, and of brokers of the same time."""
     of_producer = {"producer.enable.idempotence": False}
     return {"kafka": ".".join(version.split(".")[:2]), "consumer.version": version, **of_producer, **more}
 

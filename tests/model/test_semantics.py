@@ -432,7 +432,7 @@ def test_a_first_attempt_given_up_on_in_flight_leaves_its_sequence_resolved() ->
 
 
 def two_in_flight(**assume: object) -> Scenario:
-    """Both records are sent, and the first is on its way to broker 1."""
+    """Return a run in which both records are sent, and the first is on its way to broker 1."""
     run = scenario("idempotent", **assume).do("send", batch=0).do("send", batch=1)
     return run.do("transmit", batch=0, leader=1)
 
@@ -525,7 +525,7 @@ def test_a_crashed_producer_forgets_and_starts_a_session() -> None:
 
 
 def consuming(name: str = "auto-commit", **settings: Any) -> Scenario:
-    """Two records in the log, both readable."""
+    """Return a run with two readable records in the log."""
     run = scenario(name, replicas=2, min_insync_replicas=1, **settings)
     return run.produce(0, 1).replicate(2, 1).produce(1, 1).replicate(2, 1)
 

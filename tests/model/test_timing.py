@@ -38,7 +38,7 @@ ALL = tuple(kind for kind in Fault if kind not in REPLACES_MEMBER | ONCE)
 
 
 def defaults(kinds: Iterable[Fault] = ALL, kafka: str = "4.0", **assume: str) -> Deployment:
-    """Three replicas, one record, and whatever the release says."""
+    """Read three replicas and one record with the release's defaults."""
     said = {"replicas": "3", "elr": "off", "bounds.records": "1"}
     return assuming(read_properties(kafka=kafka, assume={**said, **assume}), kinds, 2)
 
@@ -109,7 +109,7 @@ def deadlines(system: TransitionSystem) -> dict[str, set[int | None]]:
 
 
 def needs(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
-    """What actions wait for."""
+    """Return the clocks and least times that each action needs, in ms."""
     found: dict[str, set[tuple[str, int | None]]] = {}
     for action in system.actions:
         for need in waits_of(action):
@@ -119,13 +119,13 @@ def needs(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
 
 
 def waits_of(action: Action) -> list[Need]:
-    """What an action needs, but for what it must not come too late for."""
+    """Return the needs of an action, without its upper limits."""
     assert all((need.at_least is None) is (need.at_most is not None) for need in action.needs)
     return [need for need in action.needs if need.at_most is None]
 
 
 def too_late_after(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
-    """What actions come too late for."""
+    """Return the clocks and times after which actions cannot happen, in ms."""
     found: dict[str, set[tuple[str, int | None]]] = {}
     for action in system.actions:
         for need in action.needs:
@@ -135,7 +135,7 @@ def too_late_after(system: TransitionSystem) -> dict[str, set[tuple[str, int | N
 
 
 def wrong_needs(system: TransitionSystem) -> list[str]:
-    """The actions of which some need differs from what it should be."""
+    """Return the actions with a need that differs from the expected need."""
     found = needs(system)
     incomplete = {action.name for action in system.actions if action.name in NEEDS and len(waits_of(action)) != 1}
     return [name for name, need in NEEDS.items() if found.get(name) != {need} or name in incomplete]
@@ -187,7 +187,7 @@ def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
 
 
 def pauses(deployment: Deployment) -> set[int]:
-    """What transmitting waits for after a failure, in ms."""
+    """Return the times that transmitting waits for after a failure, in ms."""
     transmits = [action for action in build(deployment).system.actions if action.name == "transmit"]
     return {need.at_least.at_least() for action in transmits for need in action.needs if need.at_least is not None}
 
@@ -263,7 +263,7 @@ def test_an_assumption_moves_a_need(assume: dict[str, str], action: str, least: 
 
 
 def running(run: Scenario) -> set[str]:
-    """The clocks that run now, but for those of what the application could send, which it may any time."""
+    """Return the clocks that run now, except those of records that the application can send at any time."""
     others = [clock for clock in run.model.system.clocks if clock.name != "blocked"]
     return {str(clock) for clock in others if holds(clock.runs, run.state)}
 
@@ -460,7 +460,7 @@ def deployment_with_workers() -> Deployment:
 
 
 def deleting_unread(kinds: Iterable[Fault] = ALL) -> Deployment:
-    """Records are deleted an hour after they were written, which is as long as a consumer is away at most."""
+    """Read brokers that delete records an hour after their write; a consumer is away for an hour at most."""
     kept = Quantity("retention.ms", 3_600_000, 3_600_000)
     return replace(defaults(kinds), durations=replace(defaults(kinds).durations, retention=kept))
 
@@ -469,7 +469,8 @@ DELETING_UNREAD = build(deleting_unread()).system
 
 
 def deleting_numbers() -> Deployment:
-    """The same with brokers and client 2.3, of which each broker deletes by itself, and forgets whom it deleted."""
+    """Read the same with brokers and client 2.3, where each broker deletes by itself and forgets the producers of
+    deleted records."""
     known = sequencing_of(parse_release("2.3"), parse_release("2.3"))
     return changed(deleting_unread(), sequencing=known, producer_id=ProducerId.NEW)
 
@@ -478,7 +479,7 @@ DELETING_NUMBERS = build(deleting_numbers()).system
 
 
 def compacted(kinds: Iterable[Fault] = ALL) -> Deployment:
-    """Tombstones are kept for an hour after the cleaner first passed over them."""
+    """Read a topic that keeps tombstones for an hour after the cleaner's first pass over them."""
     kept = Quantity("delete.retention.ms", 3_600_000, 3_600_000)
     times = replace(defaults(kinds).durations, delete_retention=kept)
     careful = Compaction(below_high_watermark=True, horizon_from_cleaning=True)
@@ -489,7 +490,7 @@ COMPACTED = build(compacted()).system
 
 
 def compacted_with_transactions() -> Deployment:
-    """Markers are kept for as long; a slow follower may take longer. The cleaner waits for a minute."""
+    """Read a topic that keeps markers for an hour; a slow follower can take longer. The cleaner waits for a minute."""
     few = changed(compacted(), faults=FaultBudget(2, (("slow-follower", 1), ("transaction-timeout", 1))), replicas=2)
     rules = Transactional(1, verified=True, epoch_each=False, first_is_zero=False, read_committed=True)
     lag = Quantity("min.compaction.lag.ms", 60_000, 60_000)
@@ -521,7 +522,7 @@ def test_only_clocks_read_what_is_remembered(system: TransitionSystem) -> None:
 
 
 def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bool:
-    """No state makes both true."""
+    """Tell whether no state makes both conditions true."""
     solver = z3.Solver()
     solver.add(system.domain, one, other)
     return bool(solver.check() == z3.unsat)

@@ -28,7 +28,7 @@ ANEW, KEPT = {"anew": 1}, {"anew": 0}
 
 
 def begun(rules: Transactional = VERSION_1, **settings: object) -> Scenario:
-    """A producer with transactions: record 1 in the first, records 2 and 3 in the second."""
+    """Begin a run of a producer with transactions: record 1 in the first, records 2 and 3 in the second."""
     asked = ("atomicity", "no-aborted-read", "no-hanging-transaction", "no-log-duplicate", "no-silent-loss")
     settings = {"replicas": 1, "min_insync_replicas": 1, "bounds": BOUNDS, "require": asked} | settings
     return scenario("idempotent", transactional=rules, **settings)
@@ -50,7 +50,7 @@ def write(run: Scenario, *batches: int) -> Scenario:
 
 
 def end(run: Scenario, transaction: int, *, commits: bool) -> Scenario:
-    """The marker is written and replicated."""
+    """Write and replicate the marker."""
     run.do("write_marker", leader=1, transaction=transaction, commits=int(commits))
     return run.do("complete_transaction", leader=1)
 
@@ -69,13 +69,13 @@ def violates(run: Scenario, name: str) -> bool:
 
 
 def readable(run: Scenario) -> list[int]:
-    """The offsets that the consumer can be given."""
+    """Return the offsets that the consumer can be given."""
     leader = run.pipeline.replica(1)
     return [o for o in range(leader.log.capacity) if holds(can_be_read(run.pipeline, leader, o), run.state)]
 
 
 def give_up(run: Scenario, batch: int) -> Scenario:
-    """The request is held up at the broker until the send fails."""
+    """Hold the request up at the broker until the send fails."""
     run.do("send", batch=batch).do("transmit", batch=batch, leader=1).do("delay_request", batch=batch)
     return run.do("give_up", batch=batch).do("begin_abort", transaction=0)
 

@@ -104,7 +104,7 @@ class Asked:
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """Within the block everything is put to one system in one way, so its machine code is made once."""
+    """Build the machine code of one system only once within the block."""
     made: list[Any] = []
 
     def compiled(*arguments: Any, **more: Any) -> Any:
@@ -117,7 +117,8 @@ def compiled_once() -> Iterator[None]:
 
 
 def some_resets(highest: int = 3, total: int = 2, *, goal: bool = True) -> Asked:
-    """A question with an invariant that is violated, and a goal that two faults keep some state from."""
+    """Return a question with an invariant that is violated, and a goal that two faults make unreachable from some
+    state."""
     system = resets(highest)
     first, second, third, faults = (variable.term for variable in system.variables)
     question = Question(

@@ -31,7 +31,7 @@ def chosen(system: TransitionSystem, partitions: int = 8) -> ControlPlane:
 
 
 def modes(slow: int, quick: int) -> TransitionSystem:
-    """Something that changes rarely, and something that changes at every step."""
+    """Build a system with a variable that changes rarely and another that changes at every step."""
     mode, clock = Variable("mode", 0, slow, 0), Variable("clock", 0, quick, 0)
     tick = action("tick", clock.term < quick, {clock: clock.term + 1})
     turn = action("turn", z3.And(clock.term == quick, mode.term < slow), {clock: z3.IntVal(0), mode: mode.term + 1})

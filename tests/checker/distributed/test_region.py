@@ -106,7 +106,7 @@ def test_against_a_plain_model(chance: random.Random, words: int, at_once: int) 
 
 
 def some_region(folder: Path) -> Extent:
-    """Some rows, one of them replaced, committed."""
+    """Write and commit some rows, one of them replaced."""
     with opened_region(folder, WORDS, Extent()) as region:
         enter(region, rows_of([(state, 3) for state in range(100)], WORDS))
         extent = region.commit()

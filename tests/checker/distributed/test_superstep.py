@@ -37,7 +37,7 @@ Depths = dict[bytes, int]
 
 
 def begun(folder: Path, system: Any, question: Question) -> DistributedExploration:
-    """An exploration of which nothing was done, without faults."""
+    """Return an exploration at its beginning, without faults."""
     return DistributedExploration(
         system,
         question,
@@ -91,7 +91,7 @@ class Definition:
 
 
 def by_depth(counts: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Depths with how much there is at each, as a list by depth without zeros at the end."""
+    """Return numbers by depth as a list, without the zeros at the end."""
     sizes = [0] * (max((depth for depth, count in counts if count), default=-1) + 1)
     for depth, count in counts:
         if count:
@@ -169,7 +169,7 @@ def test_supersteps_against_their_definition(chance: random.Random, supersteps: 
 
 
 def forgotten(outcome: list[Report] | Failure) -> list[Report]:
-    """A superstep's reports without what it cost."""
+    """Return a superstep's reports without its costs."""
     assert isinstance(outcome, list)
     return [replace(report, seconds=0.0, peak=0, bytes=0) for report in outcome]
 
@@ -198,7 +198,7 @@ def test_an_attempt_after_the_commit_does_nothing(tmp_path: Path) -> None:
 
 
 def tasks_with_their_folders(place: Path) -> dict[str, tuple[Do, Plan, Task, Path]]:
-    """Some tasks of an exploration, each with a copy of the folder as it was before."""
+    """Return some tasks of an exploration, each with a copy of the folder from before the task."""
     found: dict[str, tuple[Do, Plan, Task, Path]] = {}
 
     def keep(do: Do, plan: Plan, task: Task) -> None:

@@ -35,7 +35,7 @@ else:
 
 
 def another_run(folder: Path) -> subprocess.Popen[str]:
-    """A process that opens the folder and keeps it until its input ends."""
+    """Run a process that opens the folder and keeps it until its input ends."""
     command = [sys.executable, "-c", OPENS, str(folder)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 

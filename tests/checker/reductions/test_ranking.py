@@ -45,7 +45,7 @@ def deployment(name: str) -> Deployment:
 
 @cache
 def prepared(name: str) -> tuple[Prepared, Group]:
-    """A deployment's system made ready for all of its properties, as the checker does it."""
+    """Prepare a deployment's system for all of its properties, as the checker does."""
     model = build(deployment(name))
     ready = prepare(model)
     return ready, group(ready, properties_of(model.pipeline))[0]
@@ -276,7 +276,7 @@ def test_no_epoch_is_newer_than_the_newest(name: str) -> None:
 
 
 def relabelled(family: Ranked, state: dict[str, int], chance: random.Random) -> dict[str, int]:
-    """The state under a random order-preserving relabelling that leaves the newest room to grow."""
+    """Return the state under a random order-preserving relabelling that leaves the newest room to grow."""
     names = [variable.name for variable in family.variables]
     free = sorted({state[name] for name in names if state[name] > family.reserved})
     last = min(variable.high for variable in family.variables) - 1
@@ -287,7 +287,7 @@ def relabelled(family: Ranked, state: dict[str, int], chance: random.Random) -> 
 
 @cache
 def along_random_runs(name: str) -> list[dict[str, int]]:
-    """States along random runs, with epochs well below the bound."""
+    """Return states along random runs, with epochs well below the bound."""
     asked = prepared(name)[1]
     layout = lay_out(asked.system.variables)
     kernel = compile_kernel(layout, {"any": list(enumerate(asked.system.actions))}, [])
@@ -302,7 +302,7 @@ def along_random_runs(name: str) -> list[dict[str, int]]:
 
 
 def possible_state(name: str, chance: random.Random) -> dict[str, int]:
-    """A state along a random run, with some variables changed at random and no epoch newer than the newest."""
+    """Return a state along a random run, with some variables changed at random and no epoch newer than the newest."""
     asked = prepared(name)[1]
     state = dict(chance.choice(along_random_runs(name)))
     for variable in chance.sample(asked.system.variables, chance.randrange(6)):

@@ -293,7 +293,7 @@ def test_names_and_places_change_no_question(matrix: Path) -> None:
 
 
 def in_ms(deployment: Deployment) -> set[tuple[object, ...]]:
-    """Every deadline of the model, and everything that actions need of its clocks."""
+    """Return every deadline of the model, and the needs of actions."""
     system = build(deployment).system
     due = {(clock.key, clock.at_most.at_most()) for clock in system.clocks if clock.at_most is not None}
     needed = {

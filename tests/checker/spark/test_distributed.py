@@ -84,7 +84,7 @@ class Sabotaged:
 
 
 def killed_once(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) -> Any:
-    """The first attempt at every third task kills its own process in the middle, the one at every fourth at its end."""
+    """Kill the process of every third task in the middle of its first attempt, and of every fourth task at the end."""
     deaths = len(list(folder.iterdir()))
     if deaths < 12 and (task.superstep + task.partition) % 3 == 0:
         try:

@@ -45,13 +45,13 @@ def larger() -> dict[str, Any]:
 
 
 def said(told: str) -> list[str]:
-    """The lines on standard error but what --stats tells of the cache."""
+    """Return the lines on standard error except those of --stats about the cache."""
     return [line for line in told.splitlines() if not line.startswith(("proof of domain safety ", "machine code "))]
 
 
 @pytest.fixture
 def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts the command line as a shell would, in a process group of its own; at the end nothing of it is left."""
+    """Start the command line as a shell would, in a process group of its own, and end the whole group afterwards."""
     runs: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str | Path) -> subprocess.Popen[str]:
@@ -72,7 +72,7 @@ def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def whole(run: subprocess.Popen[str]) -> tuple[dict[str, Any], int]:
-    """The figures of a run that came to its end, and how many supersteps it took."""
+    """Return the numbers of a complete run, and its number of supersteps."""
     printed, told = run.communicate()
     assert run.returncode == 0, told
     return figures(printed), int(re.search(r"(\d+) supersteps? for", " ".join(told.split()))[1])  # type: ignore[index]

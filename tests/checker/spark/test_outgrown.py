@@ -26,7 +26,7 @@ def audit(spark: Any, matrix: Path, out: Path, limits: Limits, *, spread: bool =
 
 
 def found(spark: Any, out: Path) -> list[tuple[dict[str, Any], ...]]:
-    """Everything but what it cost."""
+    """Return all parts of the result except its cost."""
     runs = [{name: value for name, value in row.items() if name not in COST} for row in rows(spark, out, "runs")]
     return [tuple(rows(spark, out, "verdicts")), tuple(sorted(runs, key=str))]
 

@@ -20,7 +20,7 @@ QUICK = {"faults": "1", "faults.kill": "1", "bounds.records": "1", "bounds.log":
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A cluster with two producers, one of them broken, and a consumer."""
+    """Write a cluster with two producers, one of them broken, and a consumer."""
     folder = write_cluster(tmp_path / "prod")
     (folder / "producers").mkdir()
     (folder / "producers" / "web.properties").write_text("acks=1\nretries=0\n")

@@ -135,7 +135,7 @@ def write_verdicts(spark: Any, place: Path, made: list[tuple[Any, ...]]) -> None
 
 @pytest.fixture
 def written(spark: Any, tmp_path: Path) -> Path:
-    """Verdicts made up: two of ``b`` lose with the second ``a``; ``c`` decides by itself; ``d`` changes nothing."""
+    """Write invented verdicts: two of ``b`` lose with the second ``a``; ``c`` decides alone; ``d`` changes nothing."""
     made = []
     for number, values in enumerate(product(*DESIGN.values())):
         chosen = dict(zip(DESIGN, values, strict=True))
@@ -272,7 +272,7 @@ SCALARS = {"string": "string", "bigint": "long", "int": "int", "boolean": "boole
 
 
 def documented(page: str) -> Mapping[str, dict[str, str]]:
-    """Table -> its columns with their types, as docs/audit.md lists them."""
+    """Return the columns of each table with their types, as docs/audit.md lists them."""
     tables: dict[str, dict[str, str]] = {}
     name = ""
     for line in page.splitlines():

@@ -44,7 +44,7 @@ def test_estimate_grows_while_one_system_holds_up_the_rest() -> None:
 
 @pytest.fixture
 def context() -> Any:
-    """A Spark context that only counts how often its jobs are cancelled."""
+    """Return a Spark context that only counts how often its jobs are cancelled."""
     made = SimpleNamespace(cancelled=threading.Event())
     made.cancelAllJobs = made.cancelled.set
     return made

@@ -17,7 +17,7 @@ IDLE = Clock("idle", {}, z3.Not(Z.is_set), "the start", of("leisure", 0, 5))
 
 
 def act(number: int, guard: z3.BoolRef, variable: Variable, value: int, late: Clock | None = None) -> Action:
-    """An action; a ``late`` one needs more of a clock than it ever shows."""
+    """Build an action; a ``late`` action needs more of a clock than the clock can show."""
     needs = () if late is None else (Need(late, at_least=of("too much", 10, None)),)
     updates: dict[Variable, z3.ArithRef] = {variable: z3.IntVal(value)}
     sentence = "acts"

@@ -20,7 +20,8 @@ def act(name: str, guard: z3.BoolRef, variable: Variable, value: int, *needs: Ne
 
 
 def system(counts: z3.BoolRef) -> TransitionSystem:
-    """Something may happen once ``counts`` has held for ten ms; elsewhere something is due every four."""
+    """Build a system whose action needs ``counts`` for ten ms; another action, outside the cone, is due every four
+    ms."""
     since = Clock("since", {}, counts, "it began")
     polls = act("poll", UNSEEN.term == 0, UNSEEN, 1), act("poll_again", UNSEEN.term == 1, UNSEEN, 0)
     most = of("between polls", 0, BETWEEN_POLLS)
@@ -35,7 +36,7 @@ def clocks_seen(whole: TransitionSystem, root: z3.BoolRef) -> list[str]:
 
 
 def run_with(whole: TransitionSystem, polls: int) -> tuple[list[Action], list[State]]:
-    """It happens after so many polls."""
+    """Return the run in which the action happens after so many polls."""
     happens, *poll = whole.actions
     taken = [poll[number % 2] for number in range(polls)]
     states: list[State] = [{"seen": 0, "unseen": number % 2} for number in range(polls + 1)]

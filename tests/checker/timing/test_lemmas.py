@@ -51,7 +51,7 @@ def with_durations(deployment: Deployment, names: set[str], least: int, most: in
 
 
 def forgetting(deployment: Deployment, names: set[str]) -> Deployment:
-    """The deployment where the durations of these names can be any."""
+    """Return the deployment where the durations of these names can be any."""
     return with_durations(deployment, names, 0, AGES)
 
 

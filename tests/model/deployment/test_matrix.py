@@ -57,7 +57,7 @@ def test_exclusions(matrix: Matrix) -> None:
 
 
 def same(one: Deployment, other: Deployment) -> bool:
-    """But for names and places."""
+    """Tell whether both are equal except for names and places."""
     return replace(one, name="", settings=(), ignored=()) == replace(other, name="", settings=(), ignored=())
 
 

@@ -55,7 +55,7 @@ def defect(**different: object) -> Defect:
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> list[Defect]:
-    """The register with what is put into this list alone."""
+    """Use the register with the defects of this list alone."""
     there: list[Defect] = []
     monkeypatch.setattr(beside, "defects_of", lambda product: tuple(one for one in there if one.product == product))
     return there

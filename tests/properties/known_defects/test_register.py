@@ -27,7 +27,7 @@ LONGEST_SENTENCE = 200
 
 
 def entries() -> list[Mapping[str, str]]:
-    """Every entry of a change log, or commit, that was read for the register."""
+    """Return every entry of a change log, or commit, that was read for the register."""
     files = sorted(HEADINGS.glob("*.csv"))
     return [row for file in files for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines())]
 

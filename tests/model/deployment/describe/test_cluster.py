@@ -27,7 +27,7 @@ def cluster(*texts: str) -> Cluster:
 
 
 def brokers(**values: Values) -> str:
-    """Brokers 1 and 2, each with what is set on it."""
+    """Return brokers 1 and 2, each with its own settings."""
     return "".join(printed_all("broker", name.removeprefix("b"), set_ones) for name, set_ones in values.items())
 
 

@@ -18,7 +18,7 @@ from tests.model.deployment.describe.printed import STATIC, printed_topic, write
 
 
 def write(folder: Path, **files: str) -> Path:
-    """Files by their names, with / for __ and . for the last _."""
+    """Write files by their names, with / for __ and . for the last _."""
     for name, text in files.items():
         path = folder / (name.replace("__", "/").replace("_", "-") + (".csv" if name == "pipelines" else ".properties"))
         path.parent.mkdir(parents=True, exist_ok=True)

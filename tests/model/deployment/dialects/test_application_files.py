@@ -18,7 +18,7 @@ PROD = "spring:\n  kafka:\n    producer: {retries: 10}\n"
 
 
 def put(place: Path, files: Mapping[str, str]) -> Path:
-    """Files in a folder."""
+    """Write files into a folder."""
     for name, text in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")

@@ -18,7 +18,7 @@ def one(role: Role, name: str, topics: tuple[str, ...] = (), profile: str = "", 
 
 
 def findings(**files: Iterable[Component]) -> Findings:
-    """Files by name; a double underscore is a folder."""
+    """Return findings in files by name; a double underscore separates a folder."""
     found = tuple(Found(name.replace("__", "/"), "test", tuple(components)) for name, components in files.items())
     return Findings("", found, (), 0)
 
