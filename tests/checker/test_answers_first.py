@@ -322,7 +322,7 @@ def test_a_goal_that_larger_fault_sets_leave_open_at_a_bound_keeps_its_answer(
 
 
 def test_faults_of_applications_are_explored_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They have few states, so that the first row is there soon. The order changes nothing that is found."""
+    """These faults have few states, so the first row comes soon. The order changes no result."""
     order: list[CutSet] = []
     explore = EmbeddedExploration._explore
 

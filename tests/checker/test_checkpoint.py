@@ -97,7 +97,7 @@ def test_snapshots_are_used(tmp_path: Path) -> None:
 
 
 def test_a_combination_without_states_of_its_own(tmp_path: Path) -> None:
-    """There is nothing to write of it, and nothing to read."""
+    """Such a combination writes no file and reads no file."""
     question = Question({"never": NEVER}, None, {})
     for _ in range(3):
         found = asked(tmp_path, counters(6), question, {SLOW: 1}, 1)

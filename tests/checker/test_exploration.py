@@ -163,7 +163,7 @@ def test_random_systems(chance: random.Random, total: int, threads: int) -> None
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3), st.booleans())
 def test_early_stops_change_nothing(chance: random.Random, total: int, goal: bool) -> None:
-    """Where nothing is left to ask a combination is skipped, and a search ends: cut sets and runs stay the same."""
+    """Skipped combinations and ended searches, where no question is open, change no cut set and no run."""
     system = random_system(chance)
     question = random_question(chance, system, goal)
     at_most = dict.fromkeys(KINDS, 2)

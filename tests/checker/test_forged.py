@@ -278,7 +278,7 @@ def test_a_result_that_can_be_read_in_two_ways(document: Document, tmp_path: Pat
 
 
 def test_a_result_of_another_model(document: Document, tmp_path: Path) -> None:
-    """As of a bundle: what can be said of it is said, and that this is not all."""
+    """Proofka verifies the parts that need no model, as for a bundle, and says that other parts remain."""
     file = tmp_path / "r.json"
     file.write_text(json.dumps(resealed(document, lambda d: d["versions"].update(model="3"))), encoding="utf-8")
     run = CliRunner().invoke(cli.app, ["verify", str(file)])

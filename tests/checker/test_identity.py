@@ -49,7 +49,7 @@ def test_verdicts_have_the_ids_of_their_questions() -> None:
 
 @pytest.mark.slow
 def test_processes_agree() -> None:
-    """Whatever the hash seed, and whatever else was asked before."""
+    """Hash seeds and former questions make no difference."""
 
     def asked(seed: str, others: tuple[int, ...]) -> str:
         return subprocess.run(

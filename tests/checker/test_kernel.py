@@ -559,7 +559,7 @@ variables = st.integers(-70, 70).flatmap(
 
 @given(st.lists(variables, max_size=40), st.data())
 def test_packing_round_trip(domains: list[tuple[int, int]], data: st.DataObject) -> None:
-    """Whatever the domains, no field crosses a word or overlaps another, and unpacking gives back what was packed."""
+    """Fields of all domains stay within their words and do not overlap, and unpacking inverts packing."""
     declared = [Variable(f"v{i}", low, high, low) for i, (low, high) in enumerate(domains)]
     layout = lay_out(declared)
     used = [0] * layout.words

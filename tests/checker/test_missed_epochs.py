@@ -122,7 +122,7 @@ def test_a_leader_that_missed_an_epoch_believes_what_it_knew_of_followers() -> N
 
 
 def test_an_older_value_tells_the_log_end_but_is_no_fetch_of_this_epoch() -> None:
-    """Only a fetch in the new epoch counts for the ISR, and only followers that fetched hear of the high watermark."""
+    """The ISR depends on fetches in the new epoch alone, and only followers that fetched hear of the high watermark."""
     pipeline = led_three_times(2).pipeline
     leader, follower = pipeline.replicas[0], pipeline.replicas[1]
     for fetched in range(1, leader.fresh + 1):

@@ -274,7 +274,7 @@ def test_boxes_are_entered_as_into_a_dictionary(
 def test_states_of_smaller_combinations_are_not_entered(
     chance: random.Random, words: int, pieces: int, shares: int
 ) -> None:
-    """It is not entered, and a state that leads to it by a step is good; other steps are remembered."""
+    """The state is not entered, and a state with a step to this state is good; other steps are remembered."""
     pool = distinct_states(chance, words, chance.randint(2, 200))
     shard, model = new_shard(words, has_goal=True), Model()
     others = [new_shard(words, like=shard) for _ in range(chance.randint(0, 2))]
@@ -441,7 +441,7 @@ def test_moving_entries_keeps_them_findable(chance: random.Random, count: int, l
 @settings(max_examples=20, derandomize=True)
 @given(CHANCES, st.sampled_from(WORDS), st.booleans())
 def test_a_loaded_shard_is_the_one_that_was_entered(chance: random.Random, words: int, has_goal: bool) -> None:
-    """As a checkpoint restores it: same rows, same references, and one can go on entering."""
+    """A restored shard has the same rows and references, and takes further states."""
     shard, model = new_shard(words, has_goal=has_goal), Model()
     pool = distinct_states(chance, words, 300)
     batch = [(state, chance.getrandbits(32)) for state in pool[:200]]

@@ -325,7 +325,7 @@ def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
 
 
 def test_threads_that_cannot_start_are_heard() -> None:
-    """They would be waited for without end in the compiled loops."""
+    """The compiled loops would wait for such threads without end."""
     start = threading.Thread.start
     started: list[threading.Thread] = []
 

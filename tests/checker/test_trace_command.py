@@ -150,7 +150,7 @@ def test_a_result_is_told_without_what_is_heavy(result: Path) -> None:
 
 
 def test_a_trace_that_an_interrupt_kept_from_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not said that nothing violates anything, and the file is not called wrong."""
+    """The message claims neither that all properties hold nor that the file is wrong."""
     verdict = next(one for one in samples.RESULT.verdicts if not one.traces)
     stopped = replace(verdict, coverage=replace(verdict.coverage, stopped="interrupted"))
     found = replace(samples.RESULT, verdicts=(stopped,))

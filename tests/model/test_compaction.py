@@ -70,7 +70,7 @@ def test_a_tombstone_is_dropped_when_what_it_deletes_is_gone() -> None:
 
 
 def test_no_tombstone_is_dropped_before_the_cleaner_passed_over_it() -> None:
-    """There may be nothing of its key before it; to 3.0 its age alone counts."""
+    """An older record of the key is not needed; up to 3.0 the age of the tombstone alone counts."""
     bounds = replace(any_scenario().pipeline.deployment.bounds, records=1)
     for compaction in (CAREFUL, CARELESS):
         run = scenario(compaction, bounds=bounds).produce(0, 1).replicate(2, 1)
@@ -138,7 +138,7 @@ def test_hole_whose_newer_record_is_lost_counts_as_skipped() -> None:
 
 
 def test_hole_whose_newer_record_survives_does_not_count_as_skipped() -> None:
-    """Though the cleaner of the broker that leads then has not come yet."""
+    """The cleaner of the new leader has not removed the old record yet."""
     run = both_written(scenario(CAREFUL, Keys.UPDATED)).do("compact", broker=1, last=1).do("pass_hole", leader=1)
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert removed(run, 2) == [0, 0]

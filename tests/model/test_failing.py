@@ -158,7 +158,7 @@ def test_after_a_refusal_what_waits_for_its_retry_is_a_new_record_to_the_broker(
 
 
 def test_a_request_on_its_way_keeps_the_numbers_that_it_was_sent_with() -> None:
-    """It follows the record that was refused, so that it is out of order, and its retry has the new ones (3.4)."""
+    """The request follows the refused record and so is out of order; its retry has the new numbers (3.4)."""
     bounds = replace(BOUNDS, records=3, log=3)
     run = refusals(bounds=bounds).do("send", batch=1).do("send", batch=2)
     run = run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1).do("acknowledge", batch=0, leader=1)

@@ -206,7 +206,7 @@ def test_other_requests_in_flight_fail_and_can_be_executed() -> None:
 
 
 def test_a_first_attempt_that_is_given_up_on_is_no_doubt_and_its_number_is_used() -> None:
-    """It never came back to be retried (``ProducerBatch.inRetry``): an error like others."""
+    """The attempt never waited for a retry (``ProducerBatch.inRetry``), so its error is like others."""
     run = sent(started("2.4"), 0).do("delay_request", batch=0).do("give_up", batch=0)
     assert outcome(aborted(run, 0), 0) is Outcome.ABORTED
     sent(run, 1)

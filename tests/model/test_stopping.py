@@ -174,7 +174,8 @@ def test_an_orderly_end_commits_all_that_it_may_unless_it_did_so_before_it_waite
 
 
 def test_a_record_that_was_sent_again_and_lost_is_not_on_its_way_any_more() -> None:
-    """It counts as lost although the producer forgot its first send in the crash, and would send that again."""
+    """The record counts as lost although the producer forgot its first send in the crash and would send the record
+    again."""
     run = stopping(OnStop.CLOSE, on_restart=OnRestart.RESEND, replicas=2).do("send", batch=0).do("crash_producer")
     assert not value(lost_silently(run.pipeline, 0), run.pipeline, run.state)
     run.produce(AGAIN[0], 1).do("acknowledge", batch=AGAIN[0], leader=1).do("kill", broker=1).do("fence", broker=1)

@@ -1,4 +1,4 @@
-"""What the model says of time: every deadline and every need, in ms, and when each clock runs.
+"""The clocks of the model: every deadline and every need, in ms, and the conditions under which each clock runs.
 
 The values are those of a Kafka 4.0 deployment with nothing but defaults, worked out by hand; docs/semantics.md says
 what each is made of.
@@ -179,7 +179,7 @@ def test_each_fault_by_which_a_broker_falls_silent(silent: Fault) -> None:
 
 @pytest.mark.parametrize("hidden", [Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST])
 def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
-    """What is not lost arrives soon; what was lost is noticed in time, and then sent again."""
+    """Other requests arrive soon; the client notices a lost request in time, and sends the record again."""
     found = deadlines(build(defaults((*FOUND_DEAD, hidden))).system)
     assert (found["arriving"], found["unnoticed"], found["sendable"]) == ({100}, {60_000}, {5_205})
     assert found["sendable_when_noticed"] == {65_205}
@@ -204,7 +204,7 @@ def test_each_retry_waits_twice_as_long_as_the_one_before() -> None:
 
 
 def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:
-    """It is refused while the session of its former incarnation lasts (6.4)."""
+    """The controller refuses the broker while the session of its former incarnation lasts (6.4)."""
     found = needs(BEFORE_4)
     assert found.pop("restart_before_fenced") == {("away", 1_000), ("unheard", 6_900)}
     assert found == {name: {need} for name, need in NEEDS.items()}
@@ -273,7 +273,7 @@ def test_nothing_is_due_at_first() -> None:
 
 
 def test_a_leader_that_fell_silent_and_leads_on_may_have_left_followers_waiting() -> None:
-    """Only before 4.0 (6.4), and only where it can fall silent."""
+    """Such waiting exists before 4.0 only (6.4), and only where a leader can fall silent."""
     assert deadlines(BEFORE_4)["fetching_after_silence"] == {31_900}
     for system in (DEFAULTS, build(defaults((*FOUND_DEAD, Fault.CONTROLLER_STALL), kafka="3.9")).system):
         assert deadlines(system)["fetching"] == {1_900}
@@ -368,7 +368,7 @@ def test_a_producer_that_asks_for_an_id_may_ask_a_dead_broker() -> None:
 
 
 def test_a_cut_off_broker_can_mislead_a_producer_for_as_long_as_it_is_cut_off() -> None:
-    """It answers who led before it was cut off; one that takes itself for the leader is sent to."""
+    """The broker names the former leader; a broker that takes itself for the leader gets requests."""
     run = Scenario(defaults()).do("send", batch=0).do("cut_off", broker=3).do("kill", broker=1).do("fence", broker=1)
     run.do("apply_metadata", broker=2)
     assert not any(clock.startswith("sendable") for clock in running(run))
@@ -449,7 +449,7 @@ def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
 
 @pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, REQUESTS_ARE_LOST, BEFORE_4])
 def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
-    """Whose clock it is: that of the same batch, broker or pair of brokers."""
+    """Each need names the clock of the action's own batch, broker or pair of brokers."""
     for action in system.actions:
         for need in waits_of(action):
             assert need.clock.arguments.items() <= action.arguments.items()
@@ -542,7 +542,7 @@ def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bo
     ],
 )
 def test_due_action_can_happen_before_its_deadline(system: TransitionSystem) -> None:
-    """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
+    """A due action is no fault; one is possible whenever the clock runs, and its needs end before the deadline."""
     actions = {action.key: action for action in system.actions}
     for clock in system.clocks:
         due = [actions[key] for key in clock.due]
@@ -661,7 +661,7 @@ def test_a_need_that_is_dropped_or_changed_is_noticed(name: str, change: Any) ->
 
 
 def test_last_attempt_in_flight_fails_at_the_delivery_timeout() -> None:
-    """It may be appended all the same: the application knows only that it was not acknowledged (3.1, P7 P8)."""
+    """The record may be appended all the same: the application knows only that no acknowledgement came (3.1, P7 P8)."""
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1)
     assert not run.can("give_up", batch=0), "nothing held it up"
     run.do("lose_request", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)

@@ -302,7 +302,7 @@ def test_late_end_of_an_earlier_transaction_is_recognised_with_version_2() -> No
 
 
 def test_a_send_that_fails_during_the_commit_leads_to_no_new_epoch() -> None:
-    """Then what is late of it becomes part of the next transaction, whether or not the leader asks (3.4, 11.1)."""
+    """A late request of the failed send becomes part of the next transaction, also if the leader asks (3.4, 11.1)."""
     run = give_up(begun(VERIFIED), 0).do("prepare_abort", transaction=0, **KEPT)
     end(run, 0, commits=False).do("send", batch=1).do("transmit", batch=1, leader=1)
     run.do("execute_delayed", batch=0, leader=1).do("append", batch=1, leader=1).do("acknowledge", batch=1, leader=1)

@@ -86,7 +86,7 @@ class Dying:
     raised: int = 0
     lost: int = 0
     moments: int = 300
-    """How many there were in the last task that was done: about as many as in the next."""
+    """Moments in the last completed task, about as many as in the next."""
 
     def run(self, do: Do, plan: Plan, tasks: Sequence[Any], should_stop: ShouldStop) -> list[Any]:
         outcomes = {}

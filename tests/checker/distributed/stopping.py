@@ -40,7 +40,7 @@ class Ending:
     parallelism: int = 1
     jobs: int = 0
     begins: list[int] = field(default_factory=list)
-    """How many tasks had been done when each job began."""
+    """Number of completed tasks at the beginning of each job."""
     done: int = 0
 
     def run(self, do: Do, plan: Plan, tasks: Sequence[Any], should_stop: ShouldStop) -> list[Any]:

@@ -50,7 +50,7 @@ def test_the_same_every_time() -> None:
 
 
 def test_one_partition_is_owned_by_nothing() -> None:
-    """There is no choice, and nothing is passed on."""
+    """One partition leaves no choice of an owner, and no state is passed on."""
     assert chosen(modes(40, 40), partitions=1) == ControlPlane((), (0,))
 
 
@@ -70,7 +70,7 @@ def test_no_variables_and_no_steps() -> None:
 
 
 def test_every_state_has_one_owner() -> None:
-    """Whatever the mask; and with an empty one all have the same."""
+    """Each mask gives one owner to a state; an empty mask gives the same owner to all."""
     system = modes(40, 40)
     layout = lay_out(system.variables)
     states = [layout.pack({"mode": mode, "clock": clock}) for mode in range(41) for clock in range(41)]

@@ -234,7 +234,7 @@ def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
 
 
 def test_combinations_that_a_run_does_not_keep_are_explored_again(tmp_path: Path) -> None:
-    """How many such explorations come before it differs from run to run: its number may have been another's."""
+    """The number of an exploration depends on unkept explorations before it, and so differs from run to run."""
     meter, engine = Meter(Budget(), timed=False), partitioned(tmp_path, [])
     for system, kept in ((counters(3), False), (counters(4), False), (counters(4), True), (counters(4), True)):
         work = WorkFolder(engine.folder, "the question")

@@ -130,7 +130,7 @@ def test_uncommitted_rows_are_dropped(tmp_path: Path) -> None:
 
 
 def test_a_table_that_was_being_written_to_is_made_again(tmp_path: Path) -> None:
-    """It is marked by its name; one that nobody wrote to is used as it is."""
+    """The name marks a table in change; a table without changes is used unchanged."""
     extent = some_region(tmp_path)
     with patch.object(closing, "fill_table") as fill:
         with opened_region(tmp_path, WORDS, extent) as region:
@@ -232,7 +232,7 @@ def test_rows_one_by_one(tmp_path: Path) -> None:
 
 
 def test_scratch_regions_leave_nothing(tmp_path: Path) -> None:
-    """And find nothing of what an attempt that was killed left."""
+    """A scratch region contains nothing of a killed attempt, and its files are deleted at the end."""
     some_region(tmp_path / "outbox")
     with scratch_region(tmp_path / "outbox", WORDS) as region:
         assert region.count == 0

@@ -175,7 +175,7 @@ def forgotten(outcome: list[Report] | Failure) -> list[Report]:
 
 
 def test_an_attempt_after_the_commit_does_nothing(tmp_path: Path) -> None:
-    """It reports what was reported, down to what it had cost."""
+    """The second attempt repeats the report of the first, with the first attempt's costs."""
     again: list[object] = []
 
     def repeat(do: Do, plan: Plan, task: Task, outcome: Any) -> None:
@@ -249,7 +249,7 @@ def failed(do: Do, plan: Plan, task: Task) -> str:
 
 
 def test_an_attempt_that_comes_too_late(tmp_path: Path) -> None:
-    """It was believed to be lost, and begins after later supersteps, or when another run goes on: nothing changes."""
+    """An attempt that counted as lost begins after later supersteps, or during another run, and changes nothing."""
     runner = Recording()
     question = Question({"never": NEVER}, None, {})
     found = distributed(tmp_path, counters(4), question, {}, 0, partitions=PARTITIONS, runner=runner)

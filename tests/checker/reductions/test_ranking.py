@@ -97,7 +97,7 @@ def test_every_epoch_of_the_model_is_declared() -> None:
 
 @pytest.mark.slow
 def test_no_other_variable_of_the_model_may_be_declared() -> None:
-    """Whatever else is added to the family is refused, unless nothing but constants ever gets into it."""
+    """Every other variable in the family is refused, unless it only ever gets constants."""
     asked = prepared("idempotent")[1]
     (declared, *_) = asked.system.ranked
     for extra in set(asked.system.variables) - set(declared.variables):

@@ -41,7 +41,7 @@ def test_a_column_that_is_there_twice() -> None:
 
 
 def test_text_that_is_not_csv_becomes_one_corrupt_row() -> None:
-    """Whatever it is, it ends no audit, and says that nothing behind it is read."""
+    """The row does not end the audit, and says that no later text is read."""
     with patch.object(csv_file, "LONGEST_CELL", 10):
         *before, row = records("name\na\n" + "x" * 20 + "\nb\n")
     assert before == [(2, {"name": "a"})]

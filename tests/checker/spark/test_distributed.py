@@ -103,7 +103,8 @@ def asked() -> Asked:
 
 @pytest.mark.slow
 def test_workers_that_die_in_the_middle(spark: Any, tmp_path: Path, asked: Asked) -> None:
-    """And at the end, after what they did was committed: the tasks are done again, elsewhere, and nothing is lost."""
+    """Workers die in the middle of a task, or at its end, after the commit: other workers repeat the tasks, and no
+    state is lost."""
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     runner = Sabotaged(SparkRunner(spark.sparkContext), killed_once, deaths)
@@ -149,7 +150,7 @@ def fails_always(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) ->
 
 @pytest.mark.slow
 def test_tasks_that_fail_every_time(spark: Any, tmp_path: Path, asked: Asked) -> None:
-    """They are given up after some attempts, in one line that says what went wrong."""
+    """Spark abandons such tasks after some attempts, in one line with the error."""
     attempts = tmp_path / "attempts"
     attempts.mkdir()
     with pytest.raises(DistributedError, match=r"^Spark gave up: \S*ZeroDivisionError: of all things$"):

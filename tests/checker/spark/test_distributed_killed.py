@@ -94,7 +94,7 @@ def has_noted(folder: Path, superstep: int) -> Callable[[], bool]:
 def test_a_killed_driver_is_resumed(
     tmp_path: Path, larger: dict[str, Any], started: Callable[..., subprocess.Popen[str]], superstep: int
 ) -> None:
-    """It takes Spark and its workers with it; the next run does not do again what was whole, and finds the same."""
+    """The kill ends Spark and its workers, too. The next run repeats no complete superstep, and finds the same."""
     command = (*LARGER, *ON_SPARK, "--checkpoint", tmp_path / "states")
     run = started(*command)
     wait_until(has_noted(tmp_path / "states", superstep), f"superstep {superstep} is whole")

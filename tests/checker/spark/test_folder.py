@@ -136,7 +136,7 @@ def test_the_best_that_is_known_of_a_system(tmp_path: Path) -> None:
 
 
 def test_an_audit_that_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
-    """But what was there before, it leaves."""
+    """Former files stay."""
     new, old = tmp_path / "new", tmp_path / "old"
     old.mkdir()
     for out in (new, old):

@@ -58,7 +58,7 @@ def test_without_a_release_every_row_is_rejected(folder: Path) -> None:
 
 
 def test_a_profile_says_what_is_required_of_every_row(tmp_path: Path) -> None:
-    """As with a check it outranks what the deployment says itself."""
+    """The profile outranks the deployment's own requirements, as in a check."""
     (tmp_path / "one.yaml").write_text(f"{DEPLOYMENT}require: [no-loss]\n")
     source = find_source(tmp_path, {})
     requiring = Requiring(source, "ordered")

@@ -202,7 +202,7 @@ def test_a_setting_is_not_credited_with_what_another_does(spark: Any, tmp_path: 
 
 
 def test_settings_that_undo_each_other_change_verdicts(spark: Any, tmp_path: Path) -> None:
-    """Whatever the value, half of its deployments are violated; but which half, depends."""
+    """Each value has half of its deployments violated; the other setting decides which half."""
     statuses = {(a, b): "violated" if (a == "1") == (b == "x") else "holds" for a, b in product(*TWO_BY_TWO.values())}
     made_up(spark, tmp_path, TWO_BY_TWO, statuses)
     found = influence(spark, AuditFolder(tmp_path), TWO_BY_TWO)

@@ -1,4 +1,4 @@
-"""Whether a property is asked alone or with others: sets of faults that only time rules out hide no larger ones."""
+"""Properties asked alone or together: fault sets that only time excludes hide no larger fault sets."""
 
 from __future__ import annotations
 

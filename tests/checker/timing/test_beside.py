@@ -1,4 +1,4 @@
-"""What a second look at one property comes by, another property takes from it: as far as there is time for it."""
+"""Timed re-explorations of one property whose timed violations of other properties are reused."""
 
 from __future__ import annotations
 

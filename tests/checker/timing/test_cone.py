@@ -1,4 +1,4 @@
-"""What is due in a part that a property does not see keeps nothing of what it sees from happening."""
+"""Deadlines outside a property's cone of influence exclude no run of the cone."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ AGES = 10**12
 """Longer than anything here lasts, in ms."""
 
 KEEPS = {"retention.ms", "offsets.retention.minutes"}
-"""What is deleted after these is no part of a model where nobody can be away for so long."""
+"""Settings for deletions that the model lacks where no component can be away for so long."""
 
 IN_TIME = [
     ("quick-workers", "no-skip"),

@@ -1,4 +1,4 @@
-"""What a consumer may wait for depends on what happened in a run, and not on what else could happen."""
+"""The waiting of a consumer depends on the faults of its run, and not on other possible faults."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_crash_that_happened_delays_polls(read: Read) -> None:
 
 @pytest.mark.parametrize("stop", ["kill", "shutdown"])
 def test_a_broker_that_is_stopped_does_not_linger(read: Read, stop: str) -> None:
-    """It waits for the controller for five minutes at most, and the record is read long before it is deleted."""
+    """The broker waits for the controller for five minutes at most, and the record is read long before its deletion."""
     verdict = verdict_on("no-loss", read(f"{stop}: 1", 1_900_000, records=1), Budget())
     assert verdict.status is Status.HOLDS
 

@@ -1,4 +1,4 @@
-"""What violates a system in time is what does when every run is listed and decided by Z3 alone."""
+"""Timed violations of random systems equal those of a list of all runs, each decided by Z3 alone."""
 
 from __future__ import annotations
 

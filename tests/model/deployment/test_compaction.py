@@ -103,7 +103,7 @@ def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_k
 
 
 def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> None:
-    """This holds whatever the keys are, as with tombstones."""
+    """The keys make no difference, as with tombstones."""
     said = {"faults.kill": "1", "keys": "distinct"}
     assert drops_markers(read_yaml(COMPACT + TRANSACTIONS, said))
     assert not drops_markers(read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}))

@@ -50,7 +50,7 @@ def test_topics_alone_say_what_was_set() -> None:
 
 
 def test_all_settings_of_a_topic_win() -> None:
-    """This holds too where only a line of another file has the replicas; each setting keeps its place."""
+    """Replicas in a line of another file make no difference; each setting keeps its place."""
     found = cluster(
         printed_all("topic", "orders", {MIN_ISR: ("2", CLUSTER_WIDE), "flush.messages": ("1", OWN)}),
         printed_topic("orders", ON_TWO, {MIN_ISR: "2", "flush.messages": "1"}),
@@ -227,7 +227,7 @@ def test_names_are_those_of_topics_and_of_their_settings() -> None:
 
 
 def test_defaults_are_those_that_are_printed() -> None:
-    """Whatever release is named: what the brokers say is in force is in force."""
+    """The printed values of brokers are in force, independent of the named release."""
     printed = {**every_setting("topic"), "flush.messages": ("77", DEFAULT)}
     text = printed_section("All configs for topic orders are:", printed)
     assert values(cluster(printed_topic("orders", ON_TWO), text))[0]["flush.messages"] == "77"

@@ -47,7 +47,7 @@ def test_a_topic(release: str) -> None:
 @pytest.mark.parametrize("release", ["3.3", "3.6", "4.0", "4.3"])
 @pytest.mark.parametrize("kind", ["topic", "broker"])
 def test_every_setting_of_a_release(kind: str, release: str) -> None:
-    """Whatever ``--all`` lists is read; what nobody set is kept only where the model reads it."""
+    """Every line of ``--all`` is read; defaults are kept only if the model reads the setting."""
     (section,) = read(printed_all(kind, "7", {"min.insync.replicas": ("2", STATIC)}, release)).sections
     assert (section.extent, section.kind, section.name) == ("all", kind, "7")
     assert section.told["min.insync.replicas"].source == STATIC
