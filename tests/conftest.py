@@ -22,9 +22,9 @@ LONG = (TOGETHER, "tests/test_readme.py")
 
 
 class ByFile(LoadScopeScheduling):
-    """Gives the tests of a file to the same worker: they share fixtures, runs and compiled systems.
+    """A scheduler that gives the tests of a file to one worker: they share fixtures, runs and compiled systems.
 
-    pytest-xdist's own ``loadgroup`` does not group: what it writes into a test's name pytest reads no longer.
+    pytest-xdist's own ``loadgroup`` does not group: pytest no longer reads the group in a test's name.
     """
 
     def _split_scope(self, nodeid: str) -> str:

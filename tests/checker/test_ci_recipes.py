@@ -24,7 +24,7 @@ TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8"
 WORKFLOWS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
 COMMANDS = re.findall(r"proofka check (PATH .*|deploy/.*(?:\n +--.*)?)", TEXT)
 SUMMARY = 1 << 20
-"""So many bytes GitHub takes for a step's summary."""
+"""Largest number of bytes that GitHub accepts for a step's summary."""
 
 
 def test_page_has_recipes_for_github_and_gitlab() -> None:

@@ -35,7 +35,7 @@ from tests.deployments import changed
 ROOT = Path(__file__).parents[2]
 
 KEPT = Quantity("delete.retention.ms", 86_400_000, 86_400_000)
-"""So long that clients alone get every tombstone in time, and outages of brokers can still be longer."""
+"""The time for which tombstones stay, in ms: long enough for clients alone, and shorter than outages of brokers."""
 
 CARELESS = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
 """The cleaner before 3.1."""

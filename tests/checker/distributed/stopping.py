@@ -28,12 +28,12 @@ from tests.checker.test_exploration import LOST, NEVER, SLOW
 
 
 class Killed(BaseException):
-    """Stands for the end of the process."""
+    """The end of the process."""
 
 
 @dataclass
 class Ending:
-    """Carries out so many tasks; then it is asked to stop, or is killed."""
+    """A runner that executes so many tasks, and then is asked to stop, or is killed."""
 
     left: int
     error: type[BaseException] = Interrupted

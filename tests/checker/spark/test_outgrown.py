@@ -16,7 +16,7 @@ from checker.spark.sources import find_source
 from tests.checker.spark.auditing import MATRIX, rows
 
 LITTLE = Limits(memory=1)
-"""So little that every system outgrows it."""
+"""A limit of memory, in bytes, that every system outgrows."""
 COST = ("seconds", "compile_seconds")
 
 
