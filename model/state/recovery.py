@@ -52,7 +52,7 @@ class Recovery(ABC):
 
     @property
     def retries_at_any_time(self) -> bool:
-        """Tell whether a client without a limit of deliveries sends stored records again after any outage of brokers."""
+        """Tell whether a client without a delivery limit sends stored records again after any outage of brokers."""
         return False
 
     @property

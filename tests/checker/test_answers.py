@@ -53,7 +53,7 @@ def test_a_replica_that_forgets_counts_no_longer() -> None:
     assert asked("enough-copies", {"power-loss": 1}).cut_sets == ((("power-loss", 1),),)
 
 
-def test_an_error_does_not_tell_that_nothing_was_stored() -> None:
+def test_failed_record_can_be_stored() -> None:
     no_retry = {"producer__retries": 0, "producer__enable__idempotence": False}
     assert asked("no-stored-failure", {"lost-response": 1}, **no_retry).cut_sets == ((("lost-response", 1),),)
     assert asked("no-stored-failure", {"lost-request": 1}, **no_retry).status is Status.HOLDS
@@ -63,7 +63,7 @@ def steps(verdict: Verdict) -> list[str]:
     return [step.action for step in verdict.traces[0].steps]
 
 
-def test_an_error_does_not_tell_that_nobody_reads() -> None:
+def test_failed_record_can_be_read() -> None:
     """The record is read two fetches after it is stored: the second tells the leader that the first arrived."""
     no_retry = {"producer__retries": 0, "producer__enable__idempotence": False}
     read = asked("no-failed-read", {"lost-response": 1}, **no_retry)

@@ -163,7 +163,7 @@ def test_no_row_is_told_again_with_less() -> None:
     assert again, "no violation was told again, so nothing is tested"
 
 
-def test_an_interrupt_before_anything_is_explored_decides_nothing() -> None:
+def test_interrupt_before_the_exploration_leaves_every_property_undecided() -> None:
     asked = Budget()
     asked.stop.set()
     for verdict in verdicts_of(explored(open_ended(), asked)).values():

@@ -162,7 +162,7 @@ def test_the_checkpoint_of_another_question(copy: Path) -> None:
         Checkpoint(copy, "another question")
 
 
-def test_a_folder_of_something_else(tmp_path: Path) -> None:
+def test_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> None:
     """Nothing of it is touched."""
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(CheckpointError, match="is not empty and holds no checkpoint; name another folder"):

@@ -38,7 +38,7 @@ def test_page_has_recipes_for_github_and_gitlab() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_are_ones_that_there_are(command: str) -> None:
+def test_commands_of_the_recipes_exist(command: str) -> None:
     import typer
 
     known = {name for param in typer.main.get_command(app).commands["check"].params for name in param.opts}  # type: ignore[attr-defined]

@@ -70,7 +70,7 @@ def test_a_pass_without_its_witness_decides_nothing() -> None:
     assert decision.outcome is Outcome.UNDECIDED
 
 
-def test_decisions_end_where_they_are_stopped() -> None:
+def test_stop_ends_the_decisions() -> None:
     stop = threading.Event()
     stop.set()
     assert len(list(decide_all(find_claims(["C004", "C005"]), stop))) <= 1

@@ -63,7 +63,7 @@ def test_two_lossy_failures_lose_what_two_replicas_had() -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_counts_like_one_that_lost_something() -> None:
+def test_killed_broker_counts_like_a_broker_that_lost_records() -> None:
     """Nothing tells the controller that its log survived: 3 is slow, 2 is killed and back, and 1 loses power."""
     assert violated_by(deployment(3, slow_follower=1, kill=1, power_loss=1)) == {cut(S, K, P)}
 

@@ -93,7 +93,7 @@ def sent(**more: object) -> Scenario:
 
 
 @pytest.mark.parametrize("release", [JAVA_2_7_0, JAVA_2_7_1])
-def test_requests_in_flight_keep_their_numbers_and_new_ones_wait(release: dict[str, object]) -> None:
+def test_requests_in_flight_keep_their_numbers_and_new_requests_wait(release: dict[str, object]) -> None:
     one = sent(**release)
     assert numbers(one, 0) == (0, 0) and not one.can("transmit", batch=1, leader=1)
     one = one.do("append", batch=0, leader=1)

@@ -114,7 +114,7 @@ def test_show_says_what_became_of_each_value(folder: Path) -> None:
     assert any(words[:1] == ["8"] and "ignored" in words for words in lines)
 
 
-def test_a_file_that_nobody_can_read_keeps_every_verdict_back(folder: Path) -> None:
+def test_unreadable_file_prevents_every_verdict(folder: Path) -> None:
     """The unreadable file can be the important one: brokers with a broken file are not brokers with defaults."""
     (folder / "kafka.yaml").write_text("spec:\n  kafka:\n   config: {\n", encoding="utf-8")
     run = proofka("check", folder, *QUICK)

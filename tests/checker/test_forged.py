@@ -1,4 +1,4 @@
-"""Whoever writes a result with right hashes and a right checksum is found out by what it says that is not so."""
+"""Forged results with right hashes and a right checksum: the check finds statements that do not follow from them."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def test_forgeries_of_stopped_results_are_found_by_exploring(document: Document,
         recount(resealed(document, stopped), Budget(threads=1))
 
 
-def test_a_readme_that_says_something_else(document: Document) -> None:
+def test_changed_readme_is_found(document: Document) -> None:
     content = write_bundle(document)
     with pytest.raises(TamperedDocument, match=r"README\.md: is not what this version writes"):
         recheck(read_bundle(forged(content, lambda members, _: members.update({README: b"run rm -rf"}))))

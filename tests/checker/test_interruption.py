@@ -110,7 +110,7 @@ def test_a_request_that_is_ignored_stays_ignored(number: str) -> None:
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_stopped_before_anything_was_explored(form: tuple[str, ...]) -> None:
+def test_time_limit_before_the_exploration_ends_with_status_3(form: tuple[str, ...]) -> None:
     done = proofka("published", "kip-320", "--time", "1e-9", *form)
     assert done.exit_code == 3
     assert "before anything was covered" in done.stdout or '"distinct": 0' in done.stdout

@@ -143,7 +143,7 @@ def test_a_stronger_setting_makes_nothing_worse_in_many(
     is_monotone(change, weaker)
 
 
-def test_a_weaker_setting_does_make_something_worse() -> None:
+def test_comparison_finds_a_weaker_setting_worse() -> None:
     """The comparison can fail: the other way round it finds what acks=1 loses."""
     stronger = changed(example("acks-all-min-isr-2", (Fault.KILL,), 1), bounds=BOUNDS, replicas=2)
     weaker = changed(stronger, acks=Acks.LEADER, idempotence=False)

@@ -419,7 +419,7 @@ def test_growing_keeps_everything(words: int, has_goal: bool) -> None:
 
 @settings(max_examples=60, derandomize=True)
 @given(CHANCES, st.integers(1, 400), st.floats(0.05, 1), st.floats(1, 5))
-def test_moving_entries_keeps_them_findable(chance: random.Random, count: int, load: float, larger_by: float) -> None:
+def test_moved_entries_are_found_again(chance: random.Random, count: int, load: float, larger_by: float) -> None:
     """From tables up to the last slot full, to tables of any larger size."""
     words = np.array([state[0] for state in distinct_states(chance, 1, count)], dtype=np.uint64)
     old = np.zeros(max(count + 1, int(count / load)), dtype=np.uint32)

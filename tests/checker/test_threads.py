@@ -216,7 +216,7 @@ def test_thousands_of_states_are_those_of_the_definition() -> None:
     check_against_naive(several, Naive(system, several.kinds, several.most, 2))
 
 
-def test_the_maze_is_no_easy_one() -> None:
+def test_maze_has_faults_and_unreachable_goals() -> None:
     """Some of it needs faults, and from some of it the goal cannot be reached."""
     found = [explored(*maze(random.Random(seed), goal=True), MAZE_FAULTS, 2) for seed in range(3)]
     assert any(one.cut_sets("goal") for one in found)
@@ -309,7 +309,7 @@ def test_a_row_with_very_many_successors(width: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 500, 3000])
-def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
+def test_stopped_run_stores_a_beginning_of_the_whole_run(limit: int) -> None:
     """Out of budget in the middle of a shared level: what is stored is a beginning of the whole run's rows."""
     whole = explored(counters(20), Question({"never": NEVER}, None, {}), {}, 0)
     with tiny() as taken, patch.object(breadth_first, "ROWS_BETWEEN_CHECKS", 8):

@@ -149,7 +149,7 @@ def test_aborted_records_replace_no_record() -> None:
     assert not holds(keeps_record(run.pipeline, run.pipeline.replica(1), 1), run.state)
 
 
-def test_a_marker_never_replaces_anything_nor_is_it_replaced() -> None:
+def test_marker_replaces_no_record_and_is_not_replaced() -> None:
     run = commit(commit(begun(), 0), 1)
     assert not run.can("compact", broker=1, last=1) and not run.can("compact", broker=1, last=3)
     assert removed(run.do("compact", broker=1, last=2)) == [1, 0, 0, 0]
@@ -194,7 +194,7 @@ def missed(run: Scenario) -> Scenario:
 
 
 @pytest.mark.slow
-def test_late_follower_misses_the_marker_and_takes_the_next_one() -> None:
+def test_late_follower_misses_the_marker_and_takes_the_next_marker() -> None:
     run = missed(begun()).do("fetch", follower=2, leader=1)
     assert markers(run) == [Marker.STANDS, Marker.DROPPED, Marker.STANDS]
     assert markers(run, 2) == [Marker.STANDS, Marker.UNSEEN]

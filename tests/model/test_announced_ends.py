@@ -127,7 +127,7 @@ def test_the_last_in_the_isr_leads_again_when_it_is_back() -> None:
     assert run.value(run.pipeline.controller.leader) == 1
 
 
-def test_a_broker_that_nobody_hears_says_nothing_of_its_disks() -> None:
+def test_cut_off_broker_reports_no_failed_log_directory() -> None:
     run = scenario(kinds=(Fault.LOG_DIR_FAILURE, Fault.CUT_OFF)).do("cut_off", broker=1)
     assert not run.can("fail_log_dir", broker=1)
 

@@ -78,7 +78,7 @@ def test_a_broker_that_was_cut_off_stays_eligible() -> None:
     assert (run.leader, run.isr, elr(run), last_known(run)) == (1, {1}, {2}, 0)
 
 
-def test_the_last_known_leader_is_elected_once_nobody_is_eligible() -> None:
+def test_last_known_leader_is_elected_once_no_replica_is_eligible() -> None:
     """2 left the ISR with 3 already gone; when both have come back unclean, only 1, which led last, may lead (E3)."""
     run = gone(scenario(), 3, 2, 1)
     run.do("restart", broker=2)
@@ -87,7 +87,7 @@ def test_the_last_known_leader_is_elected_once_nobody_is_eligible() -> None:
     assert (run.leader, run.isr, elr(run), last_known(run)) == (1, {1}, set(), 0)
 
 
-def test_the_last_known_leader_waits_until_nobody_is_eligible() -> None:
+def test_last_known_leader_waits_while_a_replica_is_eligible() -> None:
     run = gone(scenario(), 3, 2, 1)
     run.do("restart", broker=1)
     assert (run.leader, elr(run), last_known(run)) == (0, {2}, 1), "2 might have what 1 lost"

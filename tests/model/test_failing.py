@@ -77,7 +77,7 @@ def test_closing_commits_nothing_where_the_sink_keeps_offsets() -> None:
     assert (committed(run), processed(run)) == (1, [1, 0])
 
 
-def test_closing_commits_nothing_where_nobody_does() -> None:
+def test_close_commits_nothing_without_commits() -> None:
     run = scenario(on_processing_error=OnProcessingError.CLOSE, commit=Commit.NEVER, group=Group.NEW)
     run.do("fail_and_close", leader=1, count=2, done=1)
     assert (committed(run), processed(run)) == (-1, [1, 0])

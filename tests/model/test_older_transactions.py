@@ -252,7 +252,7 @@ def test_a_record_that_is_out_of_order_and_next_due_fails_and_gives_its_number_b
     assert run.value(run.pipeline.producer.next_sequence) == 2
 
 
-def test_an_abort_that_the_coordinator_has_made_already_keeps_the_epoch_where_it_fenced_nobody() -> None:
+def test_abort_already_made_by_the_coordinator_keeps_the_epoch_in_0_11_0_1() -> None:
     for brokers, goes_on in (("0.11.0.1", True), ("0.11.0.2", False)):
         run = sent(started(brokers), 0).do("refuse_for_good", batch=0, leader=1).do("time_out_transaction")
         end(run, 0, commits=False).do("begin_abort", transaction=0).do("learn_aborted", transaction=0)
@@ -293,7 +293,7 @@ def test_producer_with_an_answer_fails_at_a_broker_that_does_not_know_it() -> No
 
 
 @pytest.mark.slow
-def test_brokers_of_0_11_say_out_of_order_and_newer_ones_append_it() -> None:
+def test_brokers_of_0_11_refuse_a_record_out_of_order_that_newer_brokers_append() -> None:
     run = refused_first("2.4", "0.11")
     assert run.can("refuse_in_transaction", batch=1, leader=1)
     assert not run.can("append", batch=1, leader=1)

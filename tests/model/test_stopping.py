@@ -60,7 +60,7 @@ def test_close_waits_for_every_send() -> None:
     assert run.value(run.pipeline.producer.session) == 1
 
 
-def test_close_does_not_wait_for_what_nobody_answers() -> None:
+def test_close_does_not_wait_for_answers_with_acks_0() -> None:
     """With acks=0 a send is over when it is written (3.2)."""
     run = stopping(OnStop.CLOSE, "acks-0").do("send", batch=0)
     assert not run.can("stop_producer")

@@ -612,7 +612,7 @@ def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:
 @pytest.mark.parametrize(
     "system", [DEFAULTS, pytest.param(build(deployment_with_workers()).system, marks=pytest.mark.slow)]
 )
-def test_a_clock_that_another_one_ends_for_a_need_is_the_older_one(system: TransitionSystem) -> None:
+def test_clock_of_a_need_is_older_than_the_clock_that_ends_the_need(system: TransitionSystem) -> None:
     """Nothing is handed to a worker while the consumer is away."""
     pairs = {(n.clock.key, n.until.key): (n.clock, n.until) for a in system.actions for n in a.needs if n.until}
     assert bool(pairs) == (system is not DEFAULTS)

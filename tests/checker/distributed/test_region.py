@@ -223,7 +223,7 @@ def test_more_rows_than_can_be_numbered(tmp_path: Path) -> None:
             region.reserve(101)
 
 
-def test_rows_one_by_one(tmp_path: Path) -> None:
+def test_single_rows_are_read_by_their_number(tmp_path: Path) -> None:
     some_region(tmp_path)
     state, origin = read_row(tmp_path, WORDS, 100)
     assert (state.tolist(), origin) == (packed(7, WORDS), 1 << DEPTH_SHIFT)

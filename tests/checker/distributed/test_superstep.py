@@ -288,7 +288,7 @@ def test_error_names_a_file_lost_between_supersteps(tmp_path: Path) -> None:
     assert "is damaged" in failed(do, replace(plan, folder=str(tmp_path / "damaged")), task)
 
 
-def test_errors_that_may_pass_are_not_taken_for_lasting_ones(tmp_path: Path) -> None:
+def test_temporary_errors_are_raised_for_another_attempt(tmp_path: Path) -> None:
     """Another attempt is made by whoever carries out tasks, so they are raised."""
     do, plan, task, before = tasks_with_their_folders(tmp_path)["going on with faults"]
     here = replace(plan, folder=str(before))

@@ -64,7 +64,7 @@ def test_another_question_or_version(tmp_path: Path) -> None:
     WorkFolder(tmp_path, "the question").close()
 
 
-def test_a_folder_of_something_else(tmp_path: Path) -> None:
+def test_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> None:
     """Nothing of it is touched. An embedded run's snapshots are something else."""
     (tmp_path / "thesis.tex").write_text("precious")
     refused(lambda: WorkFolder(tmp_path, "the question"), tmp_path, "is not empty and holds no checkpoint")

@@ -199,7 +199,7 @@ ASSIGNED = {
 
 
 @pytest.mark.parametrize("name", ASSIGNED)
-def test_assigning_anything_else_is_refused(name: str) -> None:
+def test_other_assigned_values_are_refused(name: str) -> None:
     variable, value = ASSIGNED[name]
     with pytest.raises(NotRankable, match=rf"what culprit\(\) assigns to {variable.name}"):
         check(NEXT, COPY, action("culprit", FLAG.term == 0, {variable: value}))

@@ -53,7 +53,7 @@ def test_truncated_class_archive_is_ignored(tmp_path: Path) -> None:
     assert archive.kept() is None
 
 
-def test_another_spark_has_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_spark_has_another_class_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "spark" / "jars").mkdir(parents=True)
     usual = class_archive(Path(sys.executable))

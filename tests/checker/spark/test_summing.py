@@ -285,7 +285,7 @@ def documented(page: str) -> Mapping[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("table", ["verdicts", "traces", "rejected", "runs"])
-def test_the_documented_columns_are_the_written_ones(spark: Any, audited: Path, table: str) -> None:
+def test_documented_columns_equal_the_written_columns(spark: Any, audited: Path, table: str) -> None:
     page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
     written: dict[str, str] = {}
     for field in spark.read.parquet(str(audited / table)).schema:

@@ -51,7 +51,7 @@ SYSTEM = TransitionSystem(
 )
 
 
-def test_a_property_takes_the_run_that_another_ones_second_look_came_by() -> None:
+def test_timed_violation_found_for_one_property_is_reused_for_another() -> None:
     first, second = explored(Timed(SYSTEM, X.term == 2), X.term == 1)
     assert [len(one.actions) for one in first.timely] == [3]
     assert [len(one.actions) for one in second.timely] == [2]

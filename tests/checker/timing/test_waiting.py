@@ -102,7 +102,7 @@ def test_retries_are_over_before_a_broker_is_back(tmp_path: Path, retries: int, 
 
 
 @pytest.mark.slow
-def test_refusals_are_shown_where_they_use_up_the_retries(tmp_path: Path) -> None:
+def test_trace_shows_the_refusals_that_use_up_the_retries(tmp_path: Path) -> None:
     """The trace does not show a producer that waits for delivery.timeout.ms beside a leader that it could ask."""
     (trace,) = required(tmp_path, REFUSED.format(retries=4)).traces
     assert sum("NOT_ENOUGH_REPLICAS" in step.text for step in trace.steps) >= 4

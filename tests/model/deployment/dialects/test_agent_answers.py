@@ -205,7 +205,7 @@ def test_retries_of_logstash_are_its_own() -> None:
     assert not read_text(text % "0", "pipeline.conf").rejected
 
 
-def test_dapr_has_acks_retries_and_an_end_of_them() -> None:
+def test_dapr_has_acks_and_limited_retries() -> None:
     found = read_text(
         DAPR + "    - {name: producerRequiredAcks, value: local}\n    - {name: producerRetryMax, value: '2'}\n",
         "d.yaml",

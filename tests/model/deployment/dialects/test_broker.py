@@ -55,7 +55,7 @@ def test_settings_of_brokers_are_used_and_others_are_ignored() -> None:
     assert "3.6" in found.notes[0]
 
 
-def test_a_misspelt_setting_is_kept_for_who_names_the_right_one() -> None:
+def test_misspelt_setting_is_kept_for_the_check() -> None:
     """A plugin's setting resembles none of Kafka's, and is ignored."""
     text = "broker.id=1\nlog.dirs=/d\nunclean.leader.election.enabled=true\nmy.plugin.class=x\n"
     found = read_text(text, "server.properties", dialect=broker.NAME)

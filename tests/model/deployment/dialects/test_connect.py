@@ -219,7 +219,7 @@ def test_streams_at_least_once() -> None:
     assert read_text("processing.guarantee=twice\n", "s.properties").rejected
 
 
-def test_a_file_inside_another_one() -> None:
+def test_embedded_file_keeps_its_own_name_and_lines() -> None:
     document = Document("map.yml", STREAMS, inside="application.properties", first=10)
     found = streams.read(document, {})
     assert found.components[0].settings["max.poll.records"].origin.line == 21

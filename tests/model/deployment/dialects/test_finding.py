@@ -127,9 +127,7 @@ def test_a_comment_in_another_encoding_is_no_matter(tmp_path: Path) -> None:
         ("docker-compose.yml", "services:\n  kafka: [\n", "is not valid YAML"),
     ],
 )
-def test_a_file_with_a_telling_name_that_nobody_can_read_is_named(
-    tmp_path: Path, name: str, text: str, why: str
-) -> None:
+def test_unreadable_file_with_a_known_name_is_named(tmp_path: Path, name: str, text: str, why: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     (unread,) = find(tmp_path, {}).unread
     assert (Path(unread.file).name, why in unread.reason) == (name, True)

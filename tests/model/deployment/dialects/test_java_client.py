@@ -65,7 +65,7 @@ def test_one_block_for_both_without_any_prefix() -> None:
     assert values(found, Role.CONSUMER) == {"group.id": "g", "bootstrap.servers": "a:1"}
 
 
-def test_addresses_alone_make_nobody() -> None:
+def test_addresses_alone_are_no_client() -> None:
     found = read_text("bootstrap.servers=a:9092\nsecurity.protocol=SSL\n", "admin.properties", dialect=JAVA)
     assert not found.components
     assert {one.reason for one in found.ignored} == {java_client.SHARED}
@@ -81,7 +81,7 @@ def test_a_group_and_its_zookeeper() -> None:
     assert values(found, Role.CONSUMER)["group.id"] == "g"
 
 
-def test_old_names_are_taken_for_what_they_mean() -> None:
+def test_old_names_have_their_old_meaning() -> None:
     found = read_text(OLD, "kafka.properties", dialect=JAVA)
     assert values(found, Role.PRODUCER) == {
         "bootstrap.servers": "a:9092",

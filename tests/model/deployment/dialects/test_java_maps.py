@@ -269,7 +269,7 @@ def test_many_clients_of_a_large_map_end() -> None:
 
 
 @pytest.mark.parametrize("marks", ['@Option(names = "a") private String acks', "@Setter String acks"])
-def test_a_field_that_something_else_fills_is_unknown(marks: str) -> None:
+def test_field_filled_by_a_framework_is_unknown(marks: str) -> None:
     found = java(f'{marks} = "all";\nvoid m() {{ {NEW}\np.put("acks", acks); {MADE} }}')
     assert rejected(found) == [(6, "acks", "its value is not in this file: acks")]
 

@@ -67,7 +67,7 @@ def test_objects_for_node_rdkafka() -> None:
     assert {one.client.value for one in found.components if one.client} == {"librdkafka"}
 
 
-def test_environment_is_filled_when_somebody_says_it() -> None:
+def test_environment_variable_with_a_given_value_is_filled_in() -> None:
     assert values(read_text(RDKAFKA, "kafka.js", {"ACKS": "1"}), Role.PRODUCER)["acks"] == "1"
 
 

@@ -88,7 +88,7 @@ def test_a_field_of_another_object_is_not_followed() -> None:
     assert lines(js(f"{START}{set_here.replace('if (x) { ', '').replace('; }', ';')}")) == [4]
 
 
-def test_an_object_inside_another_one() -> None:
+def test_object_inside_another_object_is_followed() -> None:
     text = SHOP.replace("brokers: ['a:1']", "retry").replace(
         "const kafka", "const retry = { retries: 5 };\nconst kafka"
     )

@@ -202,7 +202,7 @@ def test_consumer_without_a_group_commits_no_offsets(
     assert answers(found).get("commit") == commit
 
 
-def test_settings_of_which_nobody_knows_the_names_may_hold_a_group() -> None:
+def test_unknown_keys_of_a_dictionary_may_hold_a_group() -> None:
     found = py("conf = {}\nfor key in keys:\n    conf[key] = 1\nc = KafkaConsumer('t', **conf)")
     assert not found.components[0].application and found.rejected
 

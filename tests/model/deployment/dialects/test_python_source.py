@@ -77,7 +77,7 @@ def test_dictionaries_through_names_and_updates() -> None:
     assert "hush" not in str(found.ignored + found.rejected)
 
 
-def test_environment_is_filled_when_somebody_says_it() -> None:
+def test_environment_variable_with_a_given_value_is_filled_in() -> None:
     found = read_text(SHOP, "shop.py", {"RESET": "error", "BROKERS": "kafka:9092"})
     assert values(found, Role.CONSUMER)["auto.offset.reset"] == "error"
     assert values(found, Role.PRODUCER)["bootstrap.servers"] == "kafka:9092"

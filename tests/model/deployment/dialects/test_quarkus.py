@@ -94,7 +94,7 @@ def test_strategies(line: str, key: str, value: str | None) -> None:
     assert answers(found.components[0]).get(key) == value
 
 
-def test_writes_that_nobody_waits_for() -> None:
+def test_channel_that_waits_for_no_write_ignores_send_errors() -> None:
     found = read_text(f"{OUT}connector=smallrye-kafka\n{OUT}waitForWriteCompletion=false\n", "application.properties")
     assert answers(found.components[0]) == {"on_send_error": "ignore"}
 

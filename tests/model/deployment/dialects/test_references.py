@@ -61,7 +61,7 @@ def test_value_of_the_application_outranks_the_default_of_a_placeholder(
     assert acks(read_in(tmp_path, files)) == expected
 
 
-def test_a_value_that_somebody_gives_outranks_it(tmp_path: Path) -> None:
+def test_given_value_outranks_the_value_of_the_application(tmp_path: Path) -> None:
     files = {"application.yml": "app: {acks: '0'}\nspring.kafka.producer.acks: ${app.acks:all}"}
     assert acks(read_in(tmp_path, files, {"app.acks": "1"})) == {SPRING: "1"}
 

@@ -26,7 +26,7 @@ for topic in a b; do kafka-topics --create --topic "$topic" --partitions 1; done
 """
 
 
-def test_calls_with_all_that_they_say() -> None:
+def test_calls_give_topics_with_all_their_settings() -> None:
     found = read_text(SCRIPT, "create-topics.sh", dialect=DIALECT.name)
     assert [one.name for one in found.by_role[Role.TOPIC]] == ["orders", "bills"]
     assert values(found, Role.TOPIC) == {

@@ -19,7 +19,7 @@ from tests.model.deployment.dialects.mutations import near
 SPRING = "Spring Boot application"
 
 
-def test_relaxed_names_are_one() -> None:
+def test_relaxed_names_are_the_same_property() -> None:
     """All forms of a name are the same property."""
     for name in ("enable-auto-commit", "enableAutoCommit", "enable_auto_commit"):
         text = f"spring:\n  kafka:\n    consumer:\n      {name}: true\n"
@@ -28,7 +28,7 @@ def test_relaxed_names_are_one() -> None:
         }
 
 
-def test_the_container_commits_where_nobody_says_otherwise() -> None:
+def test_container_commits_by_default() -> None:
     found = read_text("spring.kafka.consumer.group-id=orders\n", "application.properties", dialect=SPRING)
     (consumer,) = found.by_role[Role.CONSUMER]
     assert consumer.settings["enable.auto.commit"].value == "false"

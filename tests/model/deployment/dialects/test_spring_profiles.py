@@ -109,7 +109,7 @@ def test_a_condition_without_an_end_is_refused() -> None:
         assert condition_of([text]).unknown
 
 
-def test_more_profiles_than_anybody_has_are_refused() -> None:
+def test_unlikely_number_of_profiles_is_refused() -> None:
     many = [document("1", f"{ON}p{number}") for number in range(1_000)]
     with pytest.raises(DeploymentError, match="choices of profiles"):
         read(*many)

@@ -93,7 +93,7 @@ def test_a_cluster_with_a_section_for_zookeeper_runs_with_it() -> None:
     assert values(read_text(in_kraft, "a.yaml"), Role.BROKER) == {}
 
 
-def test_the_clients_of_a_worker_have_what_the_worker_gives_them() -> None:
+def test_clients_of_a_worker_have_the_settings_of_the_worker() -> None:
     text = (
         "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnect\nmetadata: {name: c}\nspec:\n  config:\n"
         "    group.id: workers\n    producer.acks: 1\n    ssl.protocol: TLSv1.3\n"

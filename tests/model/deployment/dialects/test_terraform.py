@@ -165,7 +165,7 @@ def test_expressions_that_grow_or_turn_in_circles_are_bounded() -> None:
     assert read_text(text % "{}", "a.tf").rejected
 
 
-def test_other_files_of_terraform_and_broken_ones() -> None:
+def test_other_terraform_files_are_ignored_and_broken_files_are_refused() -> None:
     assert dialect_of(Document("main.tf", 'resource "aws_instance" "kafka" {}\n')) is None
     assert dialect_of(Document("main.txt", TOPICS)) is None
     with pytest.raises(DeploymentError) as caught:
