@@ -57,7 +57,7 @@ def test_conditional_claim_names_its_conditions() -> None:
 @pytest.mark.parametrize(
     "incident", [pytest.param(incident, id=incident.id) for incident in incidents() if incident.cases]
 )
-def test_an_incident_is_found_and_gone_with_what_ended_it(incident: Claim) -> None:
+def test_incident_is_found_and_disappears_with_the_change_that_ended_it(incident: Claim) -> None:
     assert {case.holds for case in incident.cases} == {True, False}
     assert decide(incident).outcome is Outcome.CONFIRMED
 

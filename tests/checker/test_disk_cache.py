@@ -296,7 +296,9 @@ def test_another_generator_version_or_processor_has_another_key(
     assert key_of(b"digest", FAST) != key_of(b"digest", QUICK)
 
 
-def test_the_command_shows_and_empties_it(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_command_shows_and_empties_the_cache(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
     loops = tmp_path / "user" / "proofka" / "kernel" / "loop"
     loops.parent.mkdir(parents=True)

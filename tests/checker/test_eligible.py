@@ -69,7 +69,7 @@ def test_killed_broker_counts_like_a_broker_that_lost_records() -> None:
 
 
 @pytest.mark.slow
-def test_all_that_lose_power_lose_it() -> None:
+def test_power_loss_of_all_replicas_loses_the_record() -> None:
     assert violated_by(deployment(3, power_loss=3)) == {cut(P, P, P)}
 
 

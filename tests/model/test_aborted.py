@@ -265,7 +265,7 @@ def test_a_transaction_that_is_left_out_of_the_index_is_read() -> None:
 
 
 @pytest.mark.slow
-def test_only_the_broker_that_cleaned_has_lost_it() -> None:
+def test_only_the_cleaning_broker_has_lost_the_aborted_transaction() -> None:
     run = forgotten(begun(AFFECTED))
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert readable(run, 2) == [0]

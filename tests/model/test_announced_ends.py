@@ -46,7 +46,7 @@ def test_last_isr_member_can_shut_down() -> None:
     assert run.value(run.do("restart", broker=1).pipeline.controller.leader) == 1
 
 
-def test_its_connections_are_closed() -> None:
+def test_stopped_broker_closes_its_connections() -> None:
     run = stopped(scenario().do("send", batch=0).do("transmit", batch=0, leader=1), 1)
     assert run.fate(0) is Fate.BUFFERED
     assert run.do("apply_metadata", broker=2).can("transmit", batch=0, leader=2)
@@ -81,7 +81,7 @@ def test_broker_that_stopped_in_order_is_still_eligible(in_order: bool) -> None:
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_its_high_watermark_is_written_down(in_order: bool) -> None:
+def test_stopped_broker_writes_its_high_watermark_down(in_order: bool) -> None:
     """The written high watermark can decide a follower's log (8); a killed process may have written an older one."""
     run = scenario(truncation=Truncation.HIGH_WATERMARK, idempotence=False).produce(0, 1)
     run.replicate(2, 1).replicate(3, 1)

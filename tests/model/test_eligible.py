@@ -34,7 +34,7 @@ def gone(run: Scenario, *brokers: int) -> Scenario:
     return run
 
 
-def test_nothing_of_it_is_in_a_model_without_it() -> None:
+def test_model_without_elr_has_no_variables_of_elr() -> None:
     run = scenario(eligible_leader_replicas=False)
     assert not run.pipeline.controller.elr
     assert run.pipeline.controller.last_known_leader is None

@@ -246,7 +246,7 @@ def test_another_producer_id_ends_nothing_of_the_first(rules: Transactional) -> 
     assert readable(run) == [], "readers wait behind what is open for good"
 
 
-def test_nothing_of_it_without_the_fault() -> None:
+def test_model_without_the_fault_has_no_log_of_the_coordinator() -> None:
     deployment = begun(VERSION_1).pipeline.deployment
     transactions = declared(replace(deployment, faults=FaultBudget(9, ((FAULTS[1].value, 9),)))).transactions
     assert transactions is not None and transactions.own_log is None

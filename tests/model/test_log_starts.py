@@ -97,7 +97,7 @@ def test_client_that_numbers_from_0_again_stores_a_record_twice() -> None:
     assert one.log(1) == [0, 1, 1]
 
 
-def test_a_client_from_2_5_on_bumps_its_epoch_and_it_is_stored_again_as_well() -> None:
+def test_client_from_2_5_on_bumps_its_epoch_and_the_record_is_stored_again() -> None:
     one = retried(stored(acknowledged(run(client="2.5"), 0), 1), 1)
     one.do("expire", leader=1, offset=0, batch=0).do("expire", leader=1, offset=1, batch=1)
     one.do("reject_unknown", batch=1, leader=1).do("transmit", batch=1, leader=1)

@@ -135,7 +135,7 @@ def test_mutation_changes_a_verdict(
     assert ask(mutation(build(asked)), prop)[prop].status is after
 
 
-def test_only_where_it_can_happen() -> None:
+def test_hand_over_while_processing_is_modelled_only_where_possible() -> None:
     model = build(recorded("no-skip", REBALANCE, GROUP, BY_BROKERS))
     assert not model.pipeline.consumer.late and model.pipeline.consumer.undiscovered is None
     assert "hand_over_while_processing" not in {action.name for action in model.system.actions}

@@ -66,7 +66,7 @@ def test_a_broker_that_dies_may_have_written_an_older_high_watermark_down() -> N
 
 
 @pytest.mark.parametrize("truncation", UNFENCED_FETCHES[1:])
-def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> None:
+def test_from_0_11_on_a_follower_asks_and_keeps_the_records_of_the_leader(truncation: Truncation) -> None:
     run = behind_in_knowledge(of(truncation)).do("apply_metadata", broker=3)
     assert not run.can("fetch", follower=3, leader=2), "it has not asked yet"
     run.do("truncate", follower=3, leader=2)

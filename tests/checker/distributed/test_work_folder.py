@@ -91,7 +91,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     WorkFolder(tmp_path, "the question").close()
 
 
-def test_killed_when_it_began(tmp_path: Path) -> None:
+def test_folder_of_a_run_killed_at_its_beginning_can_be_used(tmp_path: Path) -> None:
     """The unfinished file does not make the folder another's."""
 
     def begin() -> int:

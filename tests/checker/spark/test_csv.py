@@ -53,5 +53,5 @@ def test_a_long_cell() -> None:
     assert records("name\n" + "x" * 200_000 + "\nb\n") == [(2, {"name": "x" * 200_000}), (3, {"name": "b"})]
 
 
-def test_nothing() -> None:
+def test_empty_file_has_no_records() -> None:
     assert records("") == records("\n\n") == records("name,kafka\n") == []

@@ -172,7 +172,7 @@ def test_a_channel_of_flume_in_kafka_is_what_its_sources_and_sinks_make_it() -> 
     assert len(read_text(channel, "flume.conf").components) == 2
 
 
-def test_canal_by_its_old_names() -> None:
+def test_old_names_of_canal_are_read() -> None:
     text = "canal.serverMode = kafka\ncanal.mq.servers = a:9092\ncanal.mq.acks = all\ncanal.mq.lingerMs = 5\n"
     found = read_text(text + "canal.mq.transaction = true\n", "canal.properties")
     assert values(found, Role.PRODUCER) == {

@@ -104,7 +104,7 @@ def test_rejected_value_in_one_file_prevents_the_verdict_on_the_other_files(tmp_
     assert places == {("application.yml", 4)}
 
 
-def test_one_beside_it_that_cannot_be_read_keeps_the_verdict_back(tmp_path: Path) -> None:
+def test_unreadable_file_of_the_application_prevents_the_verdict(tmp_path: Path) -> None:
     put(tmp_path, {"application.yml": "a: [\n", "application-prod.yml": PROD})
     (found,) = find(tmp_path, {}).found
     assert [Path(str(one.given.origin.file)).name for one in found.rejected] == ["application.yml"]

@@ -277,7 +277,7 @@ def test_a_connector_in_a_file_that_is_not_named_json() -> None:
     assert values(found, Role.PRODUCER)["acks"] == "0"
 
 
-def test_topics_that_it_creates_as_it_is_assumed_anyway_are_no_obstacle() -> None:
+def test_topics_created_with_the_assumed_replicas_are_accepted() -> None:
     text = "name=s\nconnector.class=io.Source\ntopic.creation.default.replication.factor={}\n"
     text += "topic.creation.default.partitions=4\nproducer.override.acks=1\n"
     for replicas, rejected in (("3", []), ("1", ["topic.creation.default.replication.factor"])):

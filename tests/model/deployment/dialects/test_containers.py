@@ -139,7 +139,7 @@ def test_a_topic_that_a_command_creates_and_an_application_of_springs() -> None:
     assert values(found, Role.CONSUMER)["group.id"] == "shop"
 
 
-def test_a_topic_whose_name_is_told_when_it_runs() -> None:
+def test_topic_with_a_name_from_the_running_shell_is_rejected() -> None:
     text = "services:\n  s:\n    image: apache/kafka:4.0.0\n    command: kafka-topics.sh --create --topic $$NAME\n"
     assert [left.given.origin.line for left in read_text(text, "compose.yaml").rejected] == [4]
 

@@ -36,7 +36,7 @@ queue.enqueue.timeout.ms=-1
 """
 
 
-def test_the_name_of_the_file_says_whose_it_is() -> None:
+def test_name_of_the_file_decides_the_client() -> None:
     text = "bootstrap.servers=a:9092\nacks=all\nenable.auto.commit=false\nmin.insync.replicas=2\n"
     found = read_text(text, "x/orders-producer.properties", dialect=JAVA)
     assert [one.role for one in found.components] == [Role.PRODUCER]
@@ -47,7 +47,7 @@ def test_the_name_of_the_file_says_whose_it_is() -> None:
     }
 
 
-def test_the_prefix_says_whose_it_is_and_what_is_for_both() -> None:
+def test_prefix_of_a_key_decides_the_client() -> None:
     found = read_text(BOTH, "app.properties", dialect=JAVA)
     assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a:9092", "acks": "all", "lingger.ms": "5"}
     assert values(found, Role.CONSUMER) == {
@@ -76,7 +76,7 @@ def test_a_file_for_all_clients() -> None:
     assert not read_text(text, "client.properties", dialect=JAVA).components
 
 
-def test_a_group_and_its_zookeeper() -> None:
+def test_group_beside_zookeeper_is_an_old_consumer() -> None:
     found = read_text("zookeeper.connect=z:2181\ngroup.id=g\n", "kafka.properties", dialect=JAVA)
     assert values(found, Role.CONSUMER)["group.id"] == "g"
 

@@ -127,7 +127,7 @@ def test_conditions(change: str, condition: str) -> None:
     assert rejected(body(NEW, FAST, change, MADE)) == [(7, "acks", f"is set only if {condition}")]
 
 
-def test_a_client_under_the_same_condition_gets_it() -> None:
+def test_client_under_the_same_condition_gets_the_setting() -> None:
     found = body(NEW, f"if (b) {{ {FAST} {MADE} }} else {{ {SAFE} {MADE} }}")
     assert acks(found) == ["0", "all"] and not found.rejected
 

@@ -131,7 +131,7 @@ def test_two_clients_of_a_file_do_not_mix() -> None:
     assert "client" in rejected(found) and rejected(found)["client.retry.retries"].startswith("this file does not show")
 
 
-def test_by_its_shape_without_options() -> None:
+def test_kafkajs_is_recognised_by_its_calls_without_an_import() -> None:
     text = "const { Kafka } = require('../index')\nconst k = new Kafka({ brokers: [x] })\nconst p = k.producer()\n"
     (producer,) = read_text(text, "a.js", dialect=NAME).components
     assert producer.name == "p" and producer.client is not None and producer.client.value == "kafkajs"

@@ -270,5 +270,5 @@ def test_many_settings_of_many_clients_are_refused() -> None:
         "from confluent_kafka import Producer\np = Producer(*settings)\n",
     ],
 )
-def test_a_client_that_is_another_one_or_gets_what_it_does_not_take(text: str) -> None:
+def test_client_with_unknown_arguments_is_rejected(text: str) -> None:
     assert rejected(read_text(text, "a.py", dialect="Python source"))[0][0] == "settings"

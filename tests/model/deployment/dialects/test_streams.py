@@ -42,7 +42,7 @@ def test_settings_that_streams_refuses_are_rejected_with_their_rule(text: str, l
         BASE + "main.consumer.group.instance.id=i\n",
     ],
 )
-def test_the_nearest_that_it_takes(text: str) -> None:
+def test_nearest_accepted_values_of_streams_are_accepted(text: str) -> None:
     assert not read_text(text, "streams.properties").rejected
 
 

@@ -231,7 +231,9 @@ resource "kafka_topic" "a" {
         ({"prod.tfvars": "rf = 1\n"}, "${var.rf}", "${var.isr}"),
     ],
 )
-def test_variables_that_files_beside_it_assign(tmp_path: Path, files: dict[str, str], replicas: str, isr: str) -> None:
+def test_variable_files_beside_the_file_assign_values(
+    tmp_path: Path, files: dict[str, str], replicas: str, isr: str
+) -> None:
     (tmp_path / "main.tf").write_text(ASSIGNED)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
