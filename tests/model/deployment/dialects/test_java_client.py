@@ -76,7 +76,7 @@ def test_a_file_for_all_clients() -> None:
     assert not read_text(text, "client.properties", dialect=JAVA).components
 
 
-def test_group_beside_zookeeper_is_an_old_consumer() -> None:
+def test_group_beside_zookeeper_is_a_consumer() -> None:
     found = read_text("zookeeper.connect=z:2181\ngroup.id=g\n", "kafka.properties", dialect=JAVA)
     assert values(found, Role.CONSUMER)["group.id"] == "g"
 
