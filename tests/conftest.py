@@ -22,9 +22,9 @@ LONG = (TOGETHER, "tests/test_readme.py")
 
 
 class ByFile(LoadScopeScheduling):
-    """Gives the tests of a file to the same worker: they share fixtures, runs and compiled systems.
+    """A scheduler that gives the tests of a file to one worker: they share fixtures, runs and compiled systems.
 
-    pytest-xdist's own ``loadgroup`` does not group: what it writes into a test's name pytest reads no longer.
+    pytest-xdist's own ``loadgroup`` does not group: pytest no longer reads the group in a test's name.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -50,7 +50,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def machine_code_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Machine code and proofs are kept in a folder of this run, by its workers and the processes that they start."""
+    """Keep machine code and proofs in a folder of this run, shared by its workers and the processes that they start."""
     own = tmp_path_factory.getbasetemp()
     of_the_run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     with pytest.MonkeyPatch.context() as patch:
@@ -66,7 +66,7 @@ def interrupts_arrive() -> None:
 
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Output looks the same whatever terminal the tests run in."""
+    """Make output independent of the terminal that the tests run in."""
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)

@@ -56,14 +56,14 @@ HEAVY = (
 
 
 def files(suffixes: Collection[str]) -> dict[str, Path]:
-    """Every file of the packages with one of these suffixes, by its path within the project."""
+    """Return every file of the packages with one of these suffixes, by its path within the project."""
     found = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.suffix in suffixes]
     assert {path.relative_to(ROOT).parts[0] for path in found} == set(PACKAGES)
     return {path.relative_to(ROOT).as_posix(): path for path in sorted(found)}
 
 
 def imported(path: Path) -> Iterator[str]:
-    """The top-level package of every import in a file, wherever it stands in it."""
+    """Yield the top-level package of every import in a file, wherever it stands in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -72,7 +72,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def forbidden(path: Path) -> list[str]:
-    """The packages that a file imports and may not."""
+    """Return the packages that a file imports and may not."""
     if path.is_relative_to(SEES_ALL):
         return []
     may = MAY_IMPORT[path.relative_to(ROOT).parts[0]]
@@ -89,13 +89,13 @@ def test_imports_point_one_way() -> None:
 
 
 def layer_of_model(module: str) -> tuple[int, str]:
-    """The layer of a module of ``model/``, and the folder or file of ``model/`` that holds the module."""
+    """Return the layer of a module of ``model/``, and the folder or file of ``model/`` that holds the module."""
     part = module.split(".")[1]
     return next(number for number, parts in enumerate(LAYERS_OF_MODEL) if part in parts), part
 
 
 def upward_imports(path: Path) -> list[str]:
-    """The modules of the same or a higher layer of ``model/`` that a file imports, outside its own folder."""
+    """Return the modules of the same or a higher layer of ``model/`` that a file imports, outside its own folder."""
     module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     layer, part = layer_of_model(module)
     found = []

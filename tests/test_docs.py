@@ -50,7 +50,7 @@ def text_of(page: str) -> str:
 
 
 def anchors_of(page: str) -> set[str]:
-    """The places in a page that a link can name, as GitHub makes them of headings."""
+    """Return the places in a page that a link can name, as GitHub makes them of headings."""
     headings = re.findall(r"^#+ (.*)$", FENCED.sub("", text_of(page)), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

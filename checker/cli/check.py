@@ -272,7 +272,7 @@ class _Asked:
         return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
 
     def budget(self) -> Budget:
-        """Limits of one exploration."""
+        """Return the limits of one exploration."""
         return budget_of(self.seconds, dict(self.limits))
 
     def command(self, source: Source, deployment: Deployment) -> str:

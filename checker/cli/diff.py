@@ -11,7 +11,7 @@ import typer
 
 from checker.cli.endings import EXIT_UNDECIDED, is_interrupted
 from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.options import Assume, Clients, Faults, Kafka, Seconds
+from checker.cli.options import Assume, Clients, FaultsOfBoth, Kafka, Seconds
 from checker.cli.verify import load_document
 from checker.cli.verify_again import is_bundle, is_result
 
@@ -39,7 +39,7 @@ def diff(
     kafka: Kafka = None,
     assume: Assume = None,
     clients: Clients = None,
-    faults: Faults = None,
+    faults: FaultsOfBoth = None,
     seconds: Seconds = None,
 ) -> None:
     """Print the verdicts that changed between two results or configurations, and the change of a setting that caused

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.options import Epochs, Faults, Folder, Form, LogSize, MostStates, Records, Replicas
+from checker.cli.options import Epochs, FaultsExported, Folder, Form, LogSize, MostStates, Records, Replicas
 
 
 def export(
@@ -25,7 +25,7 @@ def export(
             help="Write only the variables and actions that can affect the property P; repeat for more (default: all).",
         ),
     ] = None,
-    faults: Faults = None,
+    faults: FaultsExported = None,
     most_states: MostStates = None,
     replicas: Replicas = 3,
     log_size: LogSize = 2,

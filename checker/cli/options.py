@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -140,15 +140,36 @@ Assume = Annotated[
         autocompletion=complete_assumption,
     ),
 ]
+
+
+def _faults_option(words: str) -> Any:
+    """Return the option ``--faults`` of a command. ``words``: its help."""
+    return typer.Option(metavar="N", parser=_faults, help=words, autocompletion=complete_faults)
+
+
+_FAULTS = "Explore up to N faults over all kinds, or any number of faults with any"
 Faults = Annotated[
     str | None,
-    typer.Option(
-        metavar="N",
-        parser=_faults,
-        help="Explore up to N faults over all kinds, or any number of faults with any (default: the total in the file, "
-        "else every single fault, then larger sets until the time limit).",
-        autocompletion=complete_faults,
+    _faults_option(
+        f"{_FAULTS} (default: the total in the file, else every single fault, then larger sets until the time limit)."
     ),
+]
+FaultsOfBoth = Annotated[
+    str | None,
+    _faults_option(
+        f"{_FAULTS} (default: the total of the result on the other side, else the larger total in the files, else 1)."
+    ),
+]
+FaultsToRepair = Annotated[
+    str | None,
+    _faults_option(
+        "Repair up to N faults over all kinds (default: the total in the file, else single faults, and larger sets "
+        "only if single faults violate nothing)."
+    ),
+]
+FaultsExported = Annotated[
+    str | None,
+    _faults_option("Largest number of faults over all kinds (default: the total in the file, else 2)."),
 ]
 Seconds = Annotated[
     float | None,
@@ -306,8 +327,12 @@ WholeSeconds = Annotated[
         "--time",
         metavar="SECONDS",
         parser=_seconds,
-        help="Stop exploring after SECONDS (no limit unless a default follows).",
+        help="Stop exploring after SECONDS (default: no limit).",
     ),
+]
+RepairSeconds = Annotated[
+    float | None,
+    typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop the search for repairs after SECONDS."),
 ]
 Replicas = Annotated[int, typer.Option(metavar="N", help="Number of replicas of the partition.")]
 LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Number of records that each log can hold.")]

@@ -20,7 +20,7 @@ from checker.cli.options import (
     Clients,
     Consumer,
     Environment,
-    Faults,
+    FaultsToRepair,
     File,
     Fill,
     Kafka,
@@ -29,10 +29,10 @@ from checker.cli.options import (
     PipelineNumber,
     Producer,
     Profile,
+    RepairSeconds,
     Require,
     Threads,
     Topic,
-    WholeSeconds,
 )
 from checker.interruption import interrupts
 
@@ -57,12 +57,12 @@ def repair(
     clients: Clients = None,
     pipeline: PipelineNumber = None,
     partly: Partly = False,
-    faults: Faults = None,
+    faults: FaultsToRepair = None,
     memory: Memory = None,
     threads: Threads = None,
     require: Require = None,
     profile: Profile = None,
-    seconds: WholeSeconds = 600,
+    seconds: RepairSeconds = 600,
     most: Most = 3,
 ) -> None:
     """Find the smallest changes of settings, and of the application's behaviour, that make the required properties

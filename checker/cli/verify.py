@@ -32,8 +32,8 @@ def verify(
     For a bundle the command also checks the hashes and the systems in it. --recount explores again, because no trace
     shows that a property holds.
 
-    Exit status: 0 everything agrees, 1 something does not, 2 the file is no result, 3 a part cannot be verified:
-    another version of the model wrote the result, the check was stopped, or settings are missing.
+    Exit status: 0 everything agrees, 1 a value or a trace does not, 2 the file is no result, 3 a part cannot be
+    verified: another version of the model wrote the result, the check was stopped, or settings are missing.
     """
     with one_line_errors():
         found = verify_bundle(file, again=recount) if is_bundle(file) else _verify_result(file, again=recount)

@@ -73,7 +73,7 @@ class JavaBefore25(HearsLateErrors):
         return If(retried, is_next_in_queue(pipeline, batch), fresh_may_go)
 
     def may_go_to(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[z3.BoolRef]:
-        """With one request in flight, wait for the answer to a send that has failed."""
+        """Yield that no answer to a failed send is missing, for a client with one request in flight."""
         if pipeline.deployment.producer.max_in_flight == 1:
             yield Not(waits_for_late_answer(pipeline))
 

@@ -48,12 +48,12 @@ class Recovery(ABC):
 
     @property
     def suffers_elsewhere(self) -> bool:
-        """Tell whether a failure in another partition can make it store a record twice, or lose one (4)."""
+        """Tell whether a failure in another partition can make the client store a record twice, or lose one (4)."""
         return False
 
     @property
     def retries_at_any_time(self) -> bool:
-        """Tell whether it sends a stored record again however long brokers were away, if its deliveries have no end."""
+        """Tell whether a client without a delivery limit sends stored records again after any outage of brokers."""
         return False
 
     @property
@@ -65,7 +65,7 @@ class Recovery(ABC):
 
     @property
     def failures_past_retries(self) -> int:
-        """Return how many failures after the last retry the state of a record can count."""
+        """Largest number of failures after the last retry that the state of a record can count."""
         return 0
 
     def numbers_skipped(self, deployment: Deployment) -> int:
@@ -87,7 +87,7 @@ class Recovery(ABC):
         """Tell whether the client hands this record out next (semantics 3.1, P2 P4)."""
 
     def may_go_to(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[z3.BoolRef]:
-        """Yield what else has to be so before a record goes to this leader."""
+        """Yield the further conditions under which a record goes to this leader."""
         yield from ()
 
     def has_stopped(self, pipeline: Pipeline) -> z3.BoolRef:
@@ -228,12 +228,12 @@ class RecoveryInTransactions(Recovery):
 
     @property
     def ends_in_time(self) -> bool:
-        """Tell whether it gives up on a request to end a transaction when request.timeout.ms is over."""
+        """Tell whether the client gives up a request to end a transaction when request.timeout.ms is over."""
         return True
 
     @property
     def pause_before_adding(self) -> Duration:
-        """Return the pause before it adds a partition to its transaction again, besides that before a retry."""
+        """The pause before the client adds a partition to its transaction again, besides the pause before a retry."""
         return Duration(())
 
     @abstractmethod

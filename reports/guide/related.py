@@ -57,11 +57,11 @@ def _claims(word: str) -> Iterator[tuple[str, str]]:
         return
     asked = dict.fromkeys(name for row in found for name in row["properties"].split())
     if asked and word not in asked:
-        yield "bears on", f"{', '.join(asked)}, among others (claims about it ask for these)"
+        yield "bears on", f"{', '.join(asked)}, among others (properties in claims about this word)"
     for row in found[:MOST_CLAIMS]:
         yield f"claim {row['id']}", claim_in_words(row)
     if more := found[MOST_CLAIMS:]:
-        yield "claims", f"also {', '.join(row['id'] for row in more)} (proofka claims ID decides one)"
+        yield "claims", f"also {', '.join(row['id'] for row in more)} (proofka claims ID decides a claim)"
 
 
 @cache

@@ -28,24 +28,24 @@ SMALL = Bounds(records=1, log=2, sends=1, epochs=4, producer_epochs=2)
 
 
 def assuming(deployment: Deployment, kinds: Iterable[Fault], total: int) -> Deployment:
-    """The deployment with ``total`` faults at most, of these kinds only."""
+    """Return the deployment with ``total`` faults at most, of these kinds only."""
     return replace(deployment, faults=FaultBudget(total, tuple((kind.value, MANY) for kind in kinds)))
 
 
 def example(name: str, kinds: Iterable[Fault] = MOST_KINDS, total: int = 1) -> Deployment:
-    """An example's deployment with ``total`` faults at most, of these kinds only."""
+    """Return an example's deployment with ``total`` faults at most, of these kinds only."""
     return assuming(read_deployment(EXAMPLES / f"{name}.yaml"), kinds, total)
 
 
 def deployment_of(text: str, folder: Path, name: str = "orders") -> Deployment:
-    """The deployment in a YAML text: its settings say what is modelled, as every result has to."""
+    """Read the deployment in a YAML text; its settings say what is modelled, as every result has to."""
     file = folder / f"{name}.yaml"
     file.write_text(text, encoding="utf-8")
     return read_deployment(file)
 
 
 def ask(question: Deployment | Model, *properties: str, budget: Budget | None = None) -> dict[str, Verdict]:
-    """The verdicts on these properties (on all, where none is named), explored together."""
+    """Return the verdicts on these properties (on all, where none is named), explored together."""
     return {verdict.property: verdict for verdict in run(question, properties, budget).verdicts()}
 
 
@@ -65,5 +65,5 @@ def explored(prepared: Prepared, properties: Collection[str] = (), budget: Budge
 
 
 def cut(*kinds: Fault) -> CutSet:
-    """The cut set of these faults."""
+    """Return the cut set of these faults."""
     return tuple((kind, kinds.count(Fault(kind))) for kind in sorted({kind.value for kind in kinds}))

@@ -78,7 +78,8 @@ def asked(
 
 
 def some_maze(seed: int, *, goal: bool = True, total: int = 2) -> Again:
-    """A question that takes a thousand states without faults and five thousand with two, to be explored repeatedly."""
+    """Return a question that takes a thousand states without faults and five thousand with two, to be explored
+    repeatedly."""
     system, question = maze(random.Random(seed), goal=goal)
     return lambda folder, **options: asked(folder, system, question, MAZE_FAULTS, total, **options)
 
@@ -90,7 +91,7 @@ def saved_states(folder: Path) -> int:
 
 
 def signalled(signum: int, manifests: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """A run of the command line that gets a signal after so many snapshots."""
+    """Run the command line, and send it a signal after so many snapshots."""
     command = [sys.executable, "-c", KILLING, str(int(signum)), str(manifests), *(str(part) for part in arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=300)
 
@@ -106,7 +107,7 @@ def figures(printed: str) -> dict[str, Any]:
 
 
 def verdicts(file: Path) -> dict[str, Any]:
-    """A result without what differs from run to run."""
+    """Return a result without what differs from run to run."""
     document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     for name in ("seconds", "compile_seconds"):
         del document["engine"][name]

@@ -14,7 +14,7 @@ from tests.checker.checkpointed import DEPLOYMENT
 
 @pytest.fixture
 def one_by_one() -> Iterator[None]:
-    """Each combination is explored alone, so that there are snapshots in the middle of it."""
+    """Explore each combination alone, so that snapshots stand in the middle of an exploration."""
     with patch.object(embedded, "LARGE", 0):
         yield
 

@@ -31,7 +31,7 @@ class FollowerReads:
         self._epoch = Variable("named_epoch", 0, pipeline.deployment.bounds.epochs, 0)
 
     def added(self) -> Model:
-        """The model with these steps."""
+        """Return the model with these steps."""
         system = self._model.system
         actions = (*(self._forgetting(action) for action in system.actions), *self._naming(), *self._reading())
         variables = (*system.variables, self._named, self._epoch)
@@ -40,7 +40,7 @@ class FollowerReads:
         return replace(self._model, system=changed)
 
     def _forgetting(self, action: Action) -> Action:
-        """Reading from a leader, and a new start, forget who was named."""
+        """Forget the named follower at each read from a leader and at each new start."""
         consumer = self._pipeline.consumer
         if not {consumer.position, consumer.running} & action.updates.keys():
             return action
@@ -52,7 +52,8 @@ class FollowerReads:
                 yield self._name(leader, follower)
 
     def _name(self, leader: Replica, follower: Replica) -> Action:
-        """A leader names a follower in its ISR that it knows to have what is before the consumer's position."""
+        """Let a leader name a follower in its ISR that, as the leader knows, has the records before the consumer's
+        position."""
         consumer = self._pipeline.consumer
         position = consumer.position.term
         valid = agreed_prefix(self._pipeline, leader, consumer.position_epoch.term) >= position
@@ -84,7 +85,8 @@ class FollowerReads:
                     yield self._from(crash_while_processing(pipeline, follower, count, done), follower, count)
 
     def _from(self, action: Action, follower: Replica, count: int) -> Action:
-        """The same from a follower: it takes the consumer's epoch for its own, and has so much below its watermark."""
+        """Build the same action from a follower: the follower takes over the consumer's epoch and has so much below its
+        watermark."""
         pipeline, consumer = self._pipeline, self._pipeline.consumer
         position = consumer.position.term
         follows = z3.And(follower.up.is_set, follower.leader.term != 0, follower.leader.term != follower.number)

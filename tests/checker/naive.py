@@ -48,7 +48,7 @@ class Naive:
             level = following
 
     def successors(self, state: Frozen) -> list[tuple[Fault | None, Frozen]]:
-        """Every step from a state, with the fault it is."""
+        """Return every step from a state, with the step's fault."""
         if state not in self.steps:
             found = successors(self.system.actions, dict(state))
             by_name = {str(action): action for action in self.system.actions}
@@ -65,12 +65,12 @@ class Naive:
         return spent if sum(spent) <= self.total and spent[kind] <= self.most[kind] else None
 
     def own(self, faults: Faults) -> set[Frozen]:
-        """The states reached with exactly these faults and with no smaller multiset of them."""
+        """Return the states reached with exactly these faults and with no smaller multiset of them."""
         smaller = [reached for other, reached in self.depth.items() if other != faults and contained(other, faults)]
         return set(self.depth.get(faults, {})).difference(*smaller)
 
     def minimal(self, bad: set[Frozen]) -> dict[Faults, int]:
-        """The minimal multisets of faults that reach a bad state, with the length of a shortest run."""
+        """Return the minimal multisets of faults that reach a bad state, with the length of a shortest run."""
         reaching = {
             faults: min(reached[state] for state in reached.keys() & bad)
             for faults, reached in self.depth.items()
@@ -83,7 +83,7 @@ class Naive:
         }
 
     def where(self, term: z3.BoolRef) -> set[Frozen]:
-        """The reachable states in which a term holds."""
+        """Return the reachable states in which a term holds."""
         return {state for state in self.states if holds(term, dict(state))}
 
     @property
@@ -91,7 +91,7 @@ class Naive:
         return set().union(*self.depth.values())
 
     def stuck(self, goal: z3.BoolRef) -> set[Frozen]:
-        """The reachable states from which no steps without a fault lead to the goal."""
+        """Return the reachable states from which no steps without a fault lead to the goal."""
         good = self.where(goal)
         while True:
             more = {
@@ -104,7 +104,7 @@ class Naive:
             good |= more
 
     def cut_sets(self, question: Question) -> Mapping[str, Mapping[Faults, int]]:
-        """The minimal cut sets of everything that a question asks, with the lengths of shortest runs."""
+        """Return the minimal cut sets of everything that a question asks, with the lengths of shortest runs."""
         found = {name: self.minimal(self.where(term)) for name, term in question.invariants.items()}
         if question.goal is not None:
             found[question.goal[0]] = self.minimal(self.stuck(question.goal[1]))

@@ -31,7 +31,7 @@ class PlainEvaluator:
         self._known: dict[int, Value] = {}
 
     def value(self, term: z3.ExprRef) -> Value:
-        """The value of a term: a number, or a truth value."""
+        """Return the value of a term: a number, or a truth value."""
         key = term.get_id()
         if key not in self._known:
             self._known[key] = self._compute(term)
@@ -79,12 +79,12 @@ def holds(term: z3.BoolRef, state: State) -> bool:
 
 
 def successor(action: Action, state: State) -> dict[str, int] | None:
-    """The state after an action, or None where it is not enabled."""
+    """Return the state after an action, or None where it is not enabled."""
     return successors([action], state).get(str(action))
 
 
 def successors(actions: Iterable[Action], state: State) -> dict[str, dict[str, int]]:
-    """The states after every action that is enabled, by the action's name and arguments."""
+    """Return the states after every action that is enabled, by the action's name and arguments."""
     evaluator = PlainEvaluator(state)
     return {
         str(action): {**state, **{variable.name: int(evaluator.value(new)) for variable, new in action.updates.items()}}

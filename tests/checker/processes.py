@@ -20,7 +20,7 @@ def wait_until(happened: Callable[[], bool], what: str) -> None:
 
 
 def descendants(process: int) -> dict[int, str]:
-    """The processes that a process started, and those that they did, with their command lines."""
+    """Return the processes that a process started, and those that these started, with their command lines."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -42,13 +42,14 @@ def _command(process: int) -> str:
 
 
 def workers(process: int) -> list[int]:
-    """The Python processes in which a Spark session that ``process`` started runs its tasks: not what starts them."""
+    """Return the Python processes that run tasks for a Spark session that ``process`` started, without their
+    parents."""
     daemons = {child for child, command in descendants(process).items() if "pyspark.daemon" in command}
     return sorted(child for child in daemons if any(child in descendants(other) for other in daemons - {child}))
 
 
 def alive(processes: Collection[int]) -> set[int]:
-    """Those that have not ended; one that only waits to be noticed has."""
+    """Return the processes that have not ended; a zombie has ended."""
     return {process for process in processes if _state(process) not in ("", "Z", "X")}
 
 

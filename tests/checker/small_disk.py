@@ -15,7 +15,7 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, size: str) -> Iterator[Path]:
-    """A file system of so much room, in memory, mounted at ``place``; the test is skipped where that is not allowed."""
+    """Mount a file system of so much room, in memory, at ``place``; skip the test where mounting is not allowed."""
     place.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], capture_output=True, text=True, check=False
@@ -29,7 +29,7 @@ def small_disk(place: Path, size: str) -> Iterator[Path]:
 
 
 def _unmount(place: Path) -> None:
-    """Processes that were killed may take a moment to let go of it."""
+    """Unmount the file system, again and again: killed processes can take a moment to release it."""
     for _ in range(100):
         if subprocess.run(["umount", place], capture_output=True, check=False).returncode == 0:
             return
@@ -43,7 +43,8 @@ def enlarge(place: Path, size: str) -> None:
 
 
 def in_a_child(do: Callable[[], int]) -> int:
-    """The exit status of a copy of this process that does something and ends; minus the signal that ended it."""
+    """Run a copy of this process and return its exit status, or the negative number of the signal that ended the
+    copy."""
     child = os.fork()
     if not child:
         status = 99

@@ -38,7 +38,7 @@ Reader = Callable[..., Deployment]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Reader:
-    """A deployment of one or two replicas, whose topic is compacted: each record is a transaction."""
+    """Read a deployment of one or two replicas with a compacted topic, where each record is a transaction."""
 
     def reader(faults: str, *, kafka: str, replicas: int = 1, records: int = 2, **said: str) -> Deployment:
         assumed = {"keys": "updated", "transaction_records": "1"} | said
@@ -78,7 +78,7 @@ def test_the_index_that_loses_a_transaction(read: Reader, kafka: str, keys: str,
 def test_a_broker_that_was_away_for_longer_takes_what_was_aborted_into_the_next_transaction(
     read: Reader, away: str, status: Status
 ) -> None:
-    """It never sees the abort, which was kept for a day (delete.retention.ms)."""
+    """The broker never sees the abort, which was kept for a day (delete.retention.ms)."""
     faults = "total: 3, transaction-timeout: 1, kill: 1, leader-move: 1"
     deployment = read(faults, kafka="4.0", replicas=2, records=1, keys="distinct", broker_restart=away)
     deployment = replace(deployment, bounds=replace(deployment.bounds, producer_epochs=4))

@@ -45,7 +45,7 @@ class Row:
 
 
 def rows(*found: Row) -> Iterable[object]:
-    """Rows as parameters of a test, named by what they say."""
+    """Return rows as parameters of a test, named by their words."""
     return [pytest.param(row, id=str(row)) for row in found]
 
 
@@ -84,14 +84,14 @@ SLOW = rows(
 
 
 def check(row: Row, deployment: Deployment) -> None:
-    """Each verdict says what the row says."""
+    """Assert that each verdict equals the verdict in its row."""
     verdicts = ask(deployment, *row.properties.split())
     for verdict in verdicts.values():
         compare(row, verdict)
 
 
 def compare(row: Row, verdict: Verdict) -> None:
-    """The verdict says what the row says."""
+    """Assert that the verdict equals the verdict in the row."""
     expected = {cut(*faults) for faults in row.violated_by}
     found = set(verdict.cut_sets)
     if not expected:

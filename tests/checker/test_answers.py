@@ -53,7 +53,7 @@ def test_a_replica_that_forgets_counts_no_longer() -> None:
     assert asked("enough-copies", {"power-loss": 1}).cut_sets == ((("power-loss", 1),),)
 
 
-def test_an_error_does_not_tell_that_nothing_was_stored() -> None:
+def test_failed_record_can_be_stored() -> None:
     no_retry = {"producer__retries": 0, "producer__enable__idempotence": False}
     assert asked("no-stored-failure", {"lost-response": 1}, **no_retry).cut_sets == ((("lost-response", 1),),)
     assert asked("no-stored-failure", {"lost-request": 1}, **no_retry).status is Status.HOLDS
@@ -63,7 +63,7 @@ def steps(verdict: Verdict) -> list[str]:
     return [step.action for step in verdict.traces[0].steps]
 
 
-def test_an_error_does_not_tell_that_nobody_reads() -> None:
+def test_failed_record_can_be_read() -> None:
     """The record is read two fetches after it is stored: the second tells the leader that the first arrived."""
     no_retry = {"producer__retries": 0, "producer__enable__idempotence": False}
     read = asked("no-failed-read", {"lost-response": 1}, **no_retry)
@@ -74,7 +74,7 @@ def test_an_error_does_not_tell_that_nobody_reads() -> None:
     assert asked("no-failed-read", {"lost-request": 1}, **no_retry).status is Status.HOLDS
 
 
-def test_what_was_processed_was_read_whoever_leads() -> None:
+def test_processed_record_counts_as_read_without_a_leader() -> None:
     """The only broker is down, so nobody serves the record that the consumer has processed."""
     alone = {"topic__replicas": 1, "topic__min__insync__replicas": 1, "producer__acks": 1, "producer__retries": 0}
     found = asked("no-failed-read", {"kill": 1}, producer__enable__idempotence=False, **alone)
@@ -83,7 +83,7 @@ def test_what_was_processed_was_read_whoever_leads() -> None:
     assert steps(found)[-2:] == ["poll", "kill"]
 
 
-def test_what_retention_has_deleted_is_read_by_nobody() -> None:
+def test_deleted_record_cannot_be_read_again() -> None:
     pipeline = build(
         read_record({**PIPELINE, "topic.retention.ms": 1, "require": ["no-failed-read"]}, name="d", file="t", line=1)
     ).pipeline

@@ -66,7 +66,7 @@ def verdicts_of(run: Run) -> dict[str, Verdict]:
 
 @pytest.fixture(scope="module")
 def total() -> dict[int, dict[str, Verdict]]:
-    """The verdicts under named totals, by total."""
+    """Return the verdicts under named totals, by total."""
     faults = FaultBudget(None, MOST)
     totals = [replace(open_ended(), faults=faults.up_to(total)) for total in range(EVERYTHING + 1)]
     return {number: verdicts_of(explored(one, Budget())) for number, one in enumerate(totals)}
@@ -74,7 +74,7 @@ def total() -> dict[int, dict[str, Verdict]]:
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, Verdict]:
-    """The verdicts of a check without a total, with time for everything."""
+    """Return the verdicts of a check without a total, with time for everything."""
     return verdicts_of(explored(open_ended(), PLENTY))
 
 
@@ -163,7 +163,7 @@ def test_no_row_is_told_again_with_less() -> None:
     assert again, "no violation was told again, so nothing is tested"
 
 
-def test_an_interrupt_before_anything_is_explored_decides_nothing() -> None:
+def test_interrupt_before_the_exploration_leaves_every_property_undecided() -> None:
     asked = Budget()
     asked.stop.set()
     for verdict in verdicts_of(explored(open_ended(), asked)).values():
@@ -322,7 +322,7 @@ def test_a_goal_that_larger_fault_sets_leave_open_at_a_bound_keeps_its_answer(
 
 
 def test_faults_of_applications_are_explored_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They have few states, so that the first row is there soon. The order changes nothing that is found."""
+    """These faults have few states, so the first row comes soon. The order changes no result."""
     order: list[CutSet] = []
     explore = EmbeddedExploration._explore
 

@@ -50,7 +50,7 @@ def test_read_back() -> None:
     assert [one["name"] for one in read.manifest["members"]] == NAMES[:-1]
 
 
-def test_every_zip_program_reads_it() -> None:
+def test_zip_programs_read_a_bundle() -> None:
     with zipfile.ZipFile(io.BytesIO(CONTENT)) as read:
         assert read.namelist() == NAMES
         assert read.testzip() is None

@@ -45,7 +45,7 @@ def content(document: Document) -> bytes:
 
 
 def forged(content: bytes, change: Callable[[dict[str, bytes], Document], None]) -> bytes:
-    """The bundle with other members, and every hash of them right."""
+    """Return the bundle with other members, and right hashes of all of them."""
     archive = read_archive(content)
     members, manifest = dict(archive.members), copy.deepcopy(dict(archive.manifest))
     change(members, manifest)
@@ -76,7 +76,7 @@ def test_the_same_result_gives_the_same_bytes(content: bytes, document: Document
     assert write_bundle(json.loads(json.dumps(document)), SOURCES) == content
 
 
-def test_the_deployment_in_it_asks_the_same(content: bytes, document: Document, tmp_path: Path) -> None:
+def test_deployment_in_a_bundle_asks_the_same_question(content: bytes, document: Document, tmp_path: Path) -> None:
     file = tmp_path / "deployment.json"
     file.write_bytes(read_bundle(content).members[DEPLOYMENT])
     assert Source(file).seek() is None
@@ -159,7 +159,7 @@ def test_sources_that_are_none(content: bytes, source: Any) -> None:
         read_bundle(forged(content, lambda _, manifest: manifest.update(sources=[source])))
 
 
-def test_a_solver_reads_the_system_in_it(content: bytes) -> None:
+def test_solver_reads_the_system_in_a_bundle(content: bytes) -> None:
     solver = z3.Solver()
     solver.from_string(read_bundle(content).members[SMT].decode() + "(assert (and init violated_no_acked_loss))")
     assert solver.check() == z3.unsat, "nothing is lost at the start"

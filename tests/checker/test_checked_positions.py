@@ -61,7 +61,7 @@ def test_a_start_beyond_the_end_resets_by_policy() -> None:
     ("consumer", "status"), [({"consumer.client": "sarama"}, Status.VIOLATED), (client("java", "4.0"), Status.HOLDS)]
 )
 def test_sarama_reads_from_a_deposed_leader(consumer: dict[str, object], status: Status) -> None:
-    """It knows no leader epochs in the model, which is too pessimistic from 1.38 on (sarama-2365)."""
+    """sarama knows no leader epochs in the model, which is too pessimistic from 1.38 on (sarama-2365)."""
     several = {"kafka": "4.0", "topic.replicas": 3, "topic.min.insync.replicas": 2, "producer.acks": "all"}
     verdict = decide("no-reprocessing", {"cut-off": 1}, several, consumer)
     assert verdict.status is status

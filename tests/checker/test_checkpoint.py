@@ -97,7 +97,7 @@ def test_snapshots_are_used(tmp_path: Path) -> None:
 
 
 def test_a_combination_without_states_of_its_own(tmp_path: Path) -> None:
-    """There is nothing to write of it, and nothing to read."""
+    """Such a combination writes no file and reads no file."""
     question = Question({"never": NEVER}, None, {})
     for _ in range(3):
         found = asked(tmp_path, counters(6), question, {SLOW: 1}, 1)
@@ -159,7 +159,7 @@ def test_recovery_by_a_step_into_a_smaller_combination(tmp_path: Path) -> None:
 
 
 def many_states(count: int) -> Shard:
-    """A whole shard of states that are all different."""
+    """Return a whole shard of distinct states."""
     shard = Shard((0,), Components((1, 1)), 1, has_goal=False)
     for number in range(1000):
         shard.components.encode(np.array([number, number * 7], dtype=np.uint64))

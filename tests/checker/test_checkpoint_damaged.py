@@ -32,7 +32,8 @@ HALF = 3700
 
 @pytest.fixture(scope="module")
 def half_done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The snapshots of a run that was stopped in the middle: whole combinations, and one that is not."""
+    """Write the snapshots of a run that was stopped in the middle: complete combinations, and an incomplete
+    combination."""
     folder = tmp_path_factory.mktemp("half-done")
     with patch.object(embedded, "LARGE", 0):
         assert some_maze(0)(folder, budget=Budget(states=HALF)).layers[-1].stopped == "states"
@@ -46,7 +47,7 @@ def half_done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(half_done: Path, tmp_path: Path) -> Path:
-    """Snapshots to be damaged."""
+    """Return a copy of the snapshots, for a test to damage."""
     folder = tmp_path / "copy"
     folder.mkdir()
     for file in half_done.iterdir():
@@ -59,7 +60,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def refused(again: Again, folder: Path, *parts: str) -> None:
-    """The snapshots are refused in one line that names the folder."""
+    """Assert that the snapshots are refused in one line that names the folder."""
     with pytest.raises(CheckpointError) as told:
         again(folder)
     message = str(told.value)
@@ -161,7 +162,7 @@ def test_the_checkpoint_of_another_question(copy: Path) -> None:
         Checkpoint(copy, "another question")
 
 
-def test_a_folder_of_something_else(tmp_path: Path) -> None:
+def test_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> None:
     """Nothing of it is touched."""
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(CheckpointError, match="is not empty and holds no checkpoint; name another folder"):
@@ -205,7 +206,7 @@ def test_other_deployments_are_refused_by_the_command(tmp_path: Path, deployment
 
 
 def unusable(tmp_path: Path) -> list[tuple[Path, str]]:
-    """Folders that are none or cannot be one, and what is said of them."""
+    """Return paths that cannot be a folder of snapshots, each with the message about it."""
     file, other = tmp_path / "file", tmp_path / "other"
     file.touch()
     other.mkdir()

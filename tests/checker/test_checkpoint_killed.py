@@ -37,7 +37,7 @@ LARGER = ("published", "kip-320", "--log-size", "3", "--records", "3", "--epochs
 
 
 class Killed(BaseException):
-    """Stands for SIGKILL: from then on nothing is written."""
+    """SIGKILL, after which no file is written."""
 
 
 @dataclass

@@ -24,7 +24,7 @@ TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8"
 WORKFLOWS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
 COMMANDS = re.findall(r"proofka check (PATH .*|deploy/.*(?:\n +--.*)?)", TEXT)
 SUMMARY = 1 << 20
-"""So many bytes GitHub takes for a step's summary."""
+"""Largest number of bytes that GitHub accepts for a step's summary."""
 
 
 def test_page_has_recipes_for_github_and_gitlab() -> None:
@@ -38,7 +38,7 @@ def test_page_has_recipes_for_github_and_gitlab() -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_are_ones_that_there_are(command: str) -> None:
+def test_commands_of_the_recipes_exist(command: str) -> None:
     import typer
 
     known = {name for param in typer.main.get_command(app).commands["check"].params for name in param.opts}  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ def claim(wanted: str) -> Claim:
 
 
 def turned_round(one: Claim) -> Claim:
-    """The claim that says the contrary."""
+    """Return the claim with the opposite meaning."""
     return replace(one, cases=tuple(replace(case, holds=not case.holds) for case in one.cases))
 
 
@@ -43,7 +43,7 @@ def test_the_contrary_is_refuted() -> None:
 
 
 @pytest.mark.slow
-def test_one_that_is_right_under_a_condition_says_when() -> None:
+def test_conditional_claim_names_its_conditions() -> None:
     decision = decide(claim("C017"))
     assert decision.outcome is Outcome.CONDITIONAL
     in_sync = "acks=all, and the other replicas are in sync"
@@ -57,7 +57,7 @@ def test_one_that_is_right_under_a_condition_says_when() -> None:
 @pytest.mark.parametrize(
     "incident", [pytest.param(incident, id=incident.id) for incident in incidents() if incident.cases]
 )
-def test_an_incident_is_found_and_gone_with_what_ended_it(incident: Claim) -> None:
+def test_incident_is_found_and_disappears_with_the_change_that_ended_it(incident: Claim) -> None:
     assert {case.holds for case in incident.cases} == {True, False}
     assert decide(incident).outcome is Outcome.CONFIRMED
 
@@ -70,7 +70,7 @@ def test_a_pass_without_its_witness_decides_nothing() -> None:
     assert decision.outcome is Outcome.UNDECIDED
 
 
-def test_decisions_end_where_they_are_stopped() -> None:
+def test_stop_ends_the_decisions() -> None:
     stop = threading.Event()
     stop.set()
     assert len(list(decide_all(find_claims(["C004", "C005"]), stop))) <= 1

@@ -52,7 +52,7 @@ def proofka(*arguments: str | Path) -> Any:
 
 
 def fails_in_one_line(run: Any, *parts: str) -> None:
-    """The run ended with status 2 and one line on standard error that holds every part."""
+    """Assert that the run ended with status 2 and one line on standard error that contains every part."""
     assert run.exit_code == 2, run.output
     assert run.stdout == ""
     assert len(run.stderr.splitlines()) == 1, run.stderr
@@ -484,7 +484,7 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert run.stderr == b""
 
 
-def test_output_that_cannot_show_symbols_replaces_them() -> None:
+def test_output_without_unicode_replaces_symbols() -> None:
     program = "from checker.cli import program; program.app = lambda: print('✗'); program.main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, check=True)

@@ -31,7 +31,7 @@ C, K, M = Fault.CONSUMER_CRASH, Fault.KILL, Fault.LEADER_MOVE
 
 @pytest.fixture
 def read(tmp_path: Path):
-    """A deployment of one or two replicas, whose topic is compacted."""
+    """Read a deployment of one or two replicas with a compacted topic."""
 
     def reader(
         faults: str, *, kafka: str = "4.0", replicas: int = 1, topic: str = "", idempotence: str = "true", **said: str
@@ -108,7 +108,7 @@ def test_before_3_1_a_tombstone_is_as_old_as_its_append(read) -> None:
     [("1s..unbounded", Status.VIOLATED), ("1s..8h", Status.HOLDS)],
 )
 def test_a_broker_that_was_away_for_longer_brings_back_what_was_deleted(read, away: str, status: Status) -> None:
-    """It never gets the tombstone, and has what that deletes."""
+    """The broker never gets the tombstone, and keeps the deleted record."""
     deployment = read("total: 2, kill: 1, leader-move: 1", replicas=2, broker_restart=away)
     (verdict,) = ask(deployment, "no-acked-loss").values()
     assert verdict.status is status

@@ -28,7 +28,7 @@ States = NDArray[np.uint64]
 
 @njit(nogil=True)
 def encode_rows(dictionaries: NDArray[np.int64], rows: States, words: States) -> None:
-    """Number the states one after the other, each as one like the state before."""
+    """Number the states one after the other, each with the state before as its neighbour."""
     for number in range(len(rows)):
         state = rows.ctypes.data + number * rows.shape[1] * 8
         if number == 0:
@@ -38,7 +38,7 @@ def encode_rows(dictionaries: NDArray[np.int64], rows: States, words: States) ->
 
 
 def random_states(chance: random.Random, halves: tuple[int, int], count: int, different: int) -> States:
-    """States whose halves are among so many."""
+    """Return random states with at most so many different halves."""
     first, second = ([[chance.getrandbits(64) for _ in range(words)] for _ in range(different)] for words in halves)
     return np.array([chance.choice(first) + chance.choice(second) for _ in range(count)], dtype=np.uint64)
 
@@ -91,7 +91,7 @@ def test_threads_agree_on_every_number(threads: int) -> None:
 
 
 def test_halves_that_are_read_back_keep_their_numbers() -> None:
-    """As a checkpoint does it."""
+    """A checkpoint reads halves back in this way."""
     components, chance = Components((1, 2)), random.Random(7)
     states = random_states(chance, (1, 2), 20_000, 9_000)
     words = encoded(components, states)
@@ -130,7 +130,7 @@ def test_a_full_dictionary_is_known_before_it_is_full() -> None:
 def test_an_exploration_stops_before_a_dictionary_is_full(
     monkeypatch: pytest.MonkeyPatch, bits: int, stopped: str | None
 ) -> None:
-    """What it has found until then is right, and it does not say that it has found everything."""
+    """The result up to then is right, and the exploration does not claim to be complete."""
     monkeypatch.setattr(components_module, "ROOM_BITS", bits)
     monkeypatch.setattr(components_module, "LEAST_ROOM_BITS", bits)
     names = [Variable(f"counter{number}", 0, 9, 0) for number in range(4)]
@@ -158,7 +158,7 @@ def test_a_table_is_never_more_than_half_full() -> None:
 
 
 def test_variables_apart_lie_in_words_of_their_own() -> None:
-    """They lie behind the others; where one word holds everything, nothing is apart."""
+    """Words of these variables follow the other words; a state in one word has no such variables."""
     brokers = [Variable(f"broker{number}", 0, 255, 0) for number in range(9)]
     clients = [Variable(f"client{number}", 0, 15, 0) for number in range(3)]
     apart = {variable.name for variable in clients}

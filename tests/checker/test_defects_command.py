@@ -73,7 +73,7 @@ def test_a_word_that_names_nothing(word: str, said: str) -> None:
     fails_in_one_line(proofka("defects", word), said)
 
 
-def test_a_pass_is_marked_and_the_answer_counts_them() -> None:
+def test_answer_marks_a_pass_and_counts_its_known_defects() -> None:
     ran = proofka("check", FILE, *ONE_FAULT)
     said = " ".join(ran.stdout.split())
     assert ran.exit_code == 0
@@ -95,7 +95,7 @@ def test_details_and_json_have_each(tmp_path: Path) -> None:
     assert not verdicts["no-skip"]["known_defects"], "a vacuous pass says nothing that a defect could falsify"
 
 
-def test_a_script_can_fail_on_them(tmp_path: Path) -> None:
+def test_known_defects_can_decide_the_exit_status(tmp_path: Path) -> None:
     ran = proofka("check", FILE, *ONE_FAULT, "--fail-on-known-defects")
     assert ran.exit_code == 3
     assert "--fail-on-known-defects: exit status 3" in ran.stdout

@@ -62,7 +62,7 @@ def causes(cause: Cause | None) -> list[set[str]]:
     return [{f"{change.scope} {change.key}" for change in changes} for changes in cause.sets]
 
 
-def test_nothing(folder: Path) -> None:
+def test_equal_results_have_no_difference(folder: Path) -> None:
     one = checked(folder)
     found = difference(one, one)
     assert found.is_empty
@@ -181,7 +181,7 @@ def test_parts_that_lie_between_two_deployments(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")) + sorted((EXAMPLES / "time").glob("*.yaml")), ids=str)
-def test_a_deployment_is_what_was_said_of_it(file: Path) -> None:
+def test_deployment_is_rebuilt_from_its_effective_settings(file: Path) -> None:
     """Built again from its effective settings alone it is the same."""
     deployment = read_deployment(file)
     assert question(built_of(said_of(deployment), deployment)) == question(deployment)

@@ -49,7 +49,7 @@ def made(*actions: Action, far: z3.BoolRef = FAR, optimised: bool = False) -> Ke
 
 
 def behaves(kernel: Kernel) -> bool:
-    """It expands x=4, y=2 to what the actions say."""
+    """Tell whether the machine code expands x=4, y=2 as the actions say."""
     layout: Layout = lay_out([X, Y])
     found = {tuple(layout.unpack(row[:-1]).items()) for row in kernel.successors("step", layout.pack({"x": 4, "y": 2}))}
     wanted = {tuple(layout.unpack(layout.pack(state)).items()) for state in ({"x": 5, "y": 2}, {"x": 0, "y": 3})}
@@ -253,7 +253,7 @@ EXCHANGE = Permutation("exchange", {X: Y, Y: X})
         {"canonical": Canonical((), (Permutation("turn", {}, {X: {0: 1, 1: 0}}),))},
     ],
 )
-def test_whatever_differs_has_another_key(changed: dict[str, object]) -> None:
+def test_different_systems_have_different_keys(changed: dict[str, object]) -> None:
     def digest(
         actions: tuple[Action, ...] = ACTIONS,
         labels: int = 0,
@@ -296,7 +296,9 @@ def test_another_generator_version_or_processor_has_another_key(
     assert key_of(b"digest", FAST) != key_of(b"digest", QUICK)
 
 
-def test_the_command_shows_and_empties_it(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_command_shows_and_empties_the_cache(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
     loops = tmp_path / "user" / "proofka" / "kernel" / "loop"
     loops.parent.mkdir(parents=True)

@@ -63,13 +63,13 @@ def test_two_lossy_failures_lose_what_two_replicas_had() -> None:
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_counts_like_one_that_lost_something() -> None:
+def test_killed_broker_counts_like_a_broker_that_lost_records() -> None:
     """Nothing tells the controller that its log survived: 3 is slow, 2 is killed and back, and 1 loses power."""
     assert violated_by(deployment(3, slow_follower=1, kill=1, power_loss=1)) == {cut(S, K, P)}
 
 
 @pytest.mark.slow
-def test_all_that_lose_power_lose_it() -> None:
+def test_power_loss_of_all_replicas_loses_the_record() -> None:
     assert violated_by(deployment(3, power_loss=3)) == {cut(P, P, P)}
 
 
@@ -88,7 +88,7 @@ def with_changed_action(name: str, change: Callable[[Action, Model], Action], as
 
 
 def stays_eligible(action: Action, model: Model) -> Action:
-    """A broker that lost what it had not flushed is taken for eligible when it is back."""
+    """Treat a broker that lost unflushed records as eligible after its return."""
     elr = set(model.pipeline.controller.elr.values())
     updates = {variable: value for variable, value in action.updates.items() if variable not in elr}
     return replace(action, updates=updates)

@@ -81,19 +81,19 @@ def run(**more: object) -> Scenario:
 
 
 def numbers(run: Scenario, batch: int) -> tuple[int, int]:
-    """Epoch and sequence that the batch's request was sent with."""
+    """Return the epoch and the sequence number in the batch's request."""
     of = run.pipeline.producer.batches[batch]
     assert of.sent_epoch is not None and of.sent_sequence is not None
     return run.value(of.sent_epoch), run.value(of.sent_sequence)
 
 
 def sent(**more: object) -> Scenario:
-    """Both records are sent; the first is on its way when another partition fails."""
+    """Return a run in which both records are sent; the first is on its way when another partition fails."""
     return run(**more).do("send", batch=0).do("send", batch=1).do("transmit", batch=0, leader=1).do("fail_elsewhere")
 
 
 @pytest.mark.parametrize("release", [JAVA_2_7_0, JAVA_2_7_1])
-def test_requests_in_flight_keep_their_numbers_and_new_ones_wait(release: dict[str, object]) -> None:
+def test_requests_in_flight_keep_their_numbers_and_new_requests_wait(release: dict[str, object]) -> None:
     one = sent(**release)
     assert numbers(one, 0) == (0, 0) and not one.can("transmit", batch=1, leader=1)
     one = one.do("append", batch=0, leader=1)
@@ -160,7 +160,7 @@ def without_reset(pipeline: Pipeline, action: Action) -> Action:
 
 
 def nothing_numbered(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """Nothing is in flight that has a number of the epoch before."""
+    """Build the condition that no request in flight has a sequence number of the epoch before."""
     return follow_due(pipeline).arg(1)
 
 

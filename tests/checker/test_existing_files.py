@@ -114,8 +114,8 @@ def test_show_says_what_became_of_each_value(folder: Path) -> None:
     assert any(words[:1] == ["8"] and "ignored" in words for words in lines)
 
 
-def test_a_file_that_nobody_can_read_keeps_every_verdict_back(folder: Path) -> None:
-    """It may be the one that matters: brokers whose file is broken are not brokers with defaults."""
+def test_unreadable_file_prevents_every_verdict(folder: Path) -> None:
+    """The unreadable file can be the important one: brokers with a broken file are not brokers with defaults."""
     (folder / "kafka.yaml").write_text("spec:\n  kafka:\n   config: {\n", encoding="utf-8")
     run = proofka("check", folder, *QUICK)
     assert run.exit_code == 2
@@ -261,7 +261,7 @@ def test_value_of_a_placeholder_is_printed_only_if_it_is_no_secret(tmp_path: Pat
         ("main.kt", "val props = Properties()\nprops[A] = b::c\nx: y: z\n"),
     ],
 )
-def test_what_is_neither_is_told_so_and_not_taken_for_a_wrong_deployment(tmp_path: Path, name: str, text: str) -> None:
+def test_file_in_no_known_form_is_not_reported_as_a_wrong_deployment(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     fails_in_one_line(proofka("show", tmp_path / name), f"{name}: is neither a known configuration of Kafka")
 
@@ -280,7 +280,7 @@ def test_a_wrong_deployment_is_told_what_is_wrong(tmp_path: Path, text: str, sai
     fails_in_one_line(proofka("show", tmp_path / "orders.yaml"), said)
 
 
-def test_what_is_neither_is_not_told_about_yaml_alone(tmp_path: Path) -> None:
+def test_message_about_a_file_in_no_known_form_does_not_speak_of_yaml_only(tmp_path: Path) -> None:
     file = tmp_path / "log4j.properties"
     file.write_text("log4j.rootLogger=INFO\n\tx: y: z\n", encoding="utf-8")
     assert "is neither a known configuration of Kafka (docs/dialects.md)" in proofka("show", file).stderr

@@ -75,7 +75,7 @@ def random_condition(chance: random.Random, variables: tuple[Variable, ...]) -> 
 
 
 def random_system(chance: random.Random) -> TransitionSystem:
-    """A few variables and actions; what would leave a domain starts again at its lowest value."""
+    """Build a few variables and actions; a value that would leave its domain starts again at the lowest value."""
     variables = tuple(
         Variable(f"x{i}", -(i % 2), high, chance.randint(-(i % 2), high))
         for i, high in enumerate(chance.choices(range(1, 4), k=chance.randint(2, 3)))
@@ -114,7 +114,8 @@ def found_cut_sets(exploration: Exploration) -> dict[str, dict[tuple[int, ...], 
 
 
 def check_runs(exploration: Exploration) -> None:
-    """Every run found is one: from the initial state, by enabled actions, with just these faults, to a violation."""
+    """Assert that every found run starts in the initial state, uses enabled actions and exactly these faults, and ends
+    in a violation."""
     system, question = exploration.system, exploration.question
     for name in question.names:
         for violation in exploration.cut_sets(name):
@@ -162,7 +163,7 @@ def test_random_systems(chance: random.Random, total: int, threads: int) -> None
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3), st.booleans())
 def test_early_stops_change_nothing(chance: random.Random, total: int, goal: bool) -> None:
-    """Where nothing is left to ask a combination is skipped, and a search ends: cut sets and runs stay the same."""
+    """Skipped combinations and ended searches, where no question is open, change no cut set and no run."""
     system = random_system(chance)
     question = random_question(chance, system, goal)
     at_most = dict.fromkeys(KINDS, 2)
@@ -234,7 +235,7 @@ def test_no_actions_at_all() -> None:
 
 
 def counters(highest: int) -> TransitionSystem:
-    """Three counters that go up one by one, and a fault that starts the first one again."""
+    """Build three counters that go up by one, and a fault that resets the first counter."""
     variables = tuple(Variable(f"counter{i}", 0, highest, 0) for i in range(3))
     ups = [action(f"up{i}", v.term < highest, {v: v.term + 1}) for i, v in enumerate(variables)]
     again = action("again", variables[0].term == highest, {variables[0]: z3.IntVal(0)}, SLOW)

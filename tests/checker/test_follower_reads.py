@@ -28,7 +28,7 @@ TWO = Bounds(records=2, log=2, sends=1, epochs=5, producer_epochs=2)
 
 
 def of(name: str, *faults: Fault, **settings: object) -> Deployment:
-    """An example on two replicas, with each of these faults once."""
+    """Read an example on two replicas, with each of these faults once."""
     limits = tuple((kind.value, faults.count(kind)) for kind in sorted(set(faults)))
     budget = FaultBudget(len(faults), limits)
     small = changed(example(name), faults=budget, bounds=TWO, replicas=2, idempotence=False)

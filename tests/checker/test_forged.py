@@ -1,4 +1,4 @@
-"""Whoever writes a result with right hashes and a right checksum is found out by what it says that is not so."""
+"""Forged results with right hashes and a right checksum: the check finds statements that do not follow from them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lost(document: Document) -> Document:
 
 
 def passing(document: Document) -> Document:
-    """A pass that takes something for granted, and came to a bound."""
+    """Return a pass with an assumption that reached a bound."""
     passes = [one for one in document["verdicts"] if one["status"] == "holds" and one["notes"]]
     return next(one for one in passes if one["bounds"]["sizes_reached"])
 
@@ -253,7 +253,7 @@ def test_forgeries_of_stopped_results_are_found_by_exploring(document: Document,
         recount(resealed(document, stopped), Budget(threads=1))
 
 
-def test_a_readme_that_says_something_else(document: Document) -> None:
+def test_changed_readme_is_found(document: Document) -> None:
     content = write_bundle(document)
     with pytest.raises(TamperedDocument, match=r"README\.md: is not what this version writes"):
         recheck(read_bundle(forged(content, lambda members, _: members.update({README: b"run rm -rf"}))))
@@ -278,7 +278,7 @@ def test_a_result_that_can_be_read_in_two_ways(document: Document, tmp_path: Pat
 
 
 def test_a_result_of_another_model(document: Document, tmp_path: Path) -> None:
-    """As of a bundle: what can be said of it is said, and that this is not all."""
+    """Proofka verifies the parts that need no model, as for a bundle, and says that other parts remain."""
     file = tmp_path / "r.json"
     file.write_text(json.dumps(resealed(document, lambda d: d["versions"].update(model="3"))), encoding="utf-8")
     run = CliRunner().invoke(cli.app, ["verify", str(file)])

@@ -20,7 +20,7 @@ BROKEN = (*OF_TRANSACTIONS, "no-silent-loss")
 
 
 def writing(rules: Transactional, *kinds: Fault, records: int = 3, **settings: object) -> Deployment:
-    """A producer with transactions: record 1 in the first, the others in the second."""
+    """Read a producer with transactions: record 1 in the first, the others in the second."""
     bounds = Bounds(records=records, log=5, sends=1, epochs=3, producer_epochs=6)
     deployment = changed(example("idempotent", kinds, len(kinds)), bounds=bounds, require=BROKEN, transactional=rules)
     return changed(deployment, replicas=1, min_insync_replicas=1, **settings)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def test_nothing_is_forgotten_where_no_fault_is_possible() -> None:
 
 
 def run() -> Scenario:
-    """The record is in both logs, and waits to be retried."""
+    """Return a run in which both logs have the record, and a retry of the record is due."""
     one = Scenario(deployment({"lost-response": 1}, FOREVER, {"topic.min.insync.replicas": 1}))
     one = one.produce(0, 1).replicate(2, 1)
     return one.do("lose_response", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)

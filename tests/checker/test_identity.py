@@ -38,7 +38,7 @@ def base() -> Deployment:
 
 @cache
 def ids(deployment: Deployment) -> dict[str, str]:
-    """Property -> the id of its verdict; neither exploration nor machine code is needed to ask a question."""
+    """Return the id of each property's verdict, without an exploration or machine code."""
     return question_ids(deployment, *prepare_groups(deployment))
 
 
@@ -49,7 +49,7 @@ def test_verdicts_have_the_ids_of_their_questions() -> None:
 
 @pytest.mark.slow
 def test_processes_agree() -> None:
-    """Whatever the hash seed, and whatever else was asked before."""
+    """Hash seeds and former questions make no difference."""
 
     def asked(seed: str, others: tuple[int, ...]) -> str:
         return subprocess.run(

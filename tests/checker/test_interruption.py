@@ -95,7 +95,7 @@ main()
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("moment", ["checker.cli", "typer", "checker.cli.check", "model.deployment.question"])
 def test_a_request_to_stop_while_the_program_is_loaded_is_one_line(moment: str, number: str) -> None:
-    """Also while a command loads what it needs, before it listens itself."""
+    """An interrupt while the command still loads its packages gives one line, too."""
     run = [sys.executable, "-c", LOADED, "hearing", moment, number, "check", "examples/orders.yaml"]
     done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
@@ -110,14 +110,14 @@ def test_a_request_that_is_ignored_stays_ignored(number: str) -> None:
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_stopped_before_anything_was_explored(form: tuple[str, ...]) -> None:
+def test_time_limit_before_the_exploration_ends_with_status_3(form: tuple[str, ...]) -> None:
     done = proofka("published", "kip-320", "--time", "1e-9", *form)
     assert done.exit_code == 3
     assert "before anything was covered" in done.stdout or '"distinct": 0' in done.stdout
 
 
 def test_the_request_to_end_stops_as_an_interrupt_does() -> None:
-    """As ``timeout`` and a container's end ask for it: what was covered by then is printed."""
+    """SIGTERM, from ``timeout`` or the end of a container, prints the results up to then."""
     stop = threading.Event()
     with interrupts(stop):
         signal.raise_signal(signal.SIGTERM)

@@ -59,7 +59,7 @@ def older_transactions(client: str, brokers: str) -> Transactional:
 
 
 def deployments() -> dict[str, Deployment]:
-    """Deployments that together have every action there is."""
+    """Return deployments that together have every action."""
     return {
         "acks-0, one record": replace(example("acks-0"), bounds=SMALL),
         "acks-1, handed off": changed(
@@ -378,7 +378,7 @@ class Readings:
         return Replayer(self.system)
 
     def by_kernel(self, state: dict[str, int]) -> dict[str, dict[str, int]]:
-        """The successors as the machine code computes them: action -> state."""
+        """Return the successors that the machine code computes, by action."""
         found = {}
         row = self.layout.pack(state)
         for name, most in self.kernel.most_successors.items():
@@ -394,7 +394,7 @@ class Readings:
         return found
 
     def bits_by_kernel(self, state: dict[str, int]) -> dict[str, bool]:
-        """Each predicate's value as the machine code computes it."""
+        """Return each predicate's value as the machine code computes it."""
         bits = self.kernel.inspect(self.layout.pack(state))
         return {name: bool(bits >> place & 1) for place, name in enumerate(self.predicates)}
 
@@ -404,7 +404,7 @@ class Readings:
 
 @cache
 def readings(name: str) -> Readings:
-    """A deployment's system made ready, as the checker does it."""
+    """Prepare a deployment's system, as the checker does."""
     model = build(deployments()[name])
     prepared = prepare(model)
     properties = properties_of(model.pipeline)
@@ -417,7 +417,7 @@ def readings(name: str) -> Readings:
 
 @cache
 def ranked_readings(name: str) -> Readings:
-    """The same system, with the epochs in its successors replaced by their ranks."""
+    """Return the same system, with the epochs in its successors replaced by their ranks."""
     plain = readings(name)
     found = rankings(plain.system, plain.predicates.values())
     assert "leader epoch" in [family.name for family in found.families]
@@ -432,7 +432,8 @@ def _solver(name: str) -> z3.Solver:
 
 
 def enabled_state(name: str, action: Action, chance: random.Random) -> dict[str, int]:
-    """A state within the domains in which an action is enabled; random in whatever the guard leaves open."""
+    """Return a state within the domains in which an action is enabled; the values that the guard leaves open are
+    random."""
     solver, variables = _solver(name), readings(name).system.variables
     seen = FREE.of(action.guard)
     solver.push()
@@ -461,7 +462,8 @@ def within_domains(system: TransitionSystem, state: dict[str, int]) -> bool:
 
 
 def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]:
-    """Kernel and plain evaluator agree on all actions in this state, Z3 on those named; returns which are enabled."""
+    """Assert that kernel and plain evaluator agree on all actions in this state, and Z3 on the named actions; return
+    the enabled actions."""
     reading = readings(name)
     found = reading.by_kernel(state)
     assert found == reading.by_plain_evaluator(state)
@@ -557,7 +559,7 @@ variables = st.integers(-70, 70).flatmap(
 
 @given(st.lists(variables, max_size=40), st.data())
 def test_packing_round_trip(domains: list[tuple[int, int]], data: st.DataObject) -> None:
-    """Whatever the domains, no field crosses a word or overlaps another, and unpacking gives back what was packed."""
+    """Fields of all domains stay within their words and do not overlap, and unpacking inverts packing."""
     declared = [Variable(f"v{i}", low, high, low) for i, (low, high) in enumerate(domains)]
     layout = lay_out(declared)
     used = [0] * layout.words
@@ -582,7 +584,7 @@ CONNECTIVES = (z3.And, z3.Or, z3.Implies, z3.Xor, operator.eq)
 
 
 def random_number(chance: random.Random, depth: int) -> z3.ArithRef:
-    """An integer term over two variables, with every operator the kernel knows."""
+    """Build an integer term over two variables, with every operator that the kernel knows."""
     if depth == 0:
         return chance.choice([A.term, B.term, z3.IntVal(chance.randint(-5, 5))])
     one, other = random_number(chance, depth - 1), random_number(chance, depth - 1)
@@ -595,7 +597,7 @@ def random_number(chance: random.Random, depth: int) -> z3.ArithRef:
 
 
 def random_condition(chance: random.Random, depth: int) -> z3.BoolRef:
-    """A Boolean term over two variables, with every operator the kernel knows."""
+    """Build a Boolean term over two variables, with every operator that the kernel knows."""
     choice = chance.randrange(6)
     if depth == 0:
         return (

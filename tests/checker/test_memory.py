@@ -25,7 +25,7 @@ FOR_EVER = Quantity("retention.ms", 1, None)
 
 
 def reading(*kinds: Fault, sink: Sink = Sink.IN_MEMORY, keeps_records: bool = True, **settings: object) -> Deployment:
-    """A consumer that keeps its results in memory; ``keeps_records``: of a topic that deletes none."""
+    """Read a consumer that keeps its results in memory; ``keeps_records``: its topic deletes no records."""
     deployment = changed(example("manual-commit-plain-sink", kinds, 1), replicas=1, min_insync_replicas=1)
     deployment = changed(deployment, sink=sink, **settings)  # type: ignore[arg-type]
     if keeps_records:
@@ -46,7 +46,7 @@ class Simulated:
     crashed: bool = False
 
     def steps(self, sink: Sink, commit: Commit) -> Iterator[Simulated]:
-        """Polls one record or more, commits, saves and crashes at any time; commits come first or last."""
+        """Let the consumer poll one record or more, commit, save and crash at any time; commits come first or last."""
         counts = tuple(n + (i >= self.position) for i, n in enumerate(self.memory))
         if self.position < 2 and commit is Commit.BEFORE:
             yield replace(self, position=2, committed=2, memory=counts)

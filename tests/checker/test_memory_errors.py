@@ -47,7 +47,7 @@ def test_refusals_are_told_from_other_errors(error: Exception, refused: bool) ->
     assert is_refusal(outer) is refused
 
 
-def test_other_errors_stay_what_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_errors_are_raised_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyError), one_line_without_memory():
         raise KeyError("x")
     with pytest.raises(typer.Exit) as ended, one_line_without_memory():

@@ -31,7 +31,7 @@ def of_2_0(*, mended: bool, truncation: Truncation = Truncation.EPOCHS) -> Model
 
 
 def in_one_epoch(pipeline: Pipeline, action: Action) -> Action:
-    """Leader and follower deal with each other in one epoch only, as from 2.5 on (KIP-320, KAFKA-9338)."""
+    """Restrict the exchange of leader and follower to one epoch, as from 2.5 on (KIP-320, KAFKA-9338)."""
     same = follower_of(pipeline, action).epoch.term == leader_of(pipeline, action).epoch.term
     return replace(action, guard=z3.And(action.guard, same))
 
@@ -40,7 +40,7 @@ fenced = all_of(*(rewrite(name, in_one_epoch) for name in ("fetch", "ask", "trun
 
 
 def drops_nothing(pipeline: Pipeline, action: Action) -> Action:
-    """A follower goes on as before where it is told of the leader that it has, as before 2.0.1; all else is mended."""
+    """Let a follower continue when it is told of the leader that it has, as before 2.0.1; all else is mended."""
     before = of_2_0(mended=False).system.action("apply_metadata", action.arguments)
     assert before is not None
     return before
@@ -101,13 +101,13 @@ def test_two_moves_and_a_kill_lose_an_acknowledged_record(kafka: str) -> None:
 
 
 def led_three_times(faults: int) -> Model:
-    """Three leader moves with one record; broker 1 can lead, lose the leadership and have it again."""
+    """Allow three leader moves with one record, so that broker 1 can lead, lose the leadership and lead again."""
     bounds = Bounds(records=1, log=1, sends=1, epochs=4, producer_epochs=1)
     return build(changed(example("acks-all-min-isr-2", (M,), faults), bounds=bounds, idempotence=False))
 
 
 def believes_nothing(pipeline: Pipeline, action: Action) -> Action:
-    """A leader that is elected again forgets what it knew of its followers."""
+    """Let a leader that is elected again forget its knowledge of the followers."""
     leader = pipeline.replica(action.arguments["broker"])
     return replace(action, updates={**action.updates, **dict.fromkeys(leader.fetched.values(), z3.IntVal(0))})
 
@@ -122,7 +122,7 @@ def test_a_leader_that_missed_an_epoch_believes_what_it_knew_of_followers() -> N
 
 
 def test_an_older_value_tells_the_log_end_but_is_no_fetch_of_this_epoch() -> None:
-    """Only a fetch in the new epoch counts for the ISR, and only followers that fetched hear of the high watermark."""
+    """The ISR depends on fetches in the new epoch alone, and only followers that fetched hear of the high watermark."""
     pipeline = led_three_times(2).pipeline
     leader, follower = pipeline.replicas[0], pipeline.replicas[1]
     for fetched in range(1, leader.fresh + 1):

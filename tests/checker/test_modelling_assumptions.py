@@ -191,7 +191,9 @@ SIZE = {"retention.bytes": "1"}
         ({"topic": {**SIZE, "cleanup.policy": "'compact,delete'"}}, True),
     ],
 )
-def test_size_deletes_what_nobody_read(tmp_path: Path, said: dict[str, object], expected: bool) -> None:
+def test_pass_assumes_that_records_are_read_before_retention_by_size(
+    tmp_path: Path, said: dict[str, object], expected: bool
+) -> None:
     deployment = deployment_of(tmp_path, said)
     for reads in (False, True):
         texts = [one.text for one in assumptions_behind(deployment, "no-loss", reads=reads, in_time=False)]

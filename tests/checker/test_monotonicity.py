@@ -29,7 +29,7 @@ KINDS = (Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE, F
 
 @st.composite
 def deployments(draw: st.DrawFn) -> Deployment:
-    """Two replicas or one, two kinds of faults, and whatever settings."""
+    """Return random deployments with one replica or two and two kinds of faults."""
     replicas = draw(st.integers(1, 2))
     acks = draw(st.sampled_from(list(Acks)))
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=2, unique=True))
@@ -143,7 +143,7 @@ def test_a_stronger_setting_makes_nothing_worse_in_many(
     is_monotone(change, weaker)
 
 
-def test_a_weaker_setting_does_make_something_worse() -> None:
+def test_comparison_finds_a_weaker_setting_worse() -> None:
     """The comparison can fail: the other way round it finds what acks=1 loses."""
     stronger = changed(example("acks-all-min-isr-2", (Fault.KILL,), 1), bounds=BOUNDS, replicas=2)
     weaker = changed(stronger, acks=Acks.LEADER, idempotence=False)

@@ -95,7 +95,7 @@ def test_a_record_that_is_taken_for_another_is_reported_as_stored() -> None:
 
 
 def none_is_retried(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """No other record was tried, and waits for its next attempt."""
+    """Build the condition that no other record waits for its next attempt."""
     batch = batch_of(pipeline, action)
     others = [other for other in pipeline.producer.batches if other is not batch]
     tried = [z3.And(b.is_(Fate.BUFFERED), b.sent_sequence.term >= 0) for b in others if b.sent_sequence is not None]
@@ -121,7 +121,7 @@ def test_mutations(
 
 
 def scenario(**more: object) -> Scenario:
-    """Two records, of which the first is on its way and the second has its number."""
+    """Return a run with two records: the first is on its way, and the second has its sequence number."""
     run = Scenario(recorded("no-gap", {"lost-request": 2, "refused-record": 1}, IDEMPOTENT, more))
     return run.do("send", batch=0).do("send", batch=1).do("transmit", batch=0, leader=1).do("number_ahead", batch=1)
 

@@ -47,7 +47,7 @@ OTHERS = 1
 
 
 def of(name: str, *faults: Fault, **settings: object) -> Deployment:
-    """An example on two replicas, with each of these faults so often."""
+    """Read an example on two replicas, with each of these faults so often."""
     limits = tuple((kind.value, faults.count(kind)) for kind in sorted(set(faults)))
     small = changed(example(name), faults=FaultBudget(len(faults), limits), bounds=ONE, replicas=2)
     return changed(small, **settings)
@@ -59,7 +59,7 @@ def untimed(model: Model) -> Model:
 
 
 def write(model: Model, leader: Replica) -> Action:
-    """Another producer's record is appended by whoever takes itself for the leader, for whatever reason."""
+    """Append another producer's record at any broker that takes itself for the leader."""
     pipeline = model.pipeline
     batch = pipeline.producer.batches[OTHERS]
     effect = Effect()
@@ -86,7 +86,8 @@ def write(model: Model, leader: Replica) -> Action:
 
 
 def with_another(deployment: Deployment) -> Model:
-    """The same deployment beside a producer that writes one record; verdicts are on the first producer's."""
+    """Return the same deployment beside a producer that writes one record; verdicts are about the first producer's
+    records."""
     model = untimed(build(replace(deployment, bounds=TWO)))
     own = [action for action in model.system.actions if action.name != "send" or action.arguments["batch"] != OTHERS]
     assert len(own) == len(model.system.actions) - 1
@@ -100,7 +101,7 @@ def found(model: Model) -> dict[str, tuple[CutSet, ...]]:
 
 
 def covered(found: dict[str, tuple[CutSet, ...]], by: dict[str, tuple[CutSet, ...]]) -> bool:
-    """No fault set that is found takes less than one of the others."""
+    """Tell whether each found fault set contains one of the other fault sets."""
     return all(
         any(Counter(dict(other)) <= Counter(dict(one)) for other in by[name])
         for name, sets in found.items()
@@ -131,7 +132,7 @@ def test_record_of_another_producer_acts_like_a_further_record(case: str) -> Non
 
 
 @pytest.mark.slow
-def test_one_that_could_write_to_followers_would_change_verdicts() -> None:
+def test_producer_that_writes_to_followers_changes_verdicts() -> None:
     """The comparison can fail."""
     deployment = CASES["last standing"]
     model = with_another(deployment)

@@ -88,7 +88,7 @@ def test_a_name_that_spring_binds_to_nothing_is_told_with_the_one_that_is_meant(
     assert (f"didyoumeanspring.kafka.{meant}?" in said) if meant else ("didyoumean" not in said)
 
 
-def test_what_the_reader_of_a_file_noted_is_on_the_first_screen_and_in_the_result(tmp_path: Path) -> None:
+def test_note_of_a_reader_is_on_the_first_screen_and_in_the_result(tmp_path: Path) -> None:
     """However many lines the list of files would take."""
     for number in range(4):
         (tmp_path / f"other{number}.yaml").write_text("a: [\n# kafka\n", encoding="utf-8")

@@ -140,7 +140,8 @@ require: [no-silent-loss, no-log-duplicate]
 
 
 def rivals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    """A deployment where sending again after a restart, and idempotence, each mend what the other does not."""
+    """Read a deployment where sending again after a restart and idempotence each mend a violation that the other does
+    not."""
     file = tmp_path / "d.yaml"
     file.write_text(RIVALS, encoding="utf-8")
     two = [
@@ -161,7 +162,9 @@ def test_a_change_is_not_blamed_for_what_another_one_breaks(tmp_path: Path, monk
     assert found.hopeless == ()
 
 
-def test_partial_repair_is_printed_and_kept_until_a_better_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_partial_repair_is_printed_and_kept_until_a_better_repair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stop = threading.Event()
 
     class Stopping(Unwatched):
@@ -175,7 +178,7 @@ def test_partial_repair_is_printed_and_kept_until_a_better_one(tmp_path: Path, m
     assert found.violated == ("no-silent-loss", "no-log-duplicate")
 
 
-def test_a_value_that_violations_may_depend_on_is_not_likely_to_prevent_them() -> None:
+def test_value_on_which_violations_depend_is_not_a_likely_repair() -> None:
     """An application that forgets unacknowledged records at a restart stores nothing twice; resending is no way out."""
     (row,) = [row for row in likely_for("no-log-duplicate", (("producer-crash", 1),)) if row.key == "on_restart"]
     forget, resend = (

@@ -139,7 +139,7 @@ def test_command_names_next_steps_if_no_change_repairs(tmp_path: Path, monkeypat
     assert "What comes next" not in run(found(of(V, H), of(H, H)))
 
 
-def test_the_time_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_limit_ends_the_search_for_repairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def until_stopped(search: Search, _: int) -> Repairs:
         assert search._budget.stop.wait(timeout=20)
         time.sleep(0.1)

@@ -65,7 +65,7 @@ def test_a_record_is_taken_for_one_that_failed() -> None:
 
 
 def drained(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """Nothing keeps the producer from sending: nothing in flight that it has to wait for."""
+    """Build the condition that no request in flight keeps the producer from sending."""
     assert isinstance(pipeline.recovery, FranzGo)
     return pipeline.recovery.has_drained(pipeline, batch_of(pipeline, action), leader_of(pipeline, action))
 
@@ -87,7 +87,8 @@ def test_mutations(mutation: Mutation, prop: str, faults: dict[str, int], more: 
 
 
 def scenario(**more: object) -> Scenario:
-    """The first of three records is acknowledged, so that the leader gets the two others at once."""
+    """Return a run in which the first of three records is acknowledged, so that the leader gets the two others at
+    once."""
     faults = {"refused-record": 1, "slow-follower": 1, "power-loss": 1}
     run = Scenario(recorded("no-gap", faults, FRANZ_GO, {"bounds.records": 3, **more}))
     run = run.do("send", batch=0).do("send", batch=1).do("send", batch=2).do("transmit", batch=0, leader=1)

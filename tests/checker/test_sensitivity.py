@@ -22,7 +22,7 @@ CHANGED = Sensitivity("commit", "before", "no-skip", Status.VIOLATED, ((("consum
 
 
 def manual_commits(tmp_path: Path) -> Deployment:
-    """One broker and one consumer that commits by hand; nothing is said of how."""
+    """Read one broker and one consumer that commits manually, without an assumption about the commits."""
     consumer = tmp_path / "consumer.properties"
     consumer.write_text("group.id=orders\nenable.auto.commit=false\n", encoding="utf-8")
     deployment = read_properties(kafka="4.0", consumer=consumer, assume={"replicas": "1"})

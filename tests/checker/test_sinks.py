@@ -48,7 +48,7 @@ def violated(run: Scenario) -> tuple[bool, str]:
     return holds(found.violated, run.state), found.explain(run.state)
 
 
-def test_sink_refuses_another_record_at_the_offset_of_a_lost_one() -> None:
+def test_sink_refuses_another_record_at_the_offset_of_a_lost_record() -> None:
     """An unclean leader has not what the sink has, and gives its offset to another record."""
     run = scenario("acks-all-min-isr-1-unclean", sink=Sink.BY_OFFSET, replicas=2, idempotence=False)
     run.do("kill", broker=2).do("fence", broker=2).do("learn_isr", broker=1)

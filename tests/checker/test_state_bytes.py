@@ -33,5 +33,5 @@ def test_a_decided_goal_costs_no_memory(goal: bool, threads: int) -> None:
 
 
 def tables_of(shard: Shard) -> int:
-    """Bytes of the tables of a shard's partitions."""
+    """Return the bytes of the tables of a shard's partitions."""
     return 4 * int(shard.places[:, SLOTS].sum())

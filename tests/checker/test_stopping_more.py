@@ -19,7 +19,7 @@ WORKER = "spawn_main"
 
 @pytest.fixture
 def looking() -> Iterator[subprocess.Popen[str]]:
-    """A check that holds, and looks for more in processes of its own."""
+    """Run a check that holds, and that searches for more in processes of its own."""
     command = [sys.executable, "-m", "checker", "check", "examples/time/quick-workers.yaml", "--more", "100"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
         wait_until(lambda: any(WORKER in one for one in descendants(check.pid).values()), "no worker began")

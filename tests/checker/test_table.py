@@ -52,7 +52,7 @@ def unmixed(value: int, shift: int) -> int:
 
 
 def state_with_hash(hashed: int, before: State) -> State:
-    """The state with this hash that begins with the words ``before``: hashing a last word can be undone."""
+    """Return the state with this hash that begins with the words ``before``: hashing a last word can be inverted."""
     value = 0x9E3779B97F4A7C15
     for word in before:
         value = ((value ^ word) * 0xFF51AFD7ED558CCD) & ALL
@@ -65,7 +65,7 @@ def state_with_hash(hashed: int, before: State) -> State:
 
 
 def state_with_half_hash(half: int, part: int, low: int) -> State:
-    """The state of one word with this half hash that belongs to this partition; ``low`` tells one from another."""
+    """Return the state of one word with this half hash in this partition; ``low`` distinguishes several."""
     mixed = half << 32 | low << 4
     mixed |= (mixed >> 29 & 15) ^ part
     wanted = unmixed(mixed * pow(0xC4CEB9FE1A85EC53, -1, 1 << 64) & ALL, 32)
@@ -89,7 +89,7 @@ def partition_of(state: State) -> int:
 
 @cache
 def kernel(words: int) -> Kernel:
-    """Nothing but predicates, over states of any bits."""
+    """Build a kernel with predicates alone, over states of any bits."""
     variables = [Variable(f"half{number}", 0, (1 << 32) - 1, 0) for number in range(2 * words)]
     layout = lay_out(variables)
     assert layout.words == words
@@ -178,7 +178,7 @@ def new_shard(words: int, *, has_goal: bool = False, like: Shard | None = None) 
 
 
 def find(shard: Shard, state: State) -> int:
-    """The reference that the table gives for a state, or -1."""
+    """Return the reference that the table gives for a state, or -1."""
     part = partition_of(state)
     word = np.uint64(shard.components.encode(np.array(state, dtype=np.uint64)))
     place, half = shard.places[part], visited.half_hash_of(word)
@@ -190,12 +190,12 @@ def find(shard: Shard, state: State) -> int:
 
 
 def entries(shard: Shard, part: int) -> NDArray[np.uint32]:
-    """The slots of a partition's table."""
+    """Return the slots of a partition's table."""
     return shard._tables[part]
 
 
 def check_tables(shard: Shard) -> None:
-    """Each row is in exactly one slot, and no table is fuller than allowed."""
+    """Assert that each row is in exactly one slot, and that no table is fuller than allowed."""
     for part in range(PARTITIONS):
         slots, count = entries(shard, part), int(shard.counts[part])
         used = slots[slots != 0]
@@ -207,7 +207,7 @@ def check_tables(shard: Shard) -> None:
 
 
 def check_same(shard: Shard, model: Model) -> None:
-    """The shard holds what the model holds: order, parents, what was noted of it, and the table finds all of it."""
+    """Assert that the shard has what the model has: order, parents and notes, and that the table finds all of it."""
     check_tables(shard)
     assert shard.count == len(model.reference)
     for part in range(PARTITIONS):
@@ -230,7 +230,7 @@ def check_same(shard: Shard, model: Model) -> None:
 
 
 def random_half(chance: random.Random) -> int:
-    """Often a half hash at the table's beginning or end, or one that others have too."""
+    """Return a half hash, often at the table's beginning or end, or equal to others."""
     near = chance.randint(0, 3)
     return chance.choice([near, HIGHEST_HALF - near, 1 << 31, chance.getrandbits(32)])
 
@@ -274,7 +274,7 @@ def test_boxes_are_entered_as_into_a_dictionary(
 def test_states_of_smaller_combinations_are_not_entered(
     chance: random.Random, words: int, pieces: int, shares: int
 ) -> None:
-    """It is not entered, and a state that leads to it by a step is good; other steps are remembered."""
+    """The state is not entered, and a state with a step to this state is good; other steps are remembered."""
     pool = distinct_states(chance, words, chance.randint(2, 200))
     shard, model = new_shard(words, has_goal=True), Model()
     others = [new_shard(words, like=shard) for _ in range(chance.randint(0, 2))]
@@ -340,7 +340,7 @@ def test_full_table_is_searched_around_its_end(words: int, batch_size: int) -> N
 
 
 def wrapped(shard: Shard, part: int) -> bool:
-    """Some entry lies before its home: its search went round the end of the table."""
+    """Tell whether some entry lies before its home, because its search went past the end of the table."""
     words, slots = shard.rows(part)[0], entries(shard, part)
     return any(
         int(table.home(np.uint64(half_hash_of(int(words[(int(entry) & visited.INDEX) - 1]))), len(slots))) > slot
@@ -389,7 +389,7 @@ def test_order_of_entry_is_kept() -> None:
 
 
 def growing_rooms() -> Iterator[int]:
-    """Sizes around those at which something grows."""
+    """Yield sizes around those at which a table or a file grows."""
     room = 1
     while room < 30_000:
         yield from (room, room + 1)
@@ -419,7 +419,7 @@ def test_growing_keeps_everything(words: int, has_goal: bool) -> None:
 
 @settings(max_examples=60, derandomize=True)
 @given(CHANCES, st.integers(1, 400), st.floats(0.05, 1), st.floats(1, 5))
-def test_moving_entries_keeps_them_findable(chance: random.Random, count: int, load: float, larger_by: float) -> None:
+def test_moved_entries_are_found_again(chance: random.Random, count: int, load: float, larger_by: float) -> None:
     """From tables up to the last slot full, to tables of any larger size."""
     words = np.array([state[0] for state in distinct_states(chance, 1, count)], dtype=np.uint64)
     old = np.zeros(max(count + 1, int(count / load)), dtype=np.uint32)
@@ -441,7 +441,7 @@ def test_moving_entries_keeps_them_findable(chance: random.Random, count: int, l
 @settings(max_examples=20, derandomize=True)
 @given(CHANCES, st.sampled_from(WORDS), st.booleans())
 def test_a_loaded_shard_is_the_one_that_was_entered(chance: random.Random, words: int, has_goal: bool) -> None:
-    """As a checkpoint restores it: same rows, same references, and one can go on entering."""
+    """A restored shard has the same rows and references, and takes further states."""
     shard, model = new_shard(words, has_goal=has_goal), Model()
     pool = distinct_states(chance, words, 300)
     batch = [(state, chance.getrandbits(32)) for state in pool[:200]]

@@ -93,7 +93,7 @@ def tiny(aim: float = AIM, parallel_rows: int = 4, box_bytes: int = 1, pieces: i
 
 
 def stored(one: Exploration) -> dict[Any, dict[str, Any]]:
-    """All that is stored of each shard, but for which of several successors is remembered."""
+    """Return all stored content of each shard, except which of several successors is remembered."""
     return {
         combination: {
             "states": [shard.packed(part, slice(None)).tolist() for part in range(PARTITIONS)],
@@ -158,7 +158,8 @@ def test_random_systems() -> None:
 
 
 def maze(chance: random.Random, *, goal: bool) -> tuple[TransitionSystem, Question]:
-    """A thousand states for each of several modes that faults lead to, in levels of dozens, with many ways to most.
+    """Build a thousand states for each of several modes that faults lead to, in levels of dozens, with many ways to
+    most.
 
     Some modes are left again, for states that take fewer faults; from some the goal cannot be reached any more.
     """
@@ -215,7 +216,7 @@ def test_thousands_of_states_are_those_of_the_definition() -> None:
     check_against_naive(several, Naive(system, several.kinds, several.most, 2))
 
 
-def test_the_maze_is_no_easy_one() -> None:
+def test_maze_has_faults_and_unreachable_goals() -> None:
     """Some of it needs faults, and from some of it the goal cannot be reached."""
     found = [explored(*maze(random.Random(seed), goal=True), MAZE_FAULTS, 2) for seed in range(3)]
     assert any(one.cut_sets("goal") for one in found)
@@ -282,7 +283,7 @@ def test_the_size_of_boxes_changes_nothing(threads: int) -> None:
 
 
 def chain_and_fan(width: int) -> TransitionSystem:
-    """One state, then ``width`` at once, all of which lead to the same two: the opposite of few successors."""
+    """Build one state, then ``width`` states at once that all lead to the same two: the opposite of few successors."""
     stage, choice = Variable("stage", 0, 3, 0), Variable("choice", 0, width, 0)
     fan = [action(f"fan{n}", stage.term == 0, {stage: z3.IntVal(1), choice: z3.IntVal(n)}) for n in range(width)]
     meet = action("meet", stage.term == 1, {stage: z3.IntVal(2), choice: z3.IntVal(0)})
@@ -308,7 +309,7 @@ def test_a_row_with_very_many_successors(width: int) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 500, 3000])
-def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
+def test_stopped_run_stores_a_beginning_of_the_whole_run(limit: int) -> None:
     """Out of budget in the middle of a shared level: what is stored is a beginning of the whole run's rows."""
     whole = explored(counters(20), Question({"never": NEVER}, None, {}), {}, 0)
     with tiny() as taken, patch.object(breadth_first, "ROWS_BETWEEN_CHECKS", 8):
@@ -324,7 +325,7 @@ def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
 
 
 def test_threads_that_cannot_start_are_heard() -> None:
-    """They would be waited for without end in the compiled loops."""
+    """The compiled loops would wait for such threads without end."""
     start = threading.Thread.start
     started: list[threading.Thread] = []
 

@@ -150,7 +150,7 @@ def test_a_result_is_told_without_what_is_heavy(result: Path) -> None:
 
 
 def test_a_trace_that_an_interrupt_kept_from_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not said that nothing violates anything, and the file is not called wrong."""
+    """The message claims neither that all properties hold nor that the file is wrong."""
     verdict = next(one for one in samples.RESULT.verdicts if not one.traces)
     stopped = replace(verdict, coverage=replace(verdict.coverage, stopped="interrupted"))
     found = replace(samples.RESULT, verdicts=(stopped,))
@@ -160,7 +160,7 @@ def test_a_trace_that_an_interrupt_kept_from_being_found(tmp_path: Path, monkeyp
     assert run(file, 1) == (3, "", f"{file}: interrupted before trace 1 was found; 0 were\n")
 
 
-def test_the_command_for_more_steps_tells_them_of_files_named_by_options(tmp_path: Path) -> None:
+def test_command_for_more_steps_keeps_files_named_by_options(tmp_path: Path) -> None:
     """``trace`` takes one file."""
     topic = tmp_path / "topic.properties"
     topic.write_text("replication.factor=3\n", encoding="utf-8")

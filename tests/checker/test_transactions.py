@@ -31,7 +31,7 @@ ATOMICITY, ABORTED_READ, HANGING = OF_TRANSACTIONS
 
 
 def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any) -> Deployment:
-    """A producer with transactions."""
+    """Read a producer with transactions."""
     asked = (*OF_TRANSACTIONS, "no-log-duplicate", "no-silent-loss", "recoverability")
     deployment = changed(example("idempotent", kinds, total), bounds=BOUNDS, require=asked, transactional=rules)
     return changed(deployment, **settings)
@@ -109,7 +109,7 @@ def test_a_committed_record_is_never_lost_silently() -> None:
 
 
 def reading(*kinds: Fault, total: int = 2, **settings: Any) -> Deployment:
-    """A consumer that writes its results and offsets in one transaction."""
+    """Read a consumer that writes its results and offsets in one transaction."""
     return changed(example("manual-commit-plain-sink", kinds, total), **({"sink": Sink.KAFKA} | settings))
 
 

@@ -36,7 +36,7 @@ bounds: {records: 1, log: 2, epochs: 3}
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """A result with violations and passes, through JSON and back."""
+    """Return a result with violations and passes, written to JSON and read back."""
     deployment = deployment_of(DEPLOYMENT, tmp_path_factory.mktemp("small"))
     document = to_document(deployment, check(deployment))
     read: Document = json.loads(json.dumps(document))
@@ -49,7 +49,7 @@ def document(written: Document) -> Document:
 
 
 def lost(document: Document) -> Document:
-    """The verdict that is tampered with."""
+    """Return the verdict that tests tamper with."""
     found: Document = next(v for v in document["verdicts"] if v["property"] == "no-acked-loss")
     assert found["status"] == "violated"
     return found

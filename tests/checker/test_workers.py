@@ -112,7 +112,7 @@ def test_mutations(mutation: Mutation, faults: dict[str, int], more: dict[str, o
 
 
 def run(faults: Mapping[str, int], **more: object) -> Scenario:
-    """Two records are in the log, and the consumer has both."""
+    """Return a run in which the log has two records, and the consumer has both."""
     scenario = Scenario(recorded("no-skip", faults, PIPELINE, more)).produce(0, 1).produce(1, 1)
     return scenario if "consumer.processing" not in more else scenario.do("hand_off", leader=1).do("hand_off", leader=1)
 
@@ -125,7 +125,7 @@ def processed(run: Scenario) -> list[int]:
     return [run.value(count) for count in run.pipeline.consumer.processed]
 
 
-def test_a_later_failure_takes_the_place_of_an_earlier_one() -> None:
+def test_later_failure_replaces_an_earlier_failure() -> None:
     one = run(TWICE, **LAST).do("fail_in_worker", offset=0)
     assert held(one)[:2] == [1, 2] and not one.can("fail_in_worker", offset=0)
     assert held(one.do("fail_in_worker", offset=1))[:2] == [0, 2]

@@ -36,7 +36,7 @@ def _same(one: Action, other: Action) -> bool:
 
 
 def all_of(*mutations: Mutation) -> Mutation:
-    """One mutation after the other: a mechanism that takes part in several actions."""
+    """Apply one mutation after the other: a mechanism that several actions contain."""
 
     def mutate(model: Model) -> Model:
         for mutation in mutations:
@@ -47,7 +47,7 @@ def all_of(*mutations: Mutation) -> Mutation:
 
 
 def never(name: str) -> Mutation:
-    """The action does not happen any more."""
+    """Prevent the action."""
     return rewrite(name, lambda _, action: replace(action, guard=z3.BoolVal(False)))
 
 
@@ -74,7 +74,7 @@ def also(name: str, effect: Callable[[Pipeline, Action], Mapping[Variable, z3.Ar
 
 
 def leaves(name: str, *variables: Callable[[Pipeline, Action], Variable]) -> Mutation:
-    """The action leaves variables as they are that it ought to change."""
+    """Let the action leave variables unchanged that it ought to change."""
 
     def change(pipeline: Pipeline, action: Action) -> Action:
         left = {variable(pipeline, action) for variable in variables}
@@ -84,20 +84,20 @@ def leaves(name: str, *variables: Callable[[Pipeline, Action], Variable]) -> Mut
 
 
 def leader_of(pipeline: Pipeline, action: Action) -> Replica:
-    """The leader among an action's arguments."""
+    """Return the leader among an action's arguments."""
     return pipeline.replica(action.arguments["leader"])
 
 
 def follower_of(pipeline: Pipeline, action: Action) -> Replica:
-    """The follower among an action's arguments."""
+    """Return the follower among an action's arguments."""
     return pipeline.replica(action.arguments["follower"])
 
 
 def broker_of(pipeline: Pipeline, action: Action) -> Replica:
-    """The broker among an action's arguments."""
+    """Return the broker among an action's arguments."""
     return pipeline.replica(action.arguments["broker"])
 
 
 def batch_of(pipeline: Pipeline, action: Action) -> Batch:
-    """The batch among an action's arguments."""
+    """Return the batch among an action's arguments."""
     return pipeline.producer.batches[action.arguments["batch"]]

@@ -19,14 +19,14 @@ BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
 
 
 def scenario(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
-    """The start of a run of an example, with these settings in the place of its own."""
+    """Return the start of a run of an example, with these settings in place of its own."""
     deployment: Deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS)
     return Scenario(changed(deployment, **settings))
 
 
 @lru_cache(maxsize=8)
 def _built(deployment: Deployment) -> Model:
-    """Models do not change, and runs in a row are often of the same."""
+    """Build a model, or return the model that was built last: several runs in a row often use the same model."""
     return build(deployment)
 
 
@@ -58,11 +58,11 @@ class Scenario:
         return self.state[variable.name]
 
     def log(self, broker: int) -> list[int]:
-        """The batches in a broker's log."""
+        """Return the batches in a broker's log."""
         return [entry["batch"] for entry in self.pipeline.replica(broker).log.entries(self.state)]
 
     def epochs(self, broker: int) -> list[int]:
-        """The leader epochs in a broker's log."""
+        """Return the leader epochs in a broker's log."""
         return [entry["epoch"] for entry in self.pipeline.replica(broker).log.entries(self.state)]
 
     def high_watermark(self, broker: int) -> int:
@@ -77,7 +77,7 @@ class Scenario:
         return {number for number, member in self.pipeline.controller.isr.items() if self.value(member)}
 
     def isr_of(self, broker: int) -> set[int]:
-        """The ISR in a leader's own view."""
+        """Return the ISR in a leader's own view."""
         return {number for number, member in self.pipeline.replica(broker).isr.items() if self.value(member)}
 
     @property

@@ -37,7 +37,8 @@ AFFECTED, MENDED = (3, 1, 0), (3, 1, 1)
 
 
 def begun(kafka: tuple[int, int, int] = MENDED, *, brief: bool = True, **settings: Any) -> Scenario:
-    """Two records, each in a transaction of its own. Markers are kept for a moment, or (not ``brief``) for ever."""
+    """Return a run with two records, each in a transaction of its own. Markers are kept for a moment, or (not
+    ``brief``) without end."""
     times = scenario().pipeline.deployment.durations
     kept = Quantity("delete.retention.ms", 1, 1) if brief else Quantity("delete.retention.ms", 10**10, None)
     times = replace(times, delete_retention=kept, compaction_lag=Quantity("", 0, 0))
@@ -56,7 +57,7 @@ def begun(kafka: tuple[int, int, int] = MENDED, *, brief: bool = True, **setting
 
 
 def write(run: Scenario, batch: int) -> Scenario:
-    """A record that both brokers have, and its acknowledgement."""
+    """Write a record to both brokers, and acknowledge it."""
     run.produce(batch, 1)
     if run.pipeline.deployment.cluster.replicas > 1 and 2 in run.isr_of(1):
         run.replicate(2, 1)
@@ -78,7 +79,7 @@ def commit(run: Scenario, transaction: int) -> Scenario:
 
 
 def abort(run: Scenario, transaction: int, *, everywhere: bool = True) -> Scenario:
-    """The record is stored, and the transaction takes too long."""
+    """Store the record, and let the transaction time out."""
     write(run, transaction).do("time_out_transaction")
     if not everywhere:
         run.do("become_slow", broker=2)
@@ -148,7 +149,7 @@ def test_aborted_records_replace_no_record() -> None:
     assert not holds(keeps_record(run.pipeline, run.pipeline.replica(1), 1), run.state)
 
 
-def test_a_marker_never_replaces_anything_nor_is_it_replaced() -> None:
+def test_marker_replaces_no_record_and_is_not_replaced() -> None:
     run = commit(commit(begun(), 0), 1)
     assert not run.can("compact", broker=1, last=1) and not run.can("compact", broker=1, last=3)
     assert removed(run.do("compact", broker=1, last=2)) == [1, 0, 0, 0]
@@ -173,7 +174,7 @@ def test_a_transaction_whose_first_record_is_replaced_is_not_torn() -> None:
 
 
 def later(run: Scenario, *, everywhere: bool = False) -> Scenario:
-    """The producer goes on, so that its epoch is known by something else."""
+    """Let the producer write again, so that brokers know its epoch from another record."""
     run.do("initialise").do("begin_later", transaction=2).do("prepare_commit", transaction=2)
     return end(run, 2, commits=True, everywhere=everywhere)
 
@@ -186,14 +187,14 @@ def test_the_producers_last_marker_stays() -> None:
 
 
 def missed(run: Scenario) -> Scenario:
-    """Broker 2 has the record, and is away until its marker is gone."""
+    """Return a run in which broker 2 has the record, and is away until its marker is gone."""
     abort(commit(run, 0), 1, everywhere=False).do("remove_aborted", broker=1, marker=3)
     later(run).do("drop_marker", broker=1, marker=3, transaction=1).do("recover_speed", broker=2)
     return run
 
 
 @pytest.mark.slow
-def test_late_follower_misses_the_marker_and_takes_the_next_one() -> None:
+def test_late_follower_misses_the_marker_and_takes_the_next_marker() -> None:
     run = missed(begun()).do("fetch", follower=2, leader=1)
     assert markers(run) == [Marker.STANDS, Marker.DROPPED, Marker.STANDS]
     assert markers(run, 2) == [Marker.STANDS, Marker.UNSEEN]
@@ -264,7 +265,7 @@ def test_a_transaction_that_is_left_out_of_the_index_is_read() -> None:
 
 
 @pytest.mark.slow
-def test_only_the_broker_that_cleaned_has_lost_it() -> None:
+def test_only_the_cleaning_broker_has_lost_the_aborted_transaction() -> None:
     run = forgotten(begun(AFFECTED))
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert readable(run, 2) == [0]

@@ -46,20 +46,20 @@ def test_last_isr_member_can_shut_down() -> None:
     assert run.value(run.do("restart", broker=1).pipeline.controller.leader) == 1
 
 
-def test_its_connections_are_closed() -> None:
+def test_stopped_broker_closes_its_connections() -> None:
     run = stopped(scenario().do("send", batch=0).do("transmit", batch=0, leader=1), 1)
     assert run.fate(0) is Fate.BUFFERED
     assert run.do("apply_metadata", broker=2).can("transmit", batch=0, leader=2)
 
 
-def test_what_it_forced_to_disk_survives_a_power_loss() -> None:
+def test_log_forced_to_disk_at_shutdown_survives_a_power_loss() -> None:
     run = stopped(scenario("acks-1", replicas=1, min_insync_replicas=1).produce(0, 1), 1)
     run.do("restart", broker=1)
     assert not run.can("lose_power", broker=1, kept=0)
     assert run.can("lose_power", broker=1, kept=1)
 
 
-def test_what_comes_later_does_not() -> None:
+def test_records_after_the_restart_can_be_lost_with_power() -> None:
     run = scenario("acks-1", replicas=1, min_insync_replicas=1).produce(0, 1).do("acknowledge", batch=0, leader=1)
     stopped(run, 1).do("restart", broker=1).do("apply_metadata", broker=1).produce(1, 1)
     assert run.can("lose_power", broker=1, kept=1)
@@ -67,7 +67,7 @@ def test_what_comes_later_does_not() -> None:
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_who_stopped_in_order_is_still_eligible(in_order: bool) -> None:
+def test_broker_that_stopped_in_order_is_still_eligible(in_order: bool) -> None:
     """A process that was killed is not: it may have lost what it had (6.4, KIP-966)."""
     run = scenario(eligible_leader_replicas=True)
     for broker in (3, 2):
@@ -81,7 +81,7 @@ def test_who_stopped_in_order_is_still_eligible(in_order: bool) -> None:
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_its_high_watermark_is_written_down(in_order: bool) -> None:
+def test_stopped_broker_writes_its_high_watermark_down(in_order: bool) -> None:
     """The written high watermark can decide a follower's log (8); a killed process may have written an older one."""
     run = scenario(truncation=Truncation.HIGH_WATERMARK, idempotence=False).produce(0, 1)
     run.replicate(2, 1).replicate(3, 1)
@@ -127,11 +127,11 @@ def test_the_last_in_the_isr_leads_again_when_it_is_back() -> None:
     assert run.value(run.pipeline.controller.leader) == 1
 
 
-def test_a_broker_that_nobody_hears_says_nothing_of_its_disks() -> None:
+def test_cut_off_broker_reports_no_failed_log_directory() -> None:
     run = scenario(kinds=(Fault.LOG_DIR_FAILURE, Fault.CUT_OFF)).do("cut_off", broker=1)
     assert not run.can("fail_log_dir", broker=1)
 
 
 @pytest.mark.parametrize("name", ["begin_shutdown", "finish_shutdown", "fail_log_dir"])
-def test_they_happen_only_where_they_are_named(name: str) -> None:
+def test_announced_ends_happen_only_if_the_deployment_names_them(name: str) -> None:
     assert scenario(kinds=(Fault.KILL,)).model.system.action(name, {"broker": 1}) is None

@@ -19,7 +19,8 @@ KINDS = (Fault.LATE_ANSWER, Fault.LEADER_MOVE, Fault.LOST_RESPONSE, Fault.KILL)
 
 
 def held_back() -> Scenario:
-    """Broker 3 has the first of two records; the answer with the second is still to be sent."""
+    """Return a run in which broker 3 has the first of two records, and the answer with the second is still to be
+    sent."""
     own = {"copies_newer_epochs": True, "idempotence": False, "acks": Acks.LEADER}
     run = Scenario(changed(example("acks-all-min-isr-2", KINDS, 9), bounds=BOUNDS, **own))
     run.produce(0, 1).do("send", batch=1).do("transmit", batch=1, leader=1).do("append", batch=1, leader=1)
@@ -27,7 +28,7 @@ def held_back() -> Scenario:
 
 
 def led_by_another(run: Scenario) -> Scenario:
-    """Broker 2 leads, which has neither; broker 1 follows it, and has the retries in the other order by now."""
+    """Let broker 2 lead with neither record; broker 1 follows it, and has the retries in the other order."""
     run.do("lose_response", batch=1).do("move_leader", broker=2)
     run.do("apply_metadata", broker=2).do("apply_metadata", broker=1).do("notice", broker=1)
     run.do("truncate", follower=1, leader=2)
@@ -71,7 +72,7 @@ def test_an_answer_has_all_that_the_leader_had() -> None:
     assert (run.do("receive_late", follower=2, leader=1).log(2), late(run, 2)) == ([0, 1], 0)
 
 
-def test_there_is_no_more_than_the_leader_had() -> None:
+def test_late_answer_has_only_records_that_the_leader_had() -> None:
     run = held_back().do("receive_late", follower=3, leader=1)
     assert not run.can("hold_back", follower=3, leader=1), "it has all of it"
 
@@ -137,7 +138,9 @@ def test_in_which_releases(tmp_path: Path, kafka: str, late: bool) -> None:
         ("0.10.2", ""),
     ],
 )
-def test_where_followers_ask_once_in_an_epoch_it_is_refused(tmp_path: Path, kafka: str, broker: str) -> None:
+def test_late_answer_is_refused_for_followers_that_ask_once_in_an_epoch(
+    tmp_path: Path, kafka: str, broker: str
+) -> None:
     with pytest.raises(DeploymentError, match=r"late-answer with brokers before 2\.8, or that speak a protocol before"):
         read(tmp_path, kafka, broker)
 

@@ -17,7 +17,7 @@ LEADER_EPOCH = 4
 
 
 def logs(*epochs: int) -> list[Log]:
-    """All logs of up to three records of these epochs."""
+    """Return all logs of up to three records of these epochs."""
     return [log for length in range(4) for log in combinations_with_replacement(epochs, length)]
 
 
@@ -35,7 +35,7 @@ class Cache:
     mended: bool
 
     def end_offset_for(self, epoch: int) -> tuple[int, int] | None:
-        """The largest epoch up to this one, and where it ends; None where there is no answer."""
+        """Return the largest epoch up to this epoch, and its end; None where there is no answer."""
         if self.entries and epoch == self.entries[-1][0]:
             return epoch, self.end
         later = [start for known, start in self.entries if known > epoch]
@@ -55,7 +55,8 @@ def cache_of(log: Log, *, mended: bool, leads: bool = False) -> Cache:
 
 
 def played(follower: Log, leader: Log, high_watermark: int, *, mended: bool, with_epochs: bool) -> int:
-    """Requests for the end of the follower's last epoch, and what it drops for each answer, until it is done."""
+    """Play the requests for the end of the follower's last epoch, and drop records for each answer, until the follower
+    is done."""
     at_leader = cache_of(leader, mended=mended, leads=True)
     log, fetch_offset = follower, high_watermark
     while log:
@@ -77,7 +78,7 @@ def played(follower: Log, leader: Log, high_watermark: int, *, mended: bool, wit
 
 
 def found(term: z3.ArithRef, both: list[tuple[Replica, Log]], high_watermark: int) -> int:
-    """The term where the replicas have these logs; the first is the follower."""
+    """Evaluate the term where the replicas have these logs; the first replica is the follower."""
     values: list[tuple[z3.ArithRef, z3.ArithRef]] = []
     for index, (replica, log) in enumerate(both):
         values.append((replica.log.end.term, z3.IntVal(len(log))))
@@ -97,7 +98,7 @@ def found(term: z3.ArithRef, both: list[tuple[Replica, Log]], high_watermark: in
         pytest.param(True, True, id="2.0.1"),
     ],
 )
-def test_what_is_kept_is_what_the_exchange_leaves(mended: bool, with_epochs: bool) -> None:
+def test_term_for_the_kept_log_equals_the_outcome_of_the_exchange(mended: bool, with_epochs: bool) -> None:
     leader, follower = scenario(bounds=BOUNDS).pipeline.replicas[:2]
     ends = end_asked_epoch_by_epoch if with_epochs else end_of_last_epoch
     term = ends(follower, leader, mended=mended)

@@ -54,7 +54,7 @@ def refused(version: str) -> Scenario:
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_before_is_aborted_and_the_commit_succeeds() -> None:
+def test_bump_aborts_acknowledged_records_and_the_commit_succeeds() -> None:
     run = refused("1.8.0")
     assert (run.fate(1), run.fate(2), outcome(run, 0)) == (Fate.BUFFERED, Fate.BUFFERED, Outcome.OPEN)
     assert not run.can("transmit", batch=1, leader=1), "before it has the new epoch"

@@ -70,7 +70,7 @@ def test_a_tombstone_is_dropped_when_what_it_deletes_is_gone() -> None:
 
 
 def test_no_tombstone_is_dropped_before_the_cleaner_passed_over_it() -> None:
-    """There may be nothing of its key before it; to 3.0 its age alone counts."""
+    """An older record of the key is not needed; up to 3.0 the age of the tombstone alone counts."""
     bounds = replace(any_scenario().pipeline.deployment.bounds, records=1)
     for compaction in (CAREFUL, CARELESS):
         run = scenario(compaction, bounds=bounds).produce(0, 1).replicate(2, 1)
@@ -89,7 +89,7 @@ def test_a_late_replica_never_gets_the_tombstone() -> None:
     assert not holds(keeps_record(run.pipeline, run.pipeline.replica(2), 1), run.state)
 
 
-def test_who_copies_a_hole_knows_the_number_of_the_last_record_alone() -> None:
+def test_follower_that_copies_a_hole_knows_only_the_last_sequence_number() -> None:
     """The cleaner leaves an empty batch for the last one of a producer."""
     run = scenario().do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=2).produce(1, 1).do("compact", broker=1, last=1).do(
@@ -112,7 +112,7 @@ def test_a_consumer_goes_on_behind_holes(commit: Commit) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("had_it", [True, False])
-def test_who_never_had_the_key_misses_no_tombstone(had_it: bool) -> None:
+def test_consumer_without_the_key_misses_no_tombstone(had_it: bool) -> None:
     run = both_written(scenario())
     if had_it:
         run.do("poll", leader=1, count=1)
@@ -127,7 +127,7 @@ def test_who_never_had_the_key_misses_no_tombstone(had_it: bool) -> None:
     assert holds(loss.skipped(run.pipeline, 1), run.state) is had_it
 
 
-def test_what_was_passed_for_a_record_that_is_lost_then_is_skipped() -> None:
+def test_hole_whose_newer_record_is_lost_counts_as_skipped() -> None:
     """The group went past the hole; where another broker leads, what stood there is the last value again."""
     run = both_written(scenario(CARELESS, Keys.UPDATED), replicated=False).do("compact", broker=1, last=1)
     run.do("pass_hole", leader=1)
@@ -137,15 +137,15 @@ def test_what_was_passed_for_a_record_that_is_lost_then_is_skipped() -> None:
     assert holds(loss.skipped(run.pipeline, 0), run.state)
 
 
-def test_what_was_passed_for_a_record_that_is_there_is_not() -> None:
-    """Though the cleaner of the broker that leads then has not come yet."""
+def test_hole_whose_newer_record_survives_does_not_count_as_skipped() -> None:
+    """The cleaner of the new leader has not removed the old record yet."""
     run = both_written(scenario(CAREFUL, Keys.UPDATED)).do("compact", broker=1, last=1).do("pass_hole", leader=1)
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert removed(run, 2) == [0, 0]
     assert not holds(loss.skipped(run.pipeline, 0), run.state)
 
 
-def test_nobody_knows_the_producer_of_a_hole_alone() -> None:
+def test_broker_with_a_hole_alone_does_not_know_its_producer() -> None:
     """A broker that copied a hole, and then dropped what stood behind it, knows nothing of the producer."""
     run = scenario(producer_id=ProducerId.NEW).do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=2).produce(1, 1).do("compact", broker=1, last=1)

@@ -32,7 +32,7 @@ bounds: {{records: 1, log: 2, sends: 2, epochs: 4}}
 
 @pytest.fixture
 def careful(tmp_path: Path) -> Scenario:
-    """One send on its way to the leader, of an application that sends again what is not stored."""
+    """Return a run with one send on its way to the leader, of an application that sends unstored records again."""
     run = asked(tmp_path, "resend-if-not-stored")
     return run.do("send", batch=0).do("transmit", batch=0, leader=1)
 
@@ -61,7 +61,7 @@ def test_a_record_that_timed_out_in_flight_can_be_stored(careful: Scenario) -> N
     assert not careful.can("send", batch=AGAIN)
 
 
-def test_a_leader_that_had_appended_it_and_leads_no_more_is_believed_that_it_had_not(careful: Scenario) -> None:
+def test_not_leader_counts_as_not_persisted_although_the_record_is_stored(careful: Scenario) -> None:
     """NOT_LEADER counts as certain: the record stands in both logs, fails in the queue, and is sent again (3.3)."""
     careful.do("append", batch=0, leader=1).do("fetch", follower=2, leader=1)
     careful.do("move_leader", broker=2).do("apply_metadata", broker=1)

@@ -24,7 +24,7 @@ def last_known(run: Scenario) -> int:
 
 
 def gone(run: Scenario, *brokers: int) -> Scenario:
-    """Each is killed and fenced, and the leader that is left learns what came of it."""
+    """Kill and fence each broker, and let the remaining leader learn the new ISR."""
     for broker in brokers:
         run.do("kill", broker=broker).do("fence", broker=broker)
         if run.leader and run.can("apply_metadata", broker=run.leader):
@@ -34,13 +34,13 @@ def gone(run: Scenario, *brokers: int) -> Scenario:
     return run
 
 
-def test_nothing_of_it_is_in_a_model_without_it() -> None:
+def test_model_without_elr_has_no_variables_of_elr() -> None:
     run = scenario(eligible_leader_replicas=False)
     assert not run.pipeline.controller.elr
     assert run.pipeline.controller.last_known_leader is None
 
 
-def test_nobody_is_eligible_besides_while_enough_are_in_sync() -> None:
+def test_elr_is_empty_while_enough_replicas_are_in_sync() -> None:
     run = gone(scenario(), 3)
     assert (run.isr, elr(run)) == ({1, 2}, set())
 
@@ -78,7 +78,7 @@ def test_a_broker_that_was_cut_off_stays_eligible() -> None:
     assert (run.leader, run.isr, elr(run), last_known(run)) == (1, {1}, {2}, 0)
 
 
-def test_the_last_known_leader_is_elected_once_nobody_is_eligible() -> None:
+def test_last_known_leader_is_elected_once_no_replica_is_eligible() -> None:
     """2 left the ISR with 3 already gone; when both have come back unclean, only 1, which led last, may lead (E3)."""
     run = gone(scenario(), 3, 2, 1)
     run.do("restart", broker=2)
@@ -87,7 +87,7 @@ def test_the_last_known_leader_is_elected_once_nobody_is_eligible() -> None:
     assert (run.leader, run.isr, elr(run), last_known(run)) == (1, {1}, set(), 0)
 
 
-def test_the_last_known_leader_waits_until_nobody_is_eligible() -> None:
+def test_last_known_leader_waits_while_a_replica_is_eligible() -> None:
     run = gone(scenario(), 3, 2, 1)
     run.do("restart", broker=1)
     assert (run.leader, elr(run), last_known(run)) == (0, {2}, 1), "2 might have what 1 lost"

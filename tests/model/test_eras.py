@@ -8,7 +8,8 @@ from tests.model.scripted import Scenario, scenario
 
 
 def caught_up_outside(run: Scenario) -> Scenario:
-    """Broker 3 was slow and dropped from the ISR, and has fetched all since: the leader may propose it."""
+    """Return a run in which broker 3 left the ISR as slow and has fetched all records since, so that the leader may
+    propose it."""
     run.do("become_slow", broker=3).produce(0, 1).do("shrink_isr", leader=1, follower=3)
     run.do("recover_speed", broker=3).replicate(3, 1)
     assert run.can("expand_isr", leader=1, follower=3)

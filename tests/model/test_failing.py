@@ -23,7 +23,7 @@ BOUNDS = Bounds(records=2, log=2, sends=1, epochs=3, producer_epochs=2)
 
 
 def scenario(name: str = "auto-commit", **settings: Any) -> Scenario:
-    """Two records are in the log, and can be read."""
+    """Return a run with two records in the log that can be read."""
     deployment = changed(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
     run = Scenario(changed(deployment, **settings))
     return run.produce(0, 1).do("acknowledge", batch=0, leader=1).produce(1, 1)
@@ -77,7 +77,7 @@ def test_closing_commits_nothing_where_the_sink_keeps_offsets() -> None:
     assert (committed(run), processed(run)) == (1, [1, 0])
 
 
-def test_closing_commits_nothing_where_nobody_does() -> None:
+def test_close_commits_nothing_without_commits() -> None:
     run = scenario(on_processing_error=OnProcessingError.CLOSE, commit=Commit.NEVER, group=Group.NEW)
     run.do("fail_and_close", leader=1, count=2, done=1)
     assert (committed(run), processed(run)) == (-1, [1, 0])
@@ -122,7 +122,7 @@ def refusals(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
 
 
 def sent(run: Scenario, batch: int) -> tuple[int, int]:
-    """The numbers in a request on its way."""
+    """Return the sequence numbers in a request on its way."""
     numbers = run.pipeline.producer.batches[batch]
     assert numbers.sent_epoch is not None and numbers.sent_sequence is not None
     return run.value(numbers.sent_epoch), run.value(numbers.sent_sequence)
@@ -158,7 +158,7 @@ def test_after_a_refusal_what_waits_for_its_retry_is_a_new_record_to_the_broker(
 
 
 def test_a_request_on_its_way_keeps_the_numbers_that_it_was_sent_with() -> None:
-    """It follows the record that was refused, so that it is out of order, and its retry has the new ones (3.4)."""
+    """The request follows the refused record and so is out of order; its retry has the new numbers (3.4)."""
     bounds = replace(BOUNDS, records=3, log=3)
     run = refusals(bounds=bounds).do("send", batch=1).do("send", batch=2)
     run = run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1).do("acknowledge", batch=0, leader=1)

@@ -55,12 +55,12 @@ def _start(rules: Transactional, producer_id: ProducerId) -> Scenario:
 
 
 def begun(rules: Transactional, producer_id: ProducerId = ProducerId.KNOWN) -> Scenario:
-    """A producer with transactions: record 1 in the first, records 2 and 3 in the second."""
+    """Begin a run of a producer with transactions: record 1 in the first, records 2 and 3 in the second."""
     return copy(_start(rules, producer_id))
 
 
 def at_risk(rules: Transactional = VERSION_1, *written: int) -> Scenario:
-    """Records are written and acknowledged, and what the coordinator writes from here on may be lost."""
+    """Write and acknowledge records; later writes of the coordinator can be lost."""
     return write(begun(rules), *written).do("put_at_risk")
 
 
@@ -246,7 +246,7 @@ def test_another_producer_id_ends_nothing_of_the_first(rules: Transactional) -> 
     assert readable(run) == [], "readers wait behind what is open for good"
 
 
-def test_nothing_of_it_without_the_fault() -> None:
+def test_model_without_the_fault_has_no_log_of_the_coordinator() -> None:
     deployment = begun(VERSION_1).pipeline.deployment
     transactions = declared(replace(deployment, faults=FaultBudget(9, ((FAULTS[1].value, 9),)))).transactions
     assert transactions is not None and transactions.own_log is None

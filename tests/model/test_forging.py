@@ -26,7 +26,7 @@ def read(folder: Path, kafka: str, broker: str = "") -> Deployment:
     return read_deployment(file)
 
 
-def test_the_leader_takes_for_replicated_what_nobody_else_has() -> None:
+def test_leader_counts_an_unreplicated_record_as_replicated_after_a_forged_fetch() -> None:
     asked = example("acks-all-min-isr-2", (Fault.FORGED_FETCH, Fault.KILL), 2)
     own = {"replicas": 2, "believes_any_fetch": True, "truncation": Truncation.EPOCHS, "idempotence": False}
     run = Scenario(changed(asked, bounds=BOUNDS, **own)).produce(0, 1)
@@ -44,7 +44,7 @@ def test_releases_that_believe_a_forged_fetch(tmp_path: Path, kafka: str, believ
     assert any("forged-fetch has no effect" in note for note in deployment.notes) is not believes
 
 
-def test_brokers_that_ask_nobody_are_refused(tmp_path: Path) -> None:
+def test_brokers_without_an_authorizer_are_refused(tmp_path: Path) -> None:
     assert read(tmp_path, "1.0.0").cluster.believes_any_fetch
     with pytest.raises(DeploymentError, match="brokers without an authorizer"):
         read(tmp_path, "1.0.1")

@@ -35,7 +35,7 @@ from tests.deployments import changed
 ROOT = Path(__file__).parents[2]
 
 KEPT = Quantity("delete.retention.ms", 86_400_000, 86_400_000)
-"""So long that clients alone get every tombstone in time, and outages of brokers can still be longer."""
+"""The time for which tombstones stay, in ms: long enough for clients alone, and shorter than outages of brokers."""
 
 CARELESS = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
 """The cleaner before 3.1."""
@@ -55,24 +55,24 @@ MOVED = (
 
 
 def with_faults(deployment: Deployment, *kinds: Fault) -> Deployment:
-    """The deployment with these kinds of fault besides its own."""
+    """Return the deployment with these kinds of fault besides its own."""
     known = dict(deployment.faults.at_most) | {kind.value: MANY for kind in kinds}
     return replace(deployment, faults=FaultBudget(deployment.faults.total, tuple(known.items())))
 
 
 def moved(deployment: Deployment) -> Deployment:
-    """The deployment with a replica that can be moved, and with late answers."""
+    """Return the deployment with a replica that can be moved, and with late answers."""
     return changed(with_faults(deployment, Fault.REASSIGNMENT, Fault.LATE_ANSWER), copies_newer_epochs=True)
 
 
 def kept(deployment: Deployment) -> Deployment:
-    """The deployment with tombstones that are kept for a day."""
+    """Return the deployment with tombstones that are kept for a day."""
     return changed(deployment, durations=replace(deployment.durations, delete_retention=KEPT))
 
 
 @cache
 def cases() -> dict[str, Deployment]:
-    """Deployments that together have every rule, and every action that it is about."""
+    """Return deployments that together have every rule, and every action that a rule is about."""
     known = deployments()
     old, unread = known["acks-all, KIP-101, clients without epochs"], known["acks-all, deleted unread"]
     closing = OnProcessingError.CLOSE
@@ -104,12 +104,12 @@ def implied(model: Model, action: Action, statement: z3.BoolRef) -> bool:
 
 
 def after(action: Action, term: z3.ExprRef) -> z3.ExprRef:
-    """The value of a term after the action."""
+    """Return the value of a term after the action."""
     return z3.substitute(term, *((variable.term, value) for variable, value in action.updates.items()))
 
 
 def parts(model: Model) -> Iterator[str]:
-    """A broker acts only while it has a replica, or does not know that it has none; of the others no fetch is answered.
+    """Yield the actions that a broker without a replica can execute although it takes no part any more.
 
     Actions with a batch wait for what the broker has in its log, or was sent.
     """
@@ -132,7 +132,8 @@ def parts(model: Model) -> Iterator[str]:
 
 
 def late_answers(model: Model) -> Iterator[str]:
-    """A late answer is dropped when its follower stops or follows anew, and when its leader starts or stops."""
+    """Yield the actions that keep a late answer although its follower stops or follows anew, or its leader starts or
+    stops."""
     pipeline = model.pipeline
     if pipeline.late_answers is None:
         return
@@ -148,7 +149,7 @@ def late_answers(model: Model) -> Iterator[str]:
 
 
 def disturbances(model: Model) -> Iterator[str]:
-    """Every fault of a broker can move the coordinator, and nothing else but the loss of its own log."""
+    """Yield the faults of brokers that do not move the coordinator, and the other actions that do."""
     transactions = model.pipeline.transactions
     if transactions is not None and transactions.disturbed is not None:
         own = ("lose_end", "lose_all")
@@ -156,7 +157,7 @@ def disturbances(model: Model) -> Iterator[str]:
 
 
 def outages(model: Model) -> Iterator[str]:
-    """Every fault that keeps readers waiting is noted, and no other action is."""
+    """Yield the faults that keep readers waiting and are not noted, and the other actions that are."""
     history, deployment = model.pipeline.history, model.pipeline.deployment
     closes = deployment.application.on_processing_error is OnProcessingError.CLOSE
     ends = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
@@ -174,7 +175,7 @@ def _noted(model: Model, remembered: Variable, notes: Callable[[Action], bool]) 
 
 
 def waits_for_tombstones(model: Model) -> Iterator[str]:
-    """It is remembered at once that the consumer waits for brokers while a tombstone ages, and only then."""
+    """Yield the actions after which the note differs: the consumer has waited for brokers while a tombstone ages."""
     compacted = model.pipeline.compacted
     if compacted is None or compacted.unserved is None:
         return
@@ -239,7 +240,7 @@ IMPLIED = {("model.replication.isr", "while_it_takes_part")}
 
 
 def without(*arguments: object) -> object:
-    """In the place of a call: the condition as it is, or no effect."""
+    """Return the neutral result in place of a call: the unchanged condition, or no effect."""
     return arguments[-1]
 
 

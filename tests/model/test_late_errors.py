@@ -27,7 +27,8 @@ def idempotent(*kinds: Fault, late_errors_count: bool, max_in_flight: int = 5) -
 
 
 def given_up() -> Scenario:
-    """Both records are written, and both answers lost; the first is on its way again when its time is over."""
+    """Return a run in which both records are written and both answers lost; the first times out during its second
+    attempt."""
     run = Scenario(idempotent(*Fault, late_errors_count=True))
     for batch in (0, 1):
         run.do("send", batch=batch).do("transmit", batch=batch, leader=1)

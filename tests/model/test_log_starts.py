@@ -48,7 +48,8 @@ def run(kafka: str = "2.3", client: str | None = None, **more: object) -> Scenar
 
 
 def stored(run: Scenario, *batches: int) -> Scenario:
-    """In both logs, and not answered; the follower has heard that it is committed, before 2.5 with its next fetch."""
+    """Store the record in both logs without an answer; the follower learns of the commit, before 2.5 with its next
+    fetch."""
     for batch in batches:
         run.produce(batch, 1).replicate(2, 1)
     return run if run.high_watermark(2) == run.high_watermark(1) else run.do("fetch", follower=2, leader=1)
@@ -74,7 +75,7 @@ def log_start(run: Scenario, broker: int) -> int:
 
 
 def forgotten(run: Scenario, broker: int) -> list[int]:
-    """Of what stands in its log, whether the broker has forgotten the numbers."""
+    """Return for each record in a broker's log whether the broker has forgotten its sequence number."""
     return [entry[FORGOTTEN] for entry in run.pipeline.replica(broker).log.entries(run.state)]
 
 
@@ -96,7 +97,7 @@ def test_client_that_numbers_from_0_again_stores_a_record_twice() -> None:
     assert one.log(1) == [0, 1, 1]
 
 
-def test_a_client_from_2_5_on_bumps_its_epoch_and_it_is_stored_again_as_well() -> None:
+def test_client_from_2_5_on_bumps_its_epoch_and_the_record_is_stored_again() -> None:
     one = retried(stored(acknowledged(run(client="2.5"), 0), 1), 1)
     one.do("expire", leader=1, offset=0, batch=0).do("expire", leader=1, offset=1, batch=1)
     one.do("reject_unknown", batch=1, leader=1).do("transmit", batch=1, leader=1)

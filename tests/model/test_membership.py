@@ -96,7 +96,7 @@ def test_retention_does_not_wait_for_another_member_longer_than_that_takes() -> 
     assert (long.status, short.status) == (Status.HOLDS, Status.VIOLATED)
 
 
-def test_only_where_it_is_named() -> None:
+def test_member_changes_happen_only_if_the_deployment_names_them() -> None:
     assert {Fault.EVICTION, Fault.REBALANCE} <= ONLY_BY_NAME
     assert {Fault.EVICTION, Fault.REBALANCE} <= DESCRIPTION.keys()
     model = build(recorded("no-skip", {"consumer-crash": 1}, GROUP))

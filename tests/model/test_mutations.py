@@ -67,18 +67,18 @@ RETRIED = replace(SMALL, log=2)
 
 
 def appended_here(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The leader has appended the batch: all that acks=1 asks for."""
+    """Build the condition that the leader has appended the batch: all that acks=1 asks for."""
     batch, leader = batch_of(pipeline, action), leader_of(pipeline, action)
     return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
 
 
 def verified(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The leader has made sure that a transaction is going on (KIP-890)."""
+    """Build the condition that the leader has verified the transaction (KIP-890)."""
     return is_verified(pipeline, leader_of(pipeline, action), numbers_sent(pipeline, batch_of(pipeline, action))[0])
 
 
 def open_at_coordinator(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The transaction is open, whatever became of its records."""
+    """Build the condition that the transaction is open, independent of the fate of its records."""
     assert pipeline.transactions is not None
     transaction = pipeline.transactions.each[action.arguments["transaction"]]
     over = z3.Or(pipeline.transactions.is_at_rest, pipeline.transactions.is_ending)
@@ -91,53 +91,53 @@ def coordinators_epoch(pipeline: Pipeline, action: Action) -> Variable:
 
 
 def follows(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The follower fetches from the leader it knows of, in its epoch."""
+    """Build the condition that the follower fetches from the leader it knows of, in its epoch."""
     return follower_of(pipeline, action).follows(leader_of(pipeline, action))
 
 
 def nothing_diverges(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The follower's whole log agrees with its leader's."""
+    """Build the condition that the follower's whole log agrees with its leader's."""
     follower = follower_of(pipeline, action)
     return follower.log.end.term == common_prefix(follower, leader_of(pipeline, action))
 
 
 def in_sequence(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The broker has not seen the batch, and it is the next one due."""
+    """Build the condition that the broker has not seen the batch, and that the batch is the next one due."""
     batch = batch_of(pipeline, action)
     sent = numbers_sent(pipeline, batch)
     return check_sequence(pipeline, leader_of(pipeline, action), batch, *sent).in_sequence
 
 
 def connection_works(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """No request waits on a dead connection to the broker."""
+    """Build the condition that no request waits on a dead connection to the broker."""
     return z3.Not(is_dead(pipeline, leader_of(pipeline, action)))
 
 
 def enough_in_sync(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The ISR reaches min.insync.replicas."""
+    """Build the condition that the ISR reaches min.insync.replicas."""
     return pipeline.enough_in_sync(leader_of(pipeline, action))
 
 
 def caught_up(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The leader knows that the follower reached its high watermark."""
+    """Build the condition that, as the leader knows, the follower reached its high watermark."""
     leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
     return leader.fetched[follower.number].term - 1 >= leader.high_watermark.term
 
 
 def reached_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """The leader knows that the follower reached the start of its epoch."""
+    """Build the condition that, as the leader knows, the follower reached the start of its epoch."""
     leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
     start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
     return leader.fetched[follower.number].term - 1 >= start
 
 
 def has_read_something(pipeline: Pipeline, _: Action) -> z3.BoolRef:
-    """The consumer has processed a record since its start."""
+    """Build the condition that the consumer has processed a record since its start."""
     return pipeline.consumer.latest.term > 0
 
 
 def lives_somewhere(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
-    """Fencing a leader elects the first live replica, in the ISR or not."""
+    """Let fencing a leader elect the first live replica, in the ISR or not."""
     chosen = z3.IntVal(0)
     number = action.arguments["broker"]
     for other in reversed(pipeline.replicas):
@@ -149,13 +149,13 @@ def lives_somewhere(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.
 
 
 def high_watermark_at_end(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
-    """The leader takes its own log end for the high watermark."""
+    """Let the leader take its own log end for the high watermark."""
     leader = leader_of(pipeline, action)
     return {leader.high_watermark: leader.log.end.term + 1}
 
 
 def page_cache_lost(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
-    """A killed process takes its page cache with it."""
+    """Let a killed process lose its page cache."""
     effect = Effect()
     keep_prefix(effect, broker_of(pipeline, action), 0)
     return effect.updates
@@ -171,12 +171,12 @@ def commit_first(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.Ari
 
 
 def from_the_start(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.ArithRef]:
-    """A restarted consumer forgets what the group committed."""
+    """Let a restarted consumer forget the group's committed offset."""
     return {pipeline.consumer.position: z3.IntVal(0), pipeline.consumer.position_epoch: z3.IntVal(0)}
 
 
 def from_the_end(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.ArithRef]:
-    """A restarted consumer goes on behind the first record that could be read."""
+    """Let a restarted consumer begin behind the first readable record."""
     consumer = pipeline.consumer
     readable = pipeline.exposed[0].term > 0
     return {
@@ -194,7 +194,7 @@ def producers_epoch(pipeline: Pipeline, action: Action) -> Variable:
 
 
 def with_unknown_producers(pipeline: Pipeline, action: Action) -> Action:
-    """A broker appends whatever a producer sends first that it does not know (2.5 and later)."""
+    """Let a broker append any first batch of an unknown producer (2.5 and later)."""
     batch = batch_of(pipeline, action)
     check = check_sequence(pipeline, leader_of(pipeline, action), batch, *numbers_sent(pipeline, batch))
     assert check.unknown is not None
@@ -203,13 +203,13 @@ def with_unknown_producers(pipeline: Pipeline, action: Action) -> Action:
 
 
 def any_prefix(pipeline: Pipeline, action: Action) -> z3.BoolRef:
-    """A power loss may take what was forced to disk as well."""
+    """Let a power loss destroy records that were forced to disk as well."""
     replica = broker_of(pipeline, action)
     return z3.And(replica.up.is_set, action.arguments["kept"] <= replica.log.end.term)
 
 
 def of(name: str, kinds: tuple[Fault, ...], total: int, bounds: Bounds = SMALL, **settings: Any) -> Deployment:
-    """An example made small."""
+    """Read an example and make it small."""
     return changed(example(name, kinds, total), bounds=bounds, **settings)
 
 

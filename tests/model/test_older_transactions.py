@@ -68,7 +68,7 @@ def started(client: str, brokers: str = "", *, in_one: int = 0, **settings: Any)
 
 
 def aborted(run: Scenario, transaction: int) -> Scenario:
-    """The application aborts, and the marker is written."""
+    """Abort the transaction in the application, and write the marker."""
     return end(
         run.do("begin_abort", transaction=transaction).do("prepare_abort", transaction=transaction, **KEPT),
         0,
@@ -77,7 +77,7 @@ def aborted(run: Scenario, transaction: int) -> Scenario:
 
 
 def numbers(run: Scenario) -> list[tuple[int, int, int]]:
-    """Batch, producer epoch and sequence of what the log has of records."""
+    """Return batch, producer epoch and sequence number of the records in the log."""
     entries = run.pipeline.replica(1).log.entries(run.state)
     return [(e["batch"], e["producer_epoch"], e["sequence"]) for e in entries if e["sequence"] >= 0]
 
@@ -206,7 +206,7 @@ def test_other_requests_in_flight_fail_and_can_be_executed() -> None:
 
 
 def test_a_first_attempt_that_is_given_up_on_is_no_doubt_and_its_number_is_used() -> None:
-    """It never came back to be retried (``ProducerBatch.inRetry``): an error like others."""
+    """The attempt never waited for a retry (``ProducerBatch.inRetry``), so its error is like others."""
     run = sent(started("2.4"), 0).do("delay_request", batch=0).do("give_up", batch=0)
     assert outcome(aborted(run, 0), 0) is Outcome.ABORTED
     sent(run, 1)
@@ -252,7 +252,7 @@ def test_a_record_that_is_out_of_order_and_next_due_fails_and_gives_its_number_b
     assert run.value(run.pipeline.producer.next_sequence) == 2
 
 
-def test_an_abort_that_the_coordinator_has_made_already_keeps_the_epoch_where_it_fenced_nobody() -> None:
+def test_abort_already_made_by_the_coordinator_keeps_the_epoch_in_0_11_0_1() -> None:
     for brokers, goes_on in (("0.11.0.1", True), ("0.11.0.2", False)):
         run = sent(started(brokers), 0).do("refuse_for_good", batch=0, leader=1).do("time_out_transaction")
         end(run, 0, commits=False).do("begin_abort", transaction=0).do("learn_aborted", transaction=0)
@@ -293,7 +293,7 @@ def test_producer_with_an_answer_fails_at_a_broker_that_does_not_know_it() -> No
 
 
 @pytest.mark.slow
-def test_brokers_of_0_11_say_out_of_order_and_newer_ones_append_it() -> None:
+def test_brokers_of_0_11_refuse_a_record_out_of_order_that_newer_brokers_append() -> None:
     run = refused_first("2.4", "0.11")
     assert run.can("refuse_in_transaction", batch=1, leader=1)
     assert not run.can("append", batch=1, leader=1)
@@ -316,7 +316,7 @@ def test_brokers_of_2_3_do_not_know_a_producer_with_only_a_marker(brokers: str, 
 
 
 def fenced(brokers: str, **settings: Any) -> Scenario:
-    """The time of a transaction is over before its first record is there."""
+    """Return a run in which the transaction times out before its first record arrives."""
     run = sent(started("2.3", brokers, **settings), 0).do("time_out_transaction")
     return run.do("write_marker", leader=1, transaction=0, commits=0)
 

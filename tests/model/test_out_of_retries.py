@@ -12,7 +12,7 @@ from tests.model.scripted import BOUNDS, Scenario
 
 
 def lost_for_good(retries: int) -> Scenario:
-    """The first record gets to no broker, as often as it is sent."""
+    """Lose every attempt of the first record before it reaches a broker."""
     deployment = replace(example("idempotent", MOST_KINDS, 9), bounds=replace(BOUNDS, records=3, log=4))
     run = Scenario(changed(deployment, replicas=2, retries=retries, on_send_error=OnSendError.DROP))
     for batch in (0, 1, 2):

@@ -32,7 +32,7 @@ def _start() -> Scenario:
 
 
 def written() -> Scenario:
-    """Three records are in the log, and a new group has read none."""
+    """Return a run in which the log has three records, and a new group has read none."""
     return copy(_start())
 
 

@@ -25,7 +25,7 @@ def sequencing(client: str, brokers: str) -> Sequencing:
 
 
 def started(client: str, brokers: str, replicas: int = 2, **settings: Any) -> Scenario:
-    """A run in which every record is sent, and fails for good where it fails."""
+    """Return a run that sends every record; a failure of a send is permanent."""
     deployment = changed(example("idempotent", MOST_KINDS, 9), bounds=BOUNDS, replicas=replicas, min_insync_replicas=1)
     deployment = changed(deployment, sequencing=sequencing(client, brokers), on_send_error=OnSendError.DROP)
     late = parse_release(client).line >= (2, 1)
@@ -37,7 +37,7 @@ def started(client: str, brokers: str, replicas: int = 2, **settings: Any) -> Sc
 
 
 def numbers(run: Scenario, batch: int) -> tuple[int, int]:
-    """The producer id, counted from 0, and the sequence number that the client holds for a batch."""
+    """Return the producer id, counted from 0, and the sequence number that the client holds for a batch."""
     found = run.pipeline.producer.batches[batch]
     assert found.numbering is not None and found.sequence is not None
     return run.value(found.numbering.producer_id), run.value(found.sequence)

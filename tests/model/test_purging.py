@@ -39,7 +39,7 @@ SENDER = read_record(
 
 
 def begun(**settings: object) -> Scenario:
-    """Two records in one transaction, which the application sends again in another when it is aborted."""
+    """Begin a run with two records in one transaction; after an abort the application sends both in another."""
     asked = ("atomicity", "no-hanging-transaction", "no-acked-loss", "no-silent-loss", "no-log-duplicate")
     kinds = ("refused-record", "lost-request", "lost-response", "full-buffer", "transaction-timeout", "power-loss")
     faults = FaultBudget(9, tuple((kind, 9) for kind in kinds))
@@ -60,7 +60,7 @@ def _usual() -> Scenario:
 
 
 def usual() -> Scenario:
-    """The same from the start, without building it again."""
+    """Return the same run from the start, without building its model again."""
     run = copy(_usual())
     run.state = run.model.system.initial
     return run
@@ -71,7 +71,7 @@ def aborted(run: Scenario, transaction: int, **how: int) -> Scenario:
 
 
 def sequences(run: Scenario) -> list[tuple[int, int, int]]:
-    """Batch, producer epoch and sequence of what the log has of records."""
+    """Return batch, producer epoch and sequence number of the records in the log."""
     entries = run.pipeline.replica(1).log.entries(run.state)
     count = len(run.pipeline.producer.batches)
     return [(e["batch"], e["producer_epoch"], e["sequence"]) for e in entries if e["batch"] < count]
@@ -110,7 +110,7 @@ def test_a_refused_record_keeps_its_number_and_the_next_transaction_fails_for_th
     assert sequences(run) == [(0, 0, 0)]
 
 
-def test_one_that_timed_out_is_followed_by_a_new_epoch() -> None:
+def test_transaction_that_timed_out_is_followed_by_a_new_epoch() -> None:
     run = sent(usual(), 0).do("lose_request", batch=0).do("notice", broker=1).do("give_up", batch=0)
     assert outcome(run, 0) is Outcome.ABORTING
     aborted(run, 0, **ANEW).do("initialise")

@@ -37,7 +37,7 @@ def scenario(**settings: Any) -> Scenario:
 
 
 def caught_up(run: Scenario, broker: int, leader: int = 1) -> Scenario:
-    """The replica of a broker is moved to the new one, which gets into the ISR."""
+    """Move a broker's replica to the new broker, and let that broker join the ISR."""
     to = len(run.pipeline.replicas)
     run.do("begin_reassignment", broker=broker).do("apply_metadata", broker=to)
     if run.pipeline.replica(to).reconciled is not None:
@@ -111,7 +111,7 @@ def test_new_replica_suffices_in_some_releases(tmp_path: Path, kafka: str, more:
     assert read(tmp_path, f'kafka: "{kafka}"\n{more}').cluster.new_replica_suffices is suffices
 
 
-def test_one_that_is_down_is_replaced_without_it() -> None:
+def test_replica_of_a_stopped_broker_is_replaced() -> None:
     run = scenario().produce(0, 1).replicate(2, 1).replicate(3, 1).do("kill", broker=3).do("fence", broker=3)
     run.do("learn_isr", broker=1)
     run = caught_up(run, broker=3).do("complete_reassignment", broker=3)
@@ -119,7 +119,7 @@ def test_one_that_is_down_is_replaced_without_it() -> None:
     assert not run.can("restart", broker=3)
 
 
-def test_one_that_is_cut_off_deletes_its_log_when_it_is_back() -> None:
+def test_cut_off_replica_deletes_its_log_after_it_rejoins() -> None:
     run = caught_up(scenario().produce(0, 1).replicate(2, 1).replicate(3, 1), broker=3)
     run.do("become_slow", broker=3).do("cut_off", broker=3).do("complete_reassignment", broker=3)
     assert not run.can("apply_metadata", broker=3)

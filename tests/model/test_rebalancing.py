@@ -39,7 +39,7 @@ LOST = {"rebalance": 1, "lost-commit": 1}
 
 
 def client(version: str, **more: object) -> dict[str, object]:
-    """A client of this release, and brokers of its time."""
+    """Return the settings of a client of this release, and of brokers of the same time."""
     of_producer = {"producer.enable.idempotence": False}
     return {"kafka": ".".join(version.split(".")[:2]), "consumer.version": version, **of_producer, **more}
 
@@ -135,14 +135,14 @@ def test_mutation_changes_a_verdict(
     assert ask(mutation(build(asked)), prop)[prop].status is after
 
 
-def test_only_where_it_can_happen() -> None:
+def test_hand_over_while_processing_is_modelled_only_where_possible() -> None:
     model = build(recorded("no-skip", REBALANCE, GROUP, BY_BROKERS))
     assert not model.pipeline.consumer.late and model.pipeline.consumer.undiscovered is None
     assert "hand_over_while_processing" not in {action.name for action in model.system.actions}
     assert build(recorded("no-skip", CRASH, GROUP, {**BY_BROKERS, "kafka": "4.0"})).pipeline.consumer.late == ()
 
 
-def test_how_long_brokers_let_members_be_silent() -> None:
+def test_longest_silence_of_a_member_follows_the_brokers_session() -> None:
     """Worked out by hand: the session and the heartbeats that brokers ask for, whatever the client's defaults are."""
     more = {**BY_BROKERS, "broker.group.consumer.session.timeout.ms": 50_000}
     system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP, more)).system
@@ -154,7 +154,7 @@ def test_how_long_brokers_let_members_be_silent() -> None:
     assert deadlines["taken_over"] == 300_000 + 50_000 + 3_000 + 3 * 5_000 + 2 * 1_000 + joining
 
 
-def test_how_long_a_new_partition_is_not_read() -> None:
+def test_longest_delay_until_a_new_partition_is_read() -> None:
     system = build(recorded("no-skip", CRASH, GROUP, UNAWARE)).system
     deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
     joining = (14 + 3 * 4) * 100

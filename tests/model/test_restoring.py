@@ -29,7 +29,7 @@ def scenario(**settings: Any) -> Scenario:
 
 
 def knows(run: Scenario, broker: int, batch: int) -> bool:
-    """The broker would take a retry of the batch for a duplicate."""
+    """Tell whether the broker would take a retry of the batch for a duplicate."""
     sent = run.pipeline.producer.batches[batch]
     check = check_sequence(run.pipeline, run.pipeline.replica(broker), sent, z3.IntVal(0), z3.IntVal(batch))
     return holds(check.duplicate, run.state)
@@ -40,7 +40,7 @@ def both(run: Scenario, broker: int) -> tuple[bool, bool]:
 
 
 def written(run: Scenario, batches: int = 2) -> Scenario:
-    """So many records stand in every log, and none is acknowledged."""
+    """Write so many records to every log, without an acknowledgement."""
     for batch in range(batches):
         run.produce(batch, 1)
         if len(run.pipeline.replicas) > 1:

@@ -118,7 +118,7 @@ def test_old_epochs_are_fenced_from_fetching() -> None:
     assert not run.can("apply_metadata", broker=1)
 
 
-def test_nobody_outside_the_isr_is_elected_unless_unclean() -> None:
+def test_replica_outside_the_isr_is_elected_only_by_unclean_election() -> None:
     for name, unclean in (("acks-all-min-isr-1", False), ("acks-all-min-isr-1-unclean", True)):
         run = scenario(name, replicas=2).do("become_slow", broker=2).produce(0, 1)
         run.do("shrink_isr", leader=1, follower=2).do("kill", broker=1).do("fence", broker=1)
@@ -129,7 +129,7 @@ def test_nobody_outside_the_isr_is_elected_unless_unclean() -> None:
             assert (run.leader, run.isr) == (2, {2})
 
 
-def test_no_unclean_election_while_somebody_is_eligible() -> None:
+def test_no_unclean_election_while_an_isr_member_is_eligible() -> None:
     run = scenario("acks-all-min-isr-1-unclean").do("kill", broker=1)
     assert not run.can("elect_unclean", broker=2)
     run.do("fence", broker=1)
@@ -172,7 +172,7 @@ def test_a_restart_before_fencing_takes_a_stall_of_the_controller() -> None:
     assert (run.leader, run.isr) == (2, {2, 3})
 
 
-def test_a_planned_move_waits_for_nobody() -> None:
+def test_planned_move_does_not_wait_for_the_target_to_catch_up() -> None:
     """The target is in the ISR and does not have the whole log (E5)."""
     run = scenario().produce(0, 1)
     assert not run.can("move_leader", broker=1)
@@ -375,7 +375,7 @@ def test_an_idempotent_producer_retries_in_order() -> None:
     assert run.can("append", batch=0, leader=1)
 
 
-def test_giving_up_needs_something_that_holds_up() -> None:
+def test_send_is_given_up_only_for_a_cause() -> None:
     run = scenario().do("send", batch=0)
     assert not run.can("give_up", batch=0), "a leader is there to take it"
     run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
@@ -432,7 +432,7 @@ def test_a_first_attempt_given_up_on_in_flight_leaves_its_sequence_resolved() ->
 
 
 def two_in_flight(**assume: object) -> Scenario:
-    """Both records are sent, and the first is on its way to broker 1."""
+    """Return a run in which both records are sent, and the first is on its way to broker 1."""
     run = scenario("idempotent", **assume).do("send", batch=0).do("send", batch=1)
     return run.do("transmit", batch=0, leader=1)
 
@@ -525,7 +525,7 @@ def test_a_crashed_producer_forgets_and_starts_a_session() -> None:
 
 
 def consuming(name: str = "auto-commit", **settings: Any) -> Scenario:
-    """Two records in the log, both readable."""
+    """Return a run with two readable records in the log."""
     run = scenario(name, replicas=2, min_insync_replicas=1, **settings)
     return run.produce(0, 1).replicate(2, 1).produce(1, 1).replicate(2, 1)
 

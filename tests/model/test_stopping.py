@@ -60,7 +60,7 @@ def test_close_waits_for_every_send() -> None:
     assert run.value(run.pipeline.producer.session) == 1
 
 
-def test_close_does_not_wait_for_what_nobody_answers() -> None:
+def test_close_does_not_wait_for_answers_with_acks_0() -> None:
     """With acks=0 a send is over when it is written (3.2)."""
     run = stopping(OnStop.CLOSE, "acks-0").do("send", batch=0)
     assert not run.can("stop_producer")
@@ -93,7 +93,7 @@ def test_an_application_that_ends_does_not_send_again_what_failed() -> None:
     assert not run.can("send", batch=AGAIN[0])
 
 
-def test_one_that_stopped_sending_goes_on_after_its_next_start() -> None:
+def test_application_that_stopped_sending_continues_after_its_next_start() -> None:
     run = stopping(OnStop.CLOSE, on_send_error=OnSendError.HALT).do("refuse_send", batch=0)
     assert not run.can("send", batch=1)
     assert stop(run).can("send", batch=1)
@@ -174,7 +174,8 @@ def test_an_orderly_end_commits_all_that_it_may_unless_it_did_so_before_it_waite
 
 
 def test_a_record_that_was_sent_again_and_lost_is_not_on_its_way_any_more() -> None:
-    """It counts as lost although the producer forgot its first send in the crash, and would send that again."""
+    """The record counts as lost although the producer forgot its first send in the crash and would send the record
+    again."""
     run = stopping(OnStop.CLOSE, on_restart=OnRestart.RESEND, replicas=2).do("send", batch=0).do("crash_producer")
     assert not value(lost_silently(run.pipeline, 0), run.pipeline, run.state)
     run.produce(AGAIN[0], 1).do("acknowledge", batch=AGAIN[0], leader=1).do("kill", broker=1).do("fence", broker=1)
@@ -216,7 +217,7 @@ def test_a_split_is_no_retry() -> None:
     assert run.do("lose_request", batch=0).do("notice", broker=1).fate(0) is Fate.BUFFERED
 
 
-def test_nobody_hears_of_it_with_acks_0() -> None:
+def test_batch_is_not_split_with_acks_0() -> None:
     assert started("acks-0").model.system.action("split_batch", {"batch": 0, "leader": 1}) is None
 
 

@@ -1,4 +1,4 @@
-"""What the model says of time: every deadline and every need, in ms, and when each clock runs.
+"""The clocks of the model: every deadline and every need, in ms, and the conditions under which each clock runs.
 
 The values are those of a Kafka 4.0 deployment with nothing but defaults, worked out by hand; docs/semantics.md says
 what each is made of.
@@ -38,7 +38,7 @@ ALL = tuple(kind for kind in Fault if kind not in REPLACES_MEMBER | ONCE)
 
 
 def defaults(kinds: Iterable[Fault] = ALL, kafka: str = "4.0", **assume: str) -> Deployment:
-    """Three replicas, one record, and whatever the release says."""
+    """Read three replicas and one record with the release's defaults."""
     said = {"replicas": "3", "elr": "off", "bounds.records": "1"}
     return assuming(read_properties(kafka=kafka, assume={**said, **assume}), kinds, 2)
 
@@ -109,7 +109,7 @@ def deadlines(system: TransitionSystem) -> dict[str, set[int | None]]:
 
 
 def needs(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
-    """What actions wait for."""
+    """Return the clocks and least times that each action needs, in ms."""
     found: dict[str, set[tuple[str, int | None]]] = {}
     for action in system.actions:
         for need in waits_of(action):
@@ -119,13 +119,13 @@ def needs(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
 
 
 def waits_of(action: Action) -> list[Need]:
-    """What an action needs, but for what it must not come too late for."""
+    """Return the needs of an action, without its upper limits."""
     assert all((need.at_least is None) is (need.at_most is not None) for need in action.needs)
     return [need for need in action.needs if need.at_most is None]
 
 
 def too_late_after(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
-    """What actions come too late for."""
+    """Return the clocks and times after which actions cannot happen, in ms."""
     found: dict[str, set[tuple[str, int | None]]] = {}
     for action in system.actions:
         for need in action.needs:
@@ -135,7 +135,7 @@ def too_late_after(system: TransitionSystem) -> dict[str, set[tuple[str, int | N
 
 
 def wrong_needs(system: TransitionSystem) -> list[str]:
-    """The actions of which some need differs from what it should be."""
+    """Return the actions with a need that differs from the expected need."""
     found = needs(system)
     incomplete = {action.name for action in system.actions if action.name in NEEDS and len(waits_of(action)) != 1}
     return [name for name, need in NEEDS.items() if found.get(name) != {need} or name in incomplete]
@@ -153,7 +153,7 @@ def test_every_need() -> None:
     assert needs(DEFAULTS).keys() == NEEDS.keys()
 
 
-def test_who_was_not_committed_crashed_before_it_could_be() -> None:
+def test_consumer_without_a_commit_must_have_crashed_before_the_first_commit() -> None:
     """A poll, the interval and two messages, a coordinator found again, and the crash: 405.4 s and an hour."""
     offsets_last = build(deleting_unread(set(ALL) - {Fault.LOST_OFFSETS})).system
     assert too_late_after(offsets_last) == {"restart_consumer": {("uncommitted", 4_005_400)}}
@@ -179,7 +179,7 @@ def test_each_fault_by_which_a_broker_falls_silent(silent: Fault) -> None:
 
 @pytest.mark.parametrize("hidden", [Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST])
 def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
-    """What is not lost arrives soon; what was lost is noticed in time, and then sent again."""
+    """Other requests arrive soon; the client notices a lost request in time, and sends the record again."""
     found = deadlines(build(defaults((*FOUND_DEAD, hidden))).system)
     assert (found["arriving"], found["unnoticed"], found["sendable"]) == ({100}, {60_000}, {5_205})
     assert found["sendable_when_noticed"] == {65_205}
@@ -187,7 +187,7 @@ def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
 
 
 def pauses(deployment: Deployment) -> set[int]:
-    """What transmitting waits for after a failure, in ms."""
+    """Return the times that transmitting waits for after a failure, in ms."""
     transmits = [action for action in build(deployment).system.actions if action.name == "transmit"]
     return {need.at_least.at_least() for action in transmits for need in action.needs if need.at_least is not None}
 
@@ -204,7 +204,7 @@ def test_each_retry_waits_twice_as_long_as_the_one_before() -> None:
 
 
 def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:
-    """It is refused while the session of its former incarnation lasts (6.4)."""
+    """The controller refuses the broker while the session of its former incarnation lasts (6.4)."""
     found = needs(BEFORE_4)
     assert found.pop("restart_before_fenced") == {("away", 1_000), ("unheard", 6_900)}
     assert found == {name: {need} for name, need in NEEDS.items()}
@@ -263,7 +263,7 @@ def test_an_assumption_moves_a_need(assume: dict[str, str], action: str, least: 
 
 
 def running(run: Scenario) -> set[str]:
-    """The clocks that run now, but for those of what the application could send, which it may any time."""
+    """Return the clocks that run now, except those of records that the application can send at any time."""
     others = [clock for clock in run.model.system.clocks if clock.name != "blocked"]
     return {str(clock) for clock in others if holds(clock.runs, run.state)}
 
@@ -273,7 +273,7 @@ def test_nothing_is_due_at_first() -> None:
 
 
 def test_a_leader_that_fell_silent_and_leads_on_may_have_left_followers_waiting() -> None:
-    """Only before 4.0 (6.4), and only where it can fall silent."""
+    """Such waiting exists before 4.0 only (6.4), and only where a leader can fall silent."""
     assert deadlines(BEFORE_4)["fetching_after_silence"] == {31_900}
     for system in (DEFAULTS, build(defaults((*FOUND_DEAD, Fault.CONTROLLER_STALL), kafka="3.9")).system):
         assert deadlines(system)["fetching"] == {1_900}
@@ -368,7 +368,7 @@ def test_a_producer_that_asks_for_an_id_may_ask_a_dead_broker() -> None:
 
 
 def test_a_cut_off_broker_can_mislead_a_producer_for_as_long_as_it_is_cut_off() -> None:
-    """It answers who led before it was cut off; one that takes itself for the leader is sent to."""
+    """The broker names the former leader; a broker that takes itself for the leader gets requests."""
     run = Scenario(defaults()).do("send", batch=0).do("cut_off", broker=3).do("kill", broker=1).do("fence", broker=1)
     run.do("apply_metadata", broker=2)
     assert not any(clock.startswith("sendable") for clock in running(run))
@@ -379,7 +379,7 @@ def test_a_cut_off_broker_can_mislead_a_producer_for_as_long_as_it_is_cut_off() 
     assert any(clock.startswith("sendable") for clock in running(run.do("send", batch=0)))
 
 
-def test_what_was_noticed_needs_not_be_noticed_again() -> None:
+def test_dead_connection_is_noticed_only_once() -> None:
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_power", broker=1, kept=0)
     run.do("fence", broker=1).do("apply_metadata", broker=2).do("notice", broker=1)
     assert "sendable_beside_silent(batch=0)" in running(run)
@@ -449,7 +449,7 @@ def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
 
 @pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, REQUESTS_ARE_LOST, BEFORE_4])
 def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
-    """Whose clock it is: that of the same batch, broker or pair of brokers."""
+    """Each need names the clock of the action's own batch, broker or pair of brokers."""
     for action in system.actions:
         for need in waits_of(action):
             assert need.clock.arguments.items() <= action.arguments.items()
@@ -460,7 +460,7 @@ def deployment_with_workers() -> Deployment:
 
 
 def deleting_unread(kinds: Iterable[Fault] = ALL) -> Deployment:
-    """Records are deleted an hour after they were written, which is as long as a consumer is away at most."""
+    """Read brokers that delete records an hour after their write; a consumer is away for an hour at most."""
     kept = Quantity("retention.ms", 3_600_000, 3_600_000)
     return replace(defaults(kinds), durations=replace(defaults(kinds).durations, retention=kept))
 
@@ -469,7 +469,8 @@ DELETING_UNREAD = build(deleting_unread()).system
 
 
 def deleting_numbers() -> Deployment:
-    """The same with brokers and client 2.3, of which each broker deletes by itself, and forgets whom it deleted."""
+    """Read the same with brokers and client 2.3, where each broker deletes by itself and forgets the producers of
+    deleted records."""
     known = sequencing_of(parse_release("2.3"), parse_release("2.3"))
     return changed(deleting_unread(), sequencing=known, producer_id=ProducerId.NEW)
 
@@ -478,7 +479,7 @@ DELETING_NUMBERS = build(deleting_numbers()).system
 
 
 def compacted(kinds: Iterable[Fault] = ALL) -> Deployment:
-    """Tombstones are kept for an hour after the cleaner first passed over them."""
+    """Read a topic that keeps tombstones for an hour after the cleaner's first pass over them."""
     kept = Quantity("delete.retention.ms", 3_600_000, 3_600_000)
     times = replace(defaults(kinds).durations, delete_retention=kept)
     careful = Compaction(below_high_watermark=True, horizon_from_cleaning=True)
@@ -489,7 +490,7 @@ COMPACTED = build(compacted()).system
 
 
 def compacted_with_transactions() -> Deployment:
-    """Markers are kept for as long; a slow follower may take longer. The cleaner waits for a minute."""
+    """Read a topic that keeps markers for an hour; a slow follower can take longer. The cleaner waits for a minute."""
     few = changed(compacted(), faults=FaultBudget(2, (("slow-follower", 1), ("transaction-timeout", 1))), replicas=2)
     rules = Transactional(1, verified=True, epoch_each=False, first_is_zero=False, read_committed=True)
     lag = Quantity("min.compaction.lag.ms", 60_000, 60_000)
@@ -521,7 +522,7 @@ def test_only_clocks_read_what_is_remembered(system: TransitionSystem) -> None:
 
 
 def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bool:
-    """No state makes both true."""
+    """Tell whether no state makes both conditions true."""
     solver = z3.Solver()
     solver.add(system.domain, one, other)
     return bool(solver.check() == z3.unsat)
@@ -540,8 +541,8 @@ def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bo
         *QUICK_RESTARTS,
     ],
 )
-def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
-    """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
+def test_due_action_can_happen_before_its_deadline(system: TransitionSystem) -> None:
+    """A due action is no fault; one is possible whenever the clock runs, and its needs end before the deadline."""
     actions = {action.key: action for action in system.actions}
     for clock in system.clocks:
         due = [actions[key] for key in clock.due]
@@ -611,7 +612,7 @@ def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:
 @pytest.mark.parametrize(
     "system", [DEFAULTS, pytest.param(build(deployment_with_workers()).system, marks=pytest.mark.slow)]
 )
-def test_a_clock_that_another_one_ends_for_a_need_is_the_older_one(system: TransitionSystem) -> None:
+def test_clock_of_a_need_is_older_than_the_clock_that_ends_the_need(system: TransitionSystem) -> None:
     """Nothing is handed to a worker while the consumer is away."""
     pairs = {(n.clock.key, n.until.key): (n.clock, n.until) for a in system.actions for n in a.needs if n.until}
     assert bool(pairs) == (system is not DEFAULTS)
@@ -659,8 +660,8 @@ def test_a_need_that_is_dropped_or_changed_is_noticed(name: str, change: Any) ->
 # --- when sends fail ------------------------------------------------------------------------------------------------
 
 
-def test_what_is_in_flight_at_last_fails_as_well_when_its_time_is_over() -> None:
-    """It may be appended all the same: the application knows only that it was not acknowledged (3.1, P7 P8)."""
+def test_last_attempt_in_flight_fails_at_the_delivery_timeout() -> None:
+    """The record may be appended all the same: the application knows only that no acknowledgement came (3.1, P7 P8)."""
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1)
     assert not run.can("give_up", batch=0), "nothing held it up"
     run.do("lose_request", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)
@@ -670,7 +671,7 @@ def test_what_is_in_flight_at_last_fails_as_well_when_its_time_is_over() -> None
     assert run.log(1) == [0]
 
 
-def test_so_does_what_another_leader_has_at_last() -> None:
+def test_last_attempt_at_another_leader_fails_at_the_delivery_timeout() -> None:
     run = Scenario(defaults()).do("send", batch=0).do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert run.do("transmit", batch=0, leader=2).can("give_up", batch=0)
 

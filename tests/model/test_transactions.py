@@ -28,7 +28,7 @@ ANEW, KEPT = {"anew": 1}, {"anew": 0}
 
 
 def begun(rules: Transactional = VERSION_1, **settings: object) -> Scenario:
-    """A producer with transactions: record 1 in the first, records 2 and 3 in the second."""
+    """Begin a run of a producer with transactions: record 1 in the first, records 2 and 3 in the second."""
     asked = ("atomicity", "no-aborted-read", "no-hanging-transaction", "no-log-duplicate", "no-silent-loss")
     settings = {"replicas": 1, "min_insync_replicas": 1, "bounds": BOUNDS, "require": asked} | settings
     return scenario("idempotent", transactional=rules, **settings)
@@ -50,7 +50,7 @@ def write(run: Scenario, *batches: int) -> Scenario:
 
 
 def end(run: Scenario, transaction: int, *, commits: bool) -> Scenario:
-    """The marker is written and replicated."""
+    """Write and replicate the marker."""
     run.do("write_marker", leader=1, transaction=transaction, commits=int(commits))
     return run.do("complete_transaction", leader=1)
 
@@ -69,13 +69,13 @@ def violates(run: Scenario, name: str) -> bool:
 
 
 def readable(run: Scenario) -> list[int]:
-    """The offsets that the consumer can be given."""
+    """Return the offsets that the consumer can be given."""
     leader = run.pipeline.replica(1)
     return [o for o in range(leader.log.capacity) if holds(can_be_read(run.pipeline, leader, o), run.state)]
 
 
 def give_up(run: Scenario, batch: int) -> Scenario:
-    """The request is held up at the broker until the send fails."""
+    """Hold the request up at the broker until the send fails."""
     run.do("send", batch=batch).do("transmit", batch=batch, leader=1).do("delay_request", batch=batch)
     return run.do("give_up", batch=batch).do("begin_abort", transaction=0)
 
@@ -296,13 +296,13 @@ def test_a_request_to_commit_an_earlier_transaction_may_be_late() -> None:
     assert run.do("reject_unverified", batch=1, leader=1).fate(1) is Fate.FAILED
 
 
-def test_it_is_told_from_others_with_version_2() -> None:
+def test_late_end_of_an_earlier_transaction_is_recognised_with_version_2() -> None:
     with pytest.raises(AssertionError, match="there is no delay_earlier_end"):
         begun(VERSION_2).do("delay_earlier_end")
 
 
 def test_a_send_that_fails_during_the_commit_leads_to_no_new_epoch() -> None:
-    """Then what is late of it becomes part of the next transaction, whether or not the leader asks (3.4, 11.1)."""
+    """A late request of the failed send becomes part of the next transaction, also if the leader asks (3.4, 11.1)."""
     run = give_up(begun(VERIFIED), 0).do("prepare_abort", transaction=0, **KEPT)
     end(run, 0, commits=False).do("send", batch=1).do("transmit", batch=1, leader=1)
     run.do("execute_delayed", batch=0, leader=1).do("append", batch=1, leader=1).do("acknowledge", batch=1, leader=1)
@@ -311,7 +311,7 @@ def test_a_send_that_fails_during_the_commit_leads_to_no_new_epoch() -> None:
     assert violates(run, "no-aborted-read")
 
 
-def test_one_that_fails_before_all_are_sent_leads_to_one() -> None:
+def test_send_that_fails_before_the_commit_leads_to_a_new_epoch() -> None:
     """The application has not called commitTransaction() then."""
     bounds = replace(BOUNDS, records=2)
     assert not give_up(begun(VERIFIED, bounds=bounds), 0).can("prepare_abort", transaction=0, **KEPT)

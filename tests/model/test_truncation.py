@@ -21,21 +21,22 @@ def of(truncation: Truncation, **settings: object) -> Scenario:
 
 
 def kill(run: Scenario, broker: int) -> Scenario:
-    """The broker is killed, with the high watermark written down that it knows."""
+    """Kill the broker, with its known high watermark written down."""
     known = run.high_watermark(broker)
     decides = run.pipeline.deployment.cluster.truncation.high_watermark_decides
     return run.do("kill", broker=broker, **({"checkpointed": known} if decides else {}))
 
 
 def lose_power(run: Scenario, broker: int, kept: int) -> Scenario:
-    """The same with a loss of power, and with so much of the log."""
+    """Let the broker lose power and all but so much of its log, with its known high watermark written down."""
     known = min(run.high_watermark(broker), kept)
     decides = run.pipeline.deployment.cluster.truncation.high_watermark_decides
     return run.do("lose_power", broker=broker, kept=kept, **({"checkpointed": known} if decides else {}))
 
 
 def behind_in_knowledge(run: Scenario) -> Scenario:
-    """Everybody has the record, and only the leader knows it; then the leader dies and broker 2 leads."""
+    """Return a run in which every broker has the record, but only the leader knows its commit; then the leader dies and
+    broker 2 leads."""
     run.produce(0, 1).do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
     run.do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1).do("acknowledge", batch=0, leader=1)
     return kill(run, 1).do("fence", broker=1).do("apply_metadata", broker=2)
@@ -65,7 +66,7 @@ def test_a_broker_that_dies_may_have_written_an_older_high_watermark_down() -> N
 
 
 @pytest.mark.parametrize("truncation", UNFENCED_FETCHES[1:])
-def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> None:
+def test_from_0_11_on_a_follower_asks_and_keeps_the_records_of_the_leader(truncation: Truncation) -> None:
     run = behind_in_knowledge(of(truncation)).do("apply_metadata", broker=3)
     assert not run.can("fetch", follower=3, leader=2), "it has not asked yet"
     run.do("truncate", follower=3, leader=2)
@@ -75,7 +76,8 @@ def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> 
 
 
 def diverged(run: Scenario) -> Scenario:
-    """Broker 1 has a record that nobody copied; broker 2 leads and appends the retry in its place."""
+    """Return a run in which broker 1 has a record that no broker copied; broker 2 leads and appends the retry in its
+    place."""
     kill(run.produce(0, 1), 1).do("fence", broker=1).do("apply_metadata", broker=2)
     run.do("apply_metadata", broker=3)
     if run.pipeline.replica(3).reconciled is not None:

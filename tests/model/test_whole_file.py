@@ -72,7 +72,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_modes(tmp_path: Path) -> None:
-    """That of an existing file is kept; a new one has what the umask leaves."""
+    """An existing file keeps its mode; a new file has the mode that the umask leaves."""
     old = tmp_path / "old"
     old.write_text("old")
     old.chmod(0o604)

@@ -111,7 +111,7 @@ def test_processing_order_without_a_reader() -> None:
     assert verdict.status is Status.VACUOUS
 
 
-def test_properties_say_what_they_are() -> None:
+def test_properties_have_statement_guarantee_and_witness() -> None:
     """Each property has a statement (a sentence), a guarantee, a witness, and the reported name and family."""
     families = {family.__name__.rpartition(".")[2] for family in FAMILIES}
     for prop in catalogue():

@@ -95,7 +95,7 @@ def test_arrows_are_on_the_way_where_the_state_says_so(example: str, seed: int) 
 
 
 @pytest.mark.parametrize(("example", "seed"), RUNS)
-def test_arrows_begin_where_something_is_sent_and_arrive_where_a_broker_acts(example: str, seed: int) -> None:
+def test_arrows_begin_at_a_transmission_and_end_at_an_action_of_a_broker(example: str, seed: int) -> None:
     trace = wandering(example, seed).trace
     lanes = space_time(trace).lanes
     for arrow in requests(trace):

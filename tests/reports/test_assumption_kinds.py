@@ -26,7 +26,7 @@ def test_kinds_sort_and_nothing_else_does() -> None:
     assert by_kind(again) == (samples.OF_DEPLOYMENT, samples.OF_MODEL, samples.OF_MODEL)
 
 
-def test_the_details_list_them_by_kind_and_not_as_notes() -> None:
+def test_details_list_assumptions_by_kind_and_not_as_notes() -> None:
     text = shown(120)
     of_deployment, of_model, notes = re.split(
         r"Assumptions of this deployment|Assumptions of the model|\nNotes\n", text
@@ -38,7 +38,7 @@ def test_the_details_list_them_by_kind_and_not_as_notes() -> None:
 
 
 @pytest.mark.parametrize("page", [to_markdown, to_html])
-def test_pages_list_them_by_kind(page: object) -> None:
+def test_pages_list_assumptions_by_kind(page: object) -> None:
     assert callable(page)
     text = page(samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
     said = re.sub(r"\\\\|<[^>]+>", "", text.replace("\\-", "-"))
@@ -48,7 +48,7 @@ def test_pages_list_them_by_kind(page: object) -> None:
     assert HERE not in listed[listed.index("Notes") :]
 
 
-def test_json_has_them_by_kind_and_notes_as_before() -> None:
+def test_json_has_assumptions_by_kind_and_notes_unchanged() -> None:
     document = json.loads(json.dumps(to_document(samples.DEPLOYMENT, samples.HARMLESS)))
     (verdict,) = document["verdicts"]
     assert [one["kind"] for one in verdict["assumptions"]] == ["of this deployment", "of the model"]
@@ -56,7 +56,7 @@ def test_json_has_them_by_kind_and_notes_as_before() -> None:
     assert result_from_document(document).verdicts == (samples.HOLDS,)
 
 
-def test_a_result_of_an_earlier_version_has_them_in_its_notes() -> None:
+def test_result_of_an_earlier_version_has_assumptions_in_its_notes() -> None:
     document = to_document(samples.DEPLOYMENT, samples.HARMLESS)
     del document["verdicts"][0]["assumptions"]
     result = result_from_document(document)

@@ -166,7 +166,7 @@ def test_a_value_that_stands_in_a_file_is_shown_before_one_that_does_not() -> No
     assert (found.setting.key, found.place) == ("acks", Origin("file", file="orders.yaml", line=12))
 
 
-def test_where_the_setting_stands_in_no_file_that_is_said_beside_its_component() -> None:
+def test_setting_that_is_in_no_file_is_explained_at_its_component() -> None:
     unclean = Setting("topic", "unclean.leader.election.enable", "true", Origin("file", file="topic.yaml", line=7))
     found = computed(TWO, settings=(*samples.SETTINGS, unclean))
     assert found.place == unclean.origin
@@ -176,13 +176,13 @@ def test_where_the_setting_stands_in_no_file_that_is_said_beside_its_component()
     assert computed(AFTER, settings=(*samples.SETTINGS, group)).place == group.origin
 
 
-def test_where_no_change_was_found_the_line_is_the_first_about_a_component() -> None:
+def test_violation_without_a_known_change_is_shown_at_the_first_line_of_a_component() -> None:
     settings = given(("topic", "replication.factor", "3"), ACKS_1)
     found = computed(replace(ALL, property="no-skip"), settings=settings)
     assert found == Blame(settings[1].origin, None, (), NOBODY_TO_BLAME)
 
 
-def test_where_no_change_was_found_no_setting_is_blamed() -> None:
+def test_violation_without_a_known_change_blames_no_setting() -> None:
     found = computed(replace(ALL, property="no-skip"), replace(TWO, cut_set=CRASH))
     assert found == Blame(ACKS.origin, None, (), NOBODY_TO_BLAME)
 

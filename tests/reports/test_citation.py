@@ -103,7 +103,7 @@ def test_input_is_no_latex() -> None:
     assert entry.count("\n") == 5
 
 
-def test_pages_have_it() -> None:
+def test_pages_have_the_citation() -> None:
     page = to_html(samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
     cite = page[page.index('<section id="cite"') :]
     assert "Proofka 0.1.0 (model 1) checked the Kafka pipeline orders" in cite

@@ -44,7 +44,7 @@ def explained_of(result: Result) -> list[tuple[str, str]]:
     return [(name, said[1]) for name, said in zip(violated, explained(result), strict=True)]
 
 
-def test_why_and_what_would_have_prevented_it() -> None:
+def test_explanation_names_the_cause_and_the_preventing_changes() -> None:
     told = dict(zip([v.property for v in samples.RESULT.verdicts], explained(RESULT), strict=False))
     assert told["no-acked-loss"] == (
         "no-acked-loss (acks: the guarantee it formalises) breaks with 1 kill: record 1 was acknowledged, but is not "

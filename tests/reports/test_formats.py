@@ -34,7 +34,7 @@ def test_a_folder_gets_pages_for_each_deployment(tmp_path: Path) -> None:
     assert str(made[tmp_path / "new" / "orders.md"]()).startswith("# orders\n")
 
 
-def test_a_format_without_its_packages_is_refused_with_what_installs_them(
+def test_format_without_its_packages_is_refused_with_the_command_that_installs_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = replace(FORMATS[".pdf"], needs=("no_such_package_here",))

@@ -106,7 +106,7 @@ def test_fault_trees_have_a_leaf_for_each_fault() -> None:
     assert "no fault at all" in tree
 
 
-def test_a_pass_says_why_not_and_what_is_nearest() -> None:
+def test_page_explains_a_pass_with_its_nearest_miss() -> None:
     why_not = PAGE[PAGE.index('id="why-not"') : PAGE.index('id="assumptions"')]
     assert "<dt>near miss</dt><dd>with processing=handed-off, no-skip is violated by {consumer-crash}</dd>" in why_not
     assert "<dd>98,123 states; any 2 faults</dd>" in why_not

@@ -62,7 +62,7 @@ class Opened:
         return str(self.page.locator(f"#{trace} .state").inner_text())
 
 
-def test_it_opens_without_a_word_and_asks_nobody(browser: api.Browser, tmp_path: Path) -> None:
+def test_page_opens_without_messages_and_loads_no_other_file(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT)
     assert opened.said == []
     assert opened.asked == [(tmp_path / "report.html").as_uri()]
@@ -157,7 +157,7 @@ def test_each_step_shows_the_state_after_it(browser: api.Browser, tmp_path: Path
         assert len(changed) == len(samples.KILL_TRACE.steps[number - 1].changes)
 
 
-def test_what_is_replicated_is_marked_so(browser: api.Browser, tmp_path: Path) -> None:
+def test_replicated_records_are_marked(browser: api.Browser, tmp_path: Path) -> None:
     appended = samples.APPEND
     learned = replace(appended, changes=(Change("broker 1's high watermark", "0", "1"),))
     trace = Trace((("kill", 1),), (appended, learned, samples.KILL), "fails", samples.START)
@@ -216,7 +216,7 @@ def test_a_long_trace_stays_fluid(browser: api.Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_can_be_used_by_everybody(browser: api.Browser, tmp_path: Path, scheme: str) -> None:
+def test_page_has_no_accessibility_violations(browser: api.Browser, tmp_path: Path, scheme: str) -> None:
     """The rules of axe-core: names, roles, contrast, structure."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
     opened = Opened(browser, tmp_path, samples.RESULT, scheme=scheme)
@@ -224,7 +224,7 @@ def test_it_can_be_used_by_everybody(browser: api.Browser, tmp_path: Path, schem
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
 
 
-def test_it_prints_what_each_step_changes(browser: api.Browser, tmp_path: Path) -> None:
+def test_printed_page_has_the_changes_of_each_step(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT)
     assert not opened.page.locator("#t1 .changes").first.is_visible()
     opened.page.emulate_media(media="print")

@@ -34,5 +34,5 @@ def test_without_ignored_settings_nothing_is_counted(tmp_path: Path) -> None:
     assert "ignored; more" not in screen(tmp_path, "")
 
 
-def test_a_heading_with_the_files_counts_them_already(tmp_path: Path) -> None:
+def test_heading_with_the_files_leaves_the_count_out(tmp_path: Path) -> None:
     assert "ignored; more" not in screen(tmp_path, ", max.message.bytes: 100", above=3)

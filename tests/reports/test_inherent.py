@@ -135,7 +135,7 @@ def test_settings_can_suffice_in_another_environment() -> None:
 
 
 def test_a_broker_that_lost_its_disk_is_fenced_before_it_returns() -> None:
-    """Only a stall of the controller keeps it in the ISR (3.3 to 3.9), and that takes two faults."""
+    """A broker keeps its place in the ISR by a stall of the controller only (3.3 to 3.9), which takes two faults."""
     for zookeeper in (True, False):
         assert known(of("java 3.9", (3, 9, 0), zookeeper=zookeeper), "no-acked-loss", "disk-loss") is Known.SETTINGS
 

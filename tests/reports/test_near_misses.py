@@ -23,14 +23,14 @@ def test_other_values_that_violate_it() -> None:
     assert of(replace(TRIED, sensitivities=(other,)))[0].startswith("none found")
 
 
-def test_nobody_looked() -> None:
+def test_missing_search_for_near_misses_is_reported() -> None:
     assert of(samples.HARMLESS) == ["not searched: other values of assumptions and durations were not tried"]
     some = of(replace(samples.HARMLESS, sensitivities=samples.SENSITIVITIES))
     assert some[-1] == "not searched: other values of assumptions and durations were not all tried"
     assert len(some) == 2
 
 
-def test_somebody_looked_and_found_nothing() -> None:
+def test_search_without_near_misses_is_reported() -> None:
     assert of(TRIED) == ["none found: with up to one fault, no other value of an assumption that was tried violates it"]
 
 
@@ -51,7 +51,7 @@ def test_lemmas_and_thresholds() -> None:
     assert of(replace(TRIED, thresholds=(threshold,)))[0].startswith("no-skip holds iff retention.ms >= 50 (now 100)")
 
 
-def test_a_result_keeps_whether_anybody_looked() -> None:
+def test_result_keeps_whether_near_misses_were_searched() -> None:
     for tried in (True, False, None):
         document = to_document(samples.DEPLOYMENT, replace(samples.RESULT, others_tried=tried))
         assert result_from_document(document).others_tried is tried

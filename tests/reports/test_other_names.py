@@ -69,7 +69,7 @@ def test_every_anomaly_names_properties_or_says_why_not() -> None:
         assert properties or row["why"], row["name"]
 
 
-def test_what_jepsen_reports_is_named_once() -> None:
+def test_each_anomaly_of_jepsen_is_named_once() -> None:
     names = [row["name"] for row in table("jepsen")]
     assert len(set(names)) == len(names)
     assert set(REPORTED) <= set(names)

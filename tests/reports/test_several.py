@@ -19,7 +19,8 @@ EVERY_SET: list[CutSet] = [(), *(((fault.value, 1),) for fault in list(Fault)[:1
 
 
 def failing(steps: int) -> Result:
-    """A violation of 18 properties, the most for one deployment: transactions exclude more than a lack of them does."""
+    """Return a violation of 18 properties, the most for one deployment: transactions exclude more properties than their
+    absence."""
     of_transactions = (Asked.WITH_TRANSACTIONS, Asked.BY_NAME_WITH_TRANSACTIONS)
     names = [name for name, one in known_properties().items() if one.asked not in of_transactions]
     verdicts = tuple(violated(name, *EVERY_SET, required=True, steps=steps) for name in names)

@@ -168,7 +168,7 @@ def test_a_batch_that_is_split_was_one_request() -> None:
     ]
 
 
-def test_a_fetch_goes_where_it_tells_something() -> None:
+def test_arrow_of_a_fetch_points_to_the_broker_that_learns() -> None:
     copied = step("fetch", "broker 2", None, Change("broker 2's log", "[]", "[record 1 @1]"), follower=2, leader=1)
     assert diagram(copied) == [Arrow(1, BROKER_1 - 1, 1, BROKER_2 - 1, "records")]
     learned = step("fetch", "broker 2", None, Change("broker 1's high watermark", "0", "1"), follower=2, leader=1)

@@ -97,7 +97,7 @@ def test_lanes_that_nothing_happens_in_are_left_out() -> None:
     assert " 2 │ ✗  FAULT consumer-crash: the consumer crashes" in text
 
 
-def test_assumptions_say_what_they_decide() -> None:
+def test_assumptions_are_shown_with_the_verdicts_that_they_change() -> None:
     text = shown(80)
     assert "\n  on_send_error=drop, processing=poll-thread\n" in text
     assert "\n  with processing=handed-off, no-skip is violated by {consumer-crash}\n" in text

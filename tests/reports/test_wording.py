@@ -44,7 +44,7 @@ def test_bounds(complete_to: int, combinations: int, text: str) -> None:
     assert wording.bounds(coverage) == text
 
 
-def test_limits_of_a_fault_kind_are_said_where_they_bind() -> None:
+def test_limits_of_fault_kinds_are_named_if_they_bind() -> None:
     coverage = replace(samples.COVERAGE, kinds=(("cut-off", 1), ("disk-loss", 1), ("kill", 9), ("leader-move", 2)))
     assert wording.fault_kinds(coverage) == "kill; cut-off, disk-loss (at most 1 each); leader-move (at most 2)"
     assert wording.fault_kinds(replace(coverage, complete_to=0)) == "cut-off, disk-loss, kill, leader-move"

@@ -54,7 +54,7 @@ def embedded(
 
 
 def summary(found: AnyExploration) -> dict[str, Any]:
-    """Everything that must not depend on who explores."""
+    """Return all results that must not depend on the engine."""
     shards = found.shards
     return {
         "levels": {combination: summed([shards[combination].level_sizes()]) for combination in sorted(shards)},
@@ -70,7 +70,7 @@ def summary(found: AnyExploration) -> dict[str, Any]:
 
 
 def assert_same(one: AnyExploration, other: AnyExploration) -> None:
-    """Both found the same, and the runs of both are runs."""
+    """Assert that both explorations found the same, and that the runs of both are runs."""
     assert summary(one) == summary(other)
     check_runs(one)
     check_runs(other)
@@ -78,7 +78,7 @@ def assert_same(one: AnyExploration, other: AnyExploration) -> None:
 
 @contextmanager
 def owned_by(*names: str) -> Iterator[None]:
-    """Within the block these variables say who owns a state: what is passed on, and how often, is up to them."""
+    """Let these variables decide, within the block, which partition owns a state, and so which states are passed on."""
 
     def chosen(layout: Layout, *_: object) -> ControlPlane:
         mask = [0] * layout.words
@@ -91,7 +91,8 @@ def owned_by(*names: str) -> Iterator[None]:
 
 
 def resets(highest: int) -> TransitionSystem:
-    """Three counters that go up one by one; a fault starts one again and is remembered, so that it leads to new states.
+    """Build three counters that go up by one. One fault resets a counter and is remembered, so that the fault leads to
+    new states. Another fault sets the counter to its highest value:
 
     Another one sets it to its highest value: what was far away is near then.
     """

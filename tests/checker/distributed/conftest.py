@@ -15,14 +15,14 @@ from tests.checker.distributed.stopping import Asked, compiled_once, some_resets
 
 @pytest.fixture(autouse=True, scope="package")
 def nothing_waits_for_the_disk() -> Iterator[None]:
-    """That a process is killed takes nothing from the disk; only that the power goes would, and it does not here."""
+    """Skip waiting for the disk: a killed process loses nothing that it wrote, and the tests cut no power."""
     with patch.object(os, "fsync", lambda _: None):
         yield
 
 
 @pytest.fixture(scope="module")
 def asked() -> Iterator[Asked]:
-    """A small question with everything in it."""
+    """Yield a small question with every kind of content."""
     with compiled_once():
         yield some_resets()
 

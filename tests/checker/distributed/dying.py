@@ -77,7 +77,7 @@ def raised(do: Do, plan: Plan, task: Any, moment: int) -> bool:
 
 @dataclass
 class Dying:
-    """Carries out tasks in any order, each by attempts of which the last one alone is sure to live."""
+    """A runner that executes tasks in any order, each by attempts of which only the last surely survives."""
 
     chance: random.Random
     often: float = 0.4
@@ -86,7 +86,7 @@ class Dying:
     raised: int = 0
     lost: int = 0
     moments: int = 300
-    """How many there were in the last task that was done: about as many as in the next."""
+    """Moments in the last completed task, about as many as in the next."""
 
     def run(self, do: Do, plan: Plan, tasks: Sequence[Any], should_stop: ShouldStop) -> list[Any]:
         outcomes = {}
@@ -108,7 +108,7 @@ class Dying:
 
 @dataclass
 class Recording:
-    """Keeps what was to be done, and lets somebody look before each task and at each outcome."""
+    """A runner that keeps its tasks, and calls a function before each task and at each outcome."""
 
     parallelism: int = 1
     before: Callable[[Do, Plan, Any], object] = lambda do, plan, task: None

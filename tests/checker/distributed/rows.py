@@ -21,12 +21,13 @@ Found = tuple[int, int]
 
 
 def packed(state: int, words: int) -> list[int]:
-    """A state of so many words; all of them differ from state to state."""
+    """Return a state of so many words; all of them differ from state to state."""
     return [(state * 0x9E3779B97F4A7C15 + word * 0xABCDEF) % (1 << 64) for word in range(words)]
 
 
 def rows_of(found: Iterable[Found], words: int) -> NDArray[np.uint64]:
-    """Rows as they are written: the packed state, and an origin of the depth and a number that tells rows apart."""
+    """Return rows as files have them: the packed state, and an origin of the depth and a number that distinguishes
+    rows."""
     rows = [[*packed(state, words), depth << DEPTH_SHIFT | number] for number, (state, depth) in enumerate(found)]
     return np.array(rows, dtype=np.uint64).reshape(len(rows), words + 1)
 
@@ -42,12 +43,12 @@ def enter(region: Region, rows: NDArray[np.uint64], *, at_once: int = 8) -> None
 
 
 def held(region: Region) -> NDArray[np.uint64]:
-    """All rows, as they are in memory."""
+    """Return all rows, as memory has them."""
     return region._rows.bytes[: region.count * region.row_bytes].view(np.uint64).reshape(-1, region.words + 1)
 
 
 def is_found(region: Region, states: Sequence[int]) -> list[bool]:
-    """Of each state whether the table leads to it."""
+    """Tell for each state whether the table leads to it."""
     questions = rows_of([(state, 0) for state in states], region.words)
     answers = np.zeros(len(states), dtype=np.bool_)
     everything = np.ones(region.count, dtype=np.uint8)
@@ -84,7 +85,7 @@ class Model:
             self.rows.append((state, depth, number))
 
     def assert_equals(self, region: Region) -> None:
-        """The same rows, replacements and numbers; and its table leads to every state, and to no other."""
+        """Assert equal rows, replacements and numbers, and that the table leads to every state and to no other."""
         expected = [[*packed(state, region.words), depth << DEPTH_SHIFT | number] for state, depth, number in self.rows]
         assert held(region).tolist() == expected
         pairs = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in region.replaced()]

@@ -28,19 +28,19 @@ from tests.checker.test_exploration import LOST, NEVER, SLOW
 
 
 class Killed(BaseException):
-    """Stands for the end of the process."""
+    """The end of the process."""
 
 
 @dataclass
 class Ending:
-    """Carries out so many tasks; then it is asked to stop, or is killed."""
+    """A runner that executes so many tasks, and then is asked to stop, or is killed."""
 
     left: int
     error: type[BaseException] = Interrupted
     parallelism: int = 1
     jobs: int = 0
     begins: list[int] = field(default_factory=list)
-    """How many tasks had been done when each job began."""
+    """Number of completed tasks at the beginning of each job."""
     done: int = 0
 
     def run(self, do: Do, plan: Plan, tasks: Sequence[Any], should_stop: ShouldStop) -> list[Any]:
@@ -104,7 +104,7 @@ class Asked:
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """Within the block everything is put to one system in one way, so its machine code is made once."""
+    """Build the machine code of one system only once within the block."""
     made: list[Any] = []
 
     def compiled(*arguments: Any, **more: Any) -> Any:
@@ -117,7 +117,8 @@ def compiled_once() -> Iterator[None]:
 
 
 def some_resets(highest: int = 3, total: int = 2, *, goal: bool = True) -> Asked:
-    """A question with an invariant that is violated, and a goal that two faults keep some state from."""
+    """Return a question with an invariant that is violated, and a goal that two faults make unreachable from some
+    state."""
     system = resets(highest)
     first, second, third, faults = (variable.term for variable in system.variables)
     question = Question(

@@ -31,14 +31,14 @@ def chosen(system: TransitionSystem, partitions: int = 8) -> ControlPlane:
 
 
 def modes(slow: int, quick: int) -> TransitionSystem:
-    """Something that changes rarely, and something that changes at every step."""
+    """Build a system with a variable that changes rarely and another that changes at every step."""
     mode, clock = Variable("mode", 0, slow, 0), Variable("clock", 0, quick, 0)
     tick = action("tick", clock.term < quick, {clock: clock.term + 1})
     turn = action("turn", z3.And(clock.term == quick, mode.term < slow), {clock: z3.IntVal(0), mode: mode.term + 1})
     return TransitionSystem("modes", (mode, clock), (tick, turn))
 
 
-def test_what_changes_rarely_is_chosen() -> None:
+def test_variable_that_changes_rarely_owns_the_states() -> None:
     assert chosen(modes(40, 40)).variables == ("mode",)
 
 
@@ -50,7 +50,7 @@ def test_the_same_every_time() -> None:
 
 
 def test_one_partition_is_owned_by_nothing() -> None:
-    """There is no choice, and nothing is passed on."""
+    """One partition leaves no choice of an owner, and no state is passed on."""
     assert chosen(modes(40, 40), partitions=1) == ControlPlane((), (0,))
 
 
@@ -70,7 +70,7 @@ def test_no_variables_and_no_steps() -> None:
 
 
 def test_every_state_has_one_owner() -> None:
-    """Whatever the mask; and with an empty one all have the same."""
+    """Each mask gives one owner to a state; an empty mask gives the same owner to all."""
     system = modes(40, 40)
     layout = lay_out(system.variables)
     states = [layout.pack({"mode": mode, "clock": clock}) for mode in range(41) for clock in range(41)]

@@ -77,7 +77,7 @@ def one_fault(folder: Path) -> Deployment:
 
 
 def any_number(folder: Path) -> Deployment:
-    """Closed under faults, on ranked states, in explorations that a run does not keep."""
+    """Check any number of faults, on ranked states, in explorations that a run does not keep."""
     return two_brokers(folder, "{kill: any}")
 
 
@@ -138,7 +138,7 @@ def test_every_example(tmp_path: Path, file: Path) -> None:
 
 
 def assert_few(supersteps: list[Superstep]) -> None:
-    """At most a third of the depth to which a search goes."""
+    """Assert that there are at most a third as many supersteps as the depths of all searches together."""
     depths = [max(step.depth for step in search) for search in searches(supersteps)]
     assert 0 < len(supersteps) <= sum(depths) / 3
 
@@ -158,7 +158,7 @@ def test_a_small_space_stays_in_memory(tmp_path: Path) -> None:
 
 
 def until_killed(moment: int) -> tuple[AbstractContextManager[object], list[int]]:
-    """Within the context the so-manieth file that is to be put in its place is not, and nothing happens after it."""
+    """Prevent, within the context, the replacement of the file with this number, and count the replacements."""
     passed = [0]
 
     class Counted:
@@ -234,7 +234,7 @@ def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
 
 
 def test_combinations_that_a_run_does_not_keep_are_explored_again(tmp_path: Path) -> None:
-    """How many such explorations come before it differs from run to run: its number may have been another's."""
+    """The number of an exploration depends on unkept explorations before it, and so differs from run to run."""
     meter, engine = Meter(Budget(), timed=False), partitioned(tmp_path, [])
     for system, kept in ((counters(3), False), (counters(4), False), (counters(4), True), (counters(4), True)):
         work = WorkFolder(engine.folder, "the question")

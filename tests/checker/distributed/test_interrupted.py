@@ -63,7 +63,9 @@ def test_stopped_before_any_job(
 @pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 2), st.integers(1, 4), st.booleans())
-def test_stopped_in_the_middle_of_anything(chance: random.Random, total: int, partitions: int, goal: bool) -> None:
+def test_search_continues_after_a_stop_at_any_moment(
+    chance: random.Random, total: int, partitions: int, goal: bool
+) -> None:
     """With some partitions done and others not, again and again, until the run comes to its end."""
     system = random_system(chance)
     asked = Asked(

@@ -24,7 +24,8 @@ from tests.checker.test_exploration import KINDS, check_runs, found_cut_sets, ra
 
 
 def assert_claims_no_more(found: DistributedExploration, reference: AnyExploration) -> None:
-    """What was found is part of what there is: no violation that is not shortest and minimal, no state twice."""
+    """Assert that a limited result is part of the full result: its violations are shortest and minimal, its states
+    distinct."""
     check_runs(found)
     there_are = found_cut_sets(reference)
     for name, cut_sets in found_cut_sets(found).items():

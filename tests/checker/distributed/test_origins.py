@@ -34,7 +34,7 @@ QUESTION = Question({"never": NEVER}, None, {})
 
 
 def placed(place: int, steps: int) -> TransitionSystem:
-    """A variable that stays what it is, and says who owns everything; and another that goes up."""
+    """Build a system with a constant variable that decides the owner of each state, and a counter."""
     x, y = Variable("place", 0, 100_000, place), Variable("steps", 0, steps, 0)
     return TransitionSystem("placed", (x, y), (action("up", y.term < steps, {y: y.term + 1}),))
 
@@ -55,7 +55,7 @@ def begun(
 
 
 def owned_by_the_last(folder: Path, steps: int) -> DistributedExploration:
-    """Everything is owned by the last of as many partitions as there may be."""
+    """Let the last of the largest number of partitions own every state."""
     some = begun(folder / "some", placed(0, steps), MOST_PARTITIONS)
     mask = np.array(some.plan.mask, dtype=np.uint64)
     for place in range(100_000):

@@ -106,7 +106,7 @@ def test_against_a_plain_model(chance: random.Random, words: int, at_once: int) 
 
 
 def some_region(folder: Path) -> Extent:
-    """Some rows, one of them replaced, committed."""
+    """Write and commit some rows, one of them replaced."""
     with opened_region(folder, WORDS, Extent()) as region:
         enter(region, rows_of([(state, 3) for state in range(100)], WORDS))
         extent = region.commit()
@@ -130,7 +130,7 @@ def test_uncommitted_rows_are_dropped(tmp_path: Path) -> None:
 
 
 def test_a_table_that_was_being_written_to_is_made_again(tmp_path: Path) -> None:
-    """It is marked by its name; one that nobody wrote to is used as it is."""
+    """The name marks a table in change; a table without changes is used unchanged."""
     extent = some_region(tmp_path)
     with patch.object(closing, "fill_table") as fill:
         with opened_region(tmp_path, WORDS, extent) as region:
@@ -223,7 +223,7 @@ def test_more_rows_than_can_be_numbered(tmp_path: Path) -> None:
             region.reserve(101)
 
 
-def test_rows_one_by_one(tmp_path: Path) -> None:
+def test_single_rows_are_read_by_their_number(tmp_path: Path) -> None:
     some_region(tmp_path)
     state, origin = read_row(tmp_path, WORDS, 100)
     assert (state.tolist(), origin) == (packed(7, WORDS), 1 << DEPTH_SHIFT)
@@ -232,7 +232,7 @@ def test_rows_one_by_one(tmp_path: Path) -> None:
 
 
 def test_scratch_regions_leave_nothing(tmp_path: Path) -> None:
-    """And find nothing of what an attempt that was killed left."""
+    """A scratch region contains nothing of a killed attempt, and its files are deleted at the end."""
     some_region(tmp_path / "outbox")
     with scratch_region(tmp_path / "outbox", WORDS) as region:
         assert region.count == 0

@@ -20,7 +20,7 @@ def spread(complete: bool = True, sought: int = 0, one: Report = ONE, other: Rep
     return SpreadStates((1,), complete, sought, (one, other))
 
 
-def test_everything_of_a_search_that_is_whole() -> None:
+def test_complete_search_knows_its_counts_depths_and_first_states() -> None:
     states = spread()
     assert (states.settled, states.deepest) == (None, None)
     assert states.level_sizes() == [1, 3, 4, 3, 2]
@@ -33,7 +33,7 @@ def test_everything_of_a_search_that_is_whole() -> None:
     assert [states.depth_of(reference) for reference in (4, 6, 1 << ROW_BITS | 2, 1 << ROW_BITS | 5)] == [1, 3, 1, 4]
 
 
-def test_what_waits_to_be_entered_may_be_a_shorter_way() -> None:
+def test_row_that_waits_to_be_entered_limits_the_settled_depth() -> None:
     """Depths are certain up to that of the least deep row on its way; deeper states may be nearer than is known."""
     states = spread(complete=False)
     assert states.settled == 2
@@ -48,7 +48,7 @@ def test_what_waits_to_be_entered_may_be_a_shorter_way() -> None:
     assert (shallower.settled, shallower.first_with(SEEN)) == (0, None)
 
 
-def test_what_was_handed_over_and_not_gone_on_with_settles_nothing() -> None:
+def test_states_handed_over_and_not_continued_settle_no_depth() -> None:
     waiting = spread(False, 0, replace(ONE, sent_from=None, waiting=True), replace(OTHER, sent_from=None))
     assert waiting.settled == -1
     assert waiting.level_sizes() == []

@@ -37,7 +37,7 @@ Depths = dict[bytes, int]
 
 
 def begun(folder: Path, system: Any, question: Question) -> DistributedExploration:
-    """An exploration of which nothing was done, without faults."""
+    """Return an exploration at its beginning, without faults."""
     return DistributedExploration(
         system,
         question,
@@ -91,7 +91,7 @@ class Definition:
 
 
 def by_depth(counts: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Depths with how much there is at each, as a list by depth without zeros at the end."""
+    """Return numbers by depth as a list, without the zeros at the end."""
     sizes = [0] * (max((depth for depth, count in counts if count), default=-1) + 1)
     for depth, count in counts:
         if count:
@@ -169,13 +169,13 @@ def test_supersteps_against_their_definition(chance: random.Random, supersteps: 
 
 
 def forgotten(outcome: list[Report] | Failure) -> list[Report]:
-    """A superstep's reports without what it cost."""
+    """Return a superstep's reports without its costs."""
     assert isinstance(outcome, list)
     return [replace(report, seconds=0.0, peak=0, bytes=0) for report in outcome]
 
 
 def test_an_attempt_after_the_commit_does_nothing(tmp_path: Path) -> None:
-    """It reports what was reported, down to what it had cost."""
+    """The second attempt repeats the report of the first, with the first attempt's costs."""
     again: list[object] = []
 
     def repeat(do: Do, plan: Plan, task: Task, outcome: Any) -> None:
@@ -198,7 +198,7 @@ def test_an_attempt_after_the_commit_does_nothing(tmp_path: Path) -> None:
 
 
 def tasks_with_their_folders(place: Path) -> dict[str, tuple[Do, Plan, Task, Path]]:
-    """Some tasks of an exploration, each with a copy of the folder as it was before."""
+    """Return some tasks of an exploration, each with a copy of the folder from before the task."""
     found: dict[str, tuple[Do, Plan, Task, Path]] = {}
 
     def keep(do: Do, plan: Plan, task: Task) -> None:
@@ -249,7 +249,7 @@ def failed(do: Do, plan: Plan, task: Task) -> str:
 
 
 def test_an_attempt_that_comes_too_late(tmp_path: Path) -> None:
-    """It was believed to be lost, and begins after later supersteps, or when another run goes on: nothing changes."""
+    """An attempt that counted as lost begins after later supersteps, or during another run, and changes nothing."""
     runner = Recording()
     question = Question({"never": NEVER}, None, {})
     found = distributed(tmp_path, counters(4), question, {}, 0, partitions=PARTITIONS, runner=runner)
@@ -268,7 +268,7 @@ def test_an_attempt_that_comes_too_late(tmp_path: Path) -> None:
     assert changed == {"current-run"}
 
 
-def test_what_is_lost_between_supersteps_is_named(tmp_path: Path) -> None:
+def test_error_names_a_file_lost_between_supersteps(tmp_path: Path) -> None:
     """A commit, a file of rows, a message: none is taken for an empty one."""
     do, plan, task, before = tasks_with_their_folders(tmp_path)["going on with faults"]
     order = task.orders[0]
@@ -288,7 +288,7 @@ def test_what_is_lost_between_supersteps_is_named(tmp_path: Path) -> None:
     assert "is damaged" in failed(do, replace(plan, folder=str(tmp_path / "damaged")), task)
 
 
-def test_errors_that_may_pass_are_not_taken_for_lasting_ones(tmp_path: Path) -> None:
+def test_temporary_errors_are_raised_for_another_attempt(tmp_path: Path) -> None:
     """Another attempt is made by whoever carries out tasks, so they are raised."""
     do, plan, task, before = tasks_with_their_folders(tmp_path)["going on with faults"]
     here = replace(plan, folder=str(before))

@@ -35,7 +35,7 @@ else:
 
 
 def another_run(folder: Path) -> subprocess.Popen[str]:
-    """A process that opens the folder and keeps it until its input ends."""
+    """Run a process that opens the folder and keeps it until its input ends."""
     command = [sys.executable, "-c", OPENS, str(folder)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
@@ -64,7 +64,7 @@ def test_another_question_or_version(tmp_path: Path) -> None:
     WorkFolder(tmp_path, "the question").close()
 
 
-def test_a_folder_of_something_else(tmp_path: Path) -> None:
+def test_folder_with_other_content_is_refused_and_unchanged(tmp_path: Path) -> None:
     """Nothing of it is touched. An embedded run's snapshots are something else."""
     (tmp_path / "thesis.tex").write_text("precious")
     refused(lambda: WorkFolder(tmp_path, "the question"), tmp_path, "is not empty and holds no checkpoint")
@@ -91,7 +91,7 @@ def test_one_run_at_a_time(tmp_path: Path) -> None:
     WorkFolder(tmp_path, "the question").close()
 
 
-def test_killed_when_it_began(tmp_path: Path) -> None:
+def test_folder_of_a_run_killed_at_its_beginning_can_be_used(tmp_path: Path) -> None:
     """The unfinished file does not make the folder another's."""
 
     def begin() -> int:
@@ -112,7 +112,7 @@ def some_states(complete: bool) -> SpreadStates:
     return SpreadStates((1, 0), complete, 3, (report, other))
 
 
-def test_what_was_noted_and_kept_is_read_again(tmp_path: Path) -> None:
+def test_folder_reads_its_notes_and_kept_states_again(tmp_path: Path) -> None:
     folder = ExplorationFolder(tmp_path)
     assert (folder.progress(), folder.kept((1, 0)), folder.settings("asked")) == (None, None, None)
     folder.begin("asked", {"partitions": 3})

@@ -47,7 +47,7 @@ def test_killed_while_writing(tmp_path: Path, moment: str) -> None:
     assert path.read_text() == "new"
 
 
-def test_what_is_not_on_disk_yet_takes_no_place(tmp_path: Path) -> None:
+def test_file_keeps_its_content_until_the_new_content_is_on_disk(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
 
@@ -97,7 +97,7 @@ def test_flipped_bits(tmp_path: Path) -> None:
     "content",
     [b"", b"{", b"[]", b"{}", b"null", b"1", b"\xff\xfe\x00", b"[" * 100_000, b'{"checksum": 1, "content": []}'],
 )
-def test_what_is_no_document(tmp_path: Path, content: bytes) -> None:
+def test_damaged_document_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)
     with pytest.raises(ValueError, match="is damaged"):

@@ -14,7 +14,7 @@ NEVER = z3.BoolVal(False)
 
 
 def engine_states(exported: Exported) -> int:
-    """Distinct states, by the embedded engine in a single shard. A question that stays open keeps it going."""
+    """Count the distinct states by the embedded engine in a single shard, with a question that stays open."""
     meter = Meter(Budget(), timed=False)
     exploration = EmbeddedExploration(exported.system, Question({"never": NEVER}, None, {}), {}, meter)
     report = exploration.explore_layer()
@@ -23,5 +23,5 @@ def engine_states(exported: Exported) -> int:
 
 
 def naive_states(exported: Exported) -> int:
-    """Distinct states, by definition."""
+    """Count the distinct states, by definition."""
     return len(Naive(exported.system, (), (), 0).states)

@@ -16,7 +16,7 @@ from tests.checker.test_exploration import random_condition, random_system
 
 
 def turnstile() -> Exported:
-    """A turnstile that lets one person through per coin, and a fault that swallows a coin.
+    """Build a turnstile that lets one person through for each coin, with a fault that swallows a coin.
 
     Its names are such that every language reserves one of them.
     """
@@ -70,7 +70,7 @@ def turnstile() -> Exported:
 
 
 def random_exported(chance: random.Random, kinds: Mapping[Fault, int], total: int) -> Exported:
-    """A random system with its faults counted, and two random properties."""
+    """Return a random system with its faults counted, and two random properties."""
     system = random_system(chance)
     violated = {f"property-{i}": random_condition(chance, system.variables) for i in range(2)}
     return Exported("random", count_faults(system, kinds, total), violated)

@@ -38,7 +38,7 @@ for form in (Format.TLA, Format.PROMELA, Format.SMT2):
 
 @pytest.mark.slow
 def test_two_processes_write_the_same(tmp_path: Path) -> None:
-    """Also where another deployment was exported before, and Python hashes differently."""
+    """A former export and another hash seed of Python make no difference."""
     digests = set()
     for number, names in enumerate((["idempotent"], ["acks-1", "idempotent"])):
         folder = tmp_path / str(number)

@@ -24,7 +24,7 @@ DOMAIN = z3.And(*(variable.domain for variable in VARIABLES))
 
 
 def nested(chance: random.Random, depth: int) -> z3.BoolRef:
-    """A random condition with conditions, choices and names in it."""
+    """Return a random condition with conditions, choices and names in it."""
     if depth == 0:
         return random_condition(chance, VARIABLES)
     one, other, third = (nested(chance, depth - 1) for _ in range(3))
@@ -47,7 +47,7 @@ def nested(chance: random.Random, depth: int) -> z3.BoolRef:
 
 
 def as_term(expressions: Expressions, place: int) -> z3.ExprRef:
-    """An expression as a term again, by its definition."""
+    """Turn an expression back into a term, by its definition."""
     node = expressions.nodes[place]
     children = [as_term(expressions, child) for child in node.children]
     match node.op:
@@ -96,7 +96,7 @@ def assert_follows(condition: z3.BoolRef, conclusion: z3.BoolRef) -> None:
 
 
 def assert_agree_everywhere(claim: z3.BoolRef) -> None:
-    """The claim is true of every state of the domain, by evaluation: products let a solver run out of memory."""
+    """Assert the claim for every state of the domain, by evaluation: products let a solver run out of memory."""
     for values in product(*(range(one.low, one.high + 1) for one in VARIABLES)):
         state = [(v.term, z3.IntVal(value)) for v, value in zip(VARIABLES, values, strict=True)]
         assert z3.is_true(z3.simplify(z3.substitute(claim, state))), values
@@ -130,7 +130,7 @@ def test_known_facts_keep_the_meaning_of_a_term(chance: random.Random) -> None:
 
 
 def text(term: z3.ExprRef, known: z3.BoolRef | None = None) -> str:
-    """A term as TLA+ writes it."""
+    """Write a term as TLA+ writes it."""
     expressions = Expressions({v.name: v for v in VARIABLES})
     expressions.define("few", VARIABLES[1].term + VARIABLES[2].term)
     place = Known(expressions).simplify(expressions.read(term))

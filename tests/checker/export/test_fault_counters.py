@@ -27,7 +27,7 @@ from tests.checker.test_exploration import (
 
 
 def minimal(states: set[Frozen], kinds: tuple[Fault, ...], violated: z3.BoolRef) -> set[Faults]:
-    """The minimal numbers of faults, by the counters, in the states that violate something."""
+    """Return the minimal numbers of faults, by the counters, in the states that violate something."""
     bad = [dict(state) for state in states]
     counts = {tuple(state.get(counter_name(kind), 0) for kind in kinds) for state in bad if holds(violated, state)}
     return {one for one in counts if not any(other != one and contained(other, one) for other in counts)}

@@ -26,7 +26,7 @@ def read(text: str, name: str) -> z3.BoolRef:
 
 
 def relation(exported: Exported, action: Action, called: dict[str, str]) -> z3.BoolRef:
-    """The transition relation of an action, from its terms."""
+    """Return the transition relation of an action, from its terms."""
     changes = [
         z3.Int(f"{called[variable.name]}.next") == action.updates.get(variable, variable.term)
         for variable in exported.system.variables
@@ -42,7 +42,7 @@ def assert_equal(one: z3.BoolRef, other: z3.BoolRef) -> None:
 
 
 def assert_same_system(exported: Exported) -> None:
-    """Every relation and property that is read back equals the original, for all values."""
+    """Assert that every relation and property read back equals the original, for all values."""
     script = SmtLib(exported)
     text, called = script.text(), script.lexicon.variables
     renamed = [(variable.term, z3.Int(called[variable.name])) for variable in exported.system.variables]

@@ -62,7 +62,7 @@ def test_parentheses_are_balanced_and_lines_are_not_long(module: TlaModule) -> N
     assert max(map(len, module.text().splitlines())) <= 140
 
 
-def test_everything_that_is_said_is_defined_before(module: TlaModule) -> None:
+def test_every_name_is_defined_before_its_use(module: TlaModule) -> None:
     """Every name is a variable, an operator above, a name of a LET, or a word of the language."""
     text = re.sub(r"\\\*.*", "", module.text())
     known = WORDS | set(module.lexicon.variables.values()) | {module.name}

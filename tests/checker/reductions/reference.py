@@ -17,7 +17,7 @@ Canonicaliser = Callable[[State], dict[str, int]]
 
 
 def action(name: str, guard: z3.BoolRef, updates: Mapping[object, object], **arguments: int) -> Action:
-    """An action that nobody reads; updates may be plain numbers."""
+    """Build an action without text; updates may be plain numbers."""
     terms = {v: z3.IntVal(value) if isinstance(value, int) else value for v, value in updates.items()}
     return Action(
         name,
@@ -32,7 +32,8 @@ def action(name: str, guard: z3.BoolRef, updates: Mapping[object, object], **arg
 
 
 def by_rank(family: Ranked) -> Canonicaliser:
-    """The reserved values as they are; above them, one more than how many different smaller ones there are."""
+    """Replace values by their ranks: reserved values stay, other values become one more than the number of smaller
+    ones."""
 
     def canonical(state: State) -> dict[str, int]:
         names = {variable.name for variable in family.variables}
@@ -48,7 +49,7 @@ def by_rank(family: Ranked) -> Canonicaliser:
 
 
 def image(permutation: Permutation, state: State) -> dict[str, int]:
-    """The state under a permutation."""
+    """Return the state under a permutation."""
     moved = dict(state)
     for source in {*permutation.variables, *permutation.values}:
         target = permutation.variables.get(source, source)
@@ -58,7 +59,7 @@ def image(permutation: Permutation, state: State) -> dict[str, int]:
 
 
 def smallest(permutations: Iterable[Permutation], layout: Layout) -> Canonicaliser:
-    """Of a state's images the one whose packed words come first."""
+    """Return the image of a state whose packed words come first."""
     group = list(permutations)
 
     def canonical(state: State) -> dict[str, int]:
@@ -69,7 +70,7 @@ def smallest(permutations: Iterable[Permutation], layout: Layout) -> Canonicalis
 
 
 def reachable(system: TransitionSystem, canonical: Canonicaliser = dict) -> set[Frozen]:
-    """Every state that can be reached where each is replaced by its canonical form."""
+    """Return every state that can be reached where each state is replaced by its canonical form."""
     found = {freeze(canonical(system.initial))}
     frontier = list(found)
     while frontier:
@@ -81,7 +82,7 @@ def reachable(system: TransitionSystem, canonical: Canonicaliser = dict) -> set[
 
 
 def reachable_by_kernel(system: TransitionSystem, layout: Layout, kernel: Kernel, group: str = "step") -> set[Frozen]:
-    """Every state that a kernel's ``expand`` leads to from the canonical form of the initial state."""
+    """Return every state that a kernel's ``expand`` leads to from the canonical form of the initial state."""
     first = tuple(int(word) for word in kernel.canonical(layout.pack(system.initial)))
     found = {first}
     frontier = [first]
@@ -93,11 +94,11 @@ def reachable_by_kernel(system: TransitionSystem, layout: Layout, kernel: Kernel
 
 
 def expand(kernel: Kernel, layout: Layout, row: Sequence[int], group: str) -> list[tuple[tuple[int, ...], int]]:
-    """The successors of a packed state, with the labels of the actions."""
+    """Return the successors of a packed state, with the labels of the actions."""
     rows = kernel.successors(group, np.array(row, dtype=np.uint64)).tolist()
     return [(tuple(one[:-1]), one[-1]) for one in rows]
 
 
 def unpacked(layout: Layout, row: Sequence[int]) -> dict[str, int]:
-    """The concrete state of packed words."""
+    """Return the concrete state of packed words."""
     return layout.unpack(np.array(row, dtype=np.uint64))

@@ -30,7 +30,7 @@ FLAG = Variable("flag", 0, 1, 0)
 
 
 def random_system(chance: random.Random) -> TransitionSystem:
-    """A random system with an ordered scalarset of three and a flag; values enough for every order to come about."""
+    """Build a random system with an ordered scalarset of three and a flag, and enough values for every order."""
     members = [Variable("newest", 0, 9, 1), Variable("a", 0, 9, 0), Variable("b", 0, 9, 0)]
     newest = members[0]
     family = Ranked("epoch", tuple(members), newest, reserved=chance.randrange(2))

@@ -45,7 +45,7 @@ def deployment(name: str) -> Deployment:
 
 @cache
 def prepared(name: str) -> tuple[Prepared, Group]:
-    """A deployment's system made ready for all of its properties, as the checker does it."""
+    """Prepare a deployment's system for all of its properties, as the checker does."""
     model = build(deployment(name))
     ready = prepare(model)
     return ready, group(ready, properties_of(model.pipeline))[0]
@@ -97,7 +97,7 @@ def test_every_epoch_of_the_model_is_declared() -> None:
 
 @pytest.mark.slow
 def test_no_other_variable_of_the_model_may_be_declared() -> None:
-    """Whatever else is added to the family is refused, unless nothing but constants ever gets into it."""
+    """Every other variable in the family is refused, unless it only ever gets constants."""
     asked = prepared("idempotent")[1]
     (declared, *_) = asked.system.ranked
     for extra in set(asked.system.variables) - set(declared.variables):
@@ -199,7 +199,7 @@ ASSIGNED = {
 
 
 @pytest.mark.parametrize("name", ASSIGNED)
-def test_assigning_anything_else_is_refused(name: str) -> None:
+def test_other_assigned_values_are_refused(name: str) -> None:
     variable, value = ASSIGNED[name]
     with pytest.raises(NotRankable, match=rf"what culprit\(\) assigns to {variable.name}"):
         check(NEXT, COPY, action("culprit", FLAG.term == 0, {variable: value}))
@@ -276,7 +276,7 @@ def test_no_epoch_is_newer_than_the_newest(name: str) -> None:
 
 
 def relabelled(family: Ranked, state: dict[str, int], chance: random.Random) -> dict[str, int]:
-    """The state under a random order-preserving relabelling that leaves the newest room to grow."""
+    """Return the state under a random order-preserving relabelling that leaves the newest room to grow."""
     names = [variable.name for variable in family.variables]
     free = sorted({state[name] for name in names if state[name] > family.reserved})
     last = min(variable.high for variable in family.variables) - 1
@@ -287,7 +287,7 @@ def relabelled(family: Ranked, state: dict[str, int], chance: random.Random) -> 
 
 @cache
 def along_random_runs(name: str) -> list[dict[str, int]]:
-    """States along random runs, with epochs well below the bound."""
+    """Return states along random runs, with epochs well below the bound."""
     asked = prepared(name)[1]
     layout = lay_out(asked.system.variables)
     kernel = compile_kernel(layout, {"any": list(enumerate(asked.system.actions))}, [])
@@ -302,7 +302,7 @@ def along_random_runs(name: str) -> list[dict[str, int]]:
 
 
 def possible_state(name: str, chance: random.Random) -> dict[str, int]:
-    """A state along a random run, with some variables changed at random and no epoch newer than the newest."""
+    """Return a state along a random run, with some variables changed at random and no epoch newer than the newest."""
     asked = prepared(name)[1]
     state = dict(chance.choice(along_random_runs(name)))
     for variable in chance.sample(asked.system.variables, chance.randrange(6)):

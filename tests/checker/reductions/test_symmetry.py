@@ -38,7 +38,7 @@ VARIABLES = (*STATES.values(), HOLDER)
 
 
 def exchange(one: int, other: int) -> Permutation:
-    """Two of the three processes take each other's name."""
+    """Exchange the names of two of the three processes."""
     names = {one: other, other: one}
     places = {STATES[name]: STATES[names.get(name, name)] for name in NAMES}
     return Permutation(f"{one} and {other} exchanged", places, {HOLDER: names}, {"who": names, "to": names})
@@ -48,7 +48,7 @@ PROCESSES = Symmetry("processes", tuple(exchange(one, other) for one, other in p
 
 
 def token(extra: Callable[[int], list[Action]] = lambda name: []) -> TransitionSystem:
-    """Three alike processes that hand a token round; the first has it at the start."""
+    """Build three equal processes that pass a token round; the first process has the token at the start."""
     actions = []
     for name in NAMES:
         holds_it = HOLDER.term == name
@@ -91,7 +91,8 @@ def test_orbits_of_processes() -> None:
 
 
 def written_otherwise(name: int) -> list[Action]:
-    """The same condition for each process, written in another way for the second; only Z3 can tell."""
+    """Write the same condition for each process, in another form for the second; only Z3 can tell that both are
+    equal."""
     first = z3.And(HOLDER.term == name, STATES[name].term > 0)
     guard = z3.Not(z3.Or(STATES[name].term < 1, HOLDER.term != name)) if name == 2 else first
     update = z3.If(HOLDER.term == 2, z3.IntVal(0), STATES[2].term) if name == 2 else z3.IntVal(0)
@@ -250,7 +251,7 @@ def test_followers_cannot_be_exchanged(name: str) -> None:
 
 @st.composite
 def groups(draw: st.DrawFn) -> tuple[list[Variable], tuple[Permutation, ...], Ranked]:
-    """Parts with variables of random domains, variables that hold a part's number, and other variables."""
+    """Build parts with variables of random domains, variables that hold a part's number, and other variables."""
     parts = draw(st.integers(2, 4))
     shapes = draw(st.lists(st.integers(1, 40), min_size=1, max_size=4))
     own = [[Variable(f"own_{part}_{i}", -1, high, 0) for i, high in enumerate(shapes)] for part in range(parts)]
@@ -308,7 +309,7 @@ def test_variables_of_another_domain() -> None:
 
 
 def random_symmetric_system(chance: random.Random) -> TransitionSystem:
-    """Three alike processes with random actions, each the same for every process and every two of them."""
+    """Build three equal processes with random actions, each the same for every process and every pair of processes."""
     templates = []
     for number in range(chance.randint(2, 5)):
         levels = [chance.randrange(3) for _ in range(4)]

@@ -40,6 +40,6 @@ def audit(spark: Any, source: Source, out: Path, limits: Limits = DEFAULT_LIMITS
 
 
 def rows(spark: Any, out: Path, table: str) -> list[dict[str, Any]]:
-    """The rows of a table, in an order of their own."""
+    """Return the rows of a table, in an order of their own."""
     found = [row.asDict(recursive=True) for row in spark.read.parquet(str(out / table)).collect()]
     return sorted(found, key=lambda row: json.dumps(row, sort_keys=True, default=str))

@@ -15,7 +15,7 @@ from tests.checker.spark.auditing import MATRIX, audit
 
 @pytest.fixture(scope="session")
 def started_spark() -> Iterator[Any]:
-    """One session for all tests of a worker; each test takes interrupts back before it begins."""
+    """Start one session for all tests of a worker; each test clears interrupts before it begins."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:
         check_java()
@@ -27,7 +27,7 @@ def started_spark() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def spark(started_spark: Any) -> Any:
-    """The session, as no other module has left it."""
+    """Return the session, in the state in which no other module has changed it."""
     started_spark.conf.set("spark.sql.shuffle.partitions", "4")
     return started_spark
 

@@ -114,7 +114,7 @@ def test_the_costliest_come_first(matrix: Path) -> None:
 
 @pytest.mark.slow
 def test_a_system_that_outgrows_its_limits_is_unknown(spark: Any, matrix: Path, tmp_path: Path) -> None:
-    """And is explored again where the limits are other ones."""
+    """Other limits explore the system again."""
     tight = Limits(seconds=1e-6)
     counts = audit(spark, find_source(matrix, {}), tmp_path, tight)
     assert counts.explored == counts.systems
@@ -293,7 +293,7 @@ def test_names_and_places_change_no_question(matrix: Path) -> None:
 
 
 def in_ms(deployment: Deployment) -> set[tuple[object, ...]]:
-    """Every deadline of the model, and everything that actions need of its clocks."""
+    """Return every deadline of the model, and the needs of actions."""
     system = build(deployment).system
     due = {(clock.key, clock.at_most.at_most()) for clock in system.clocks if clock.at_most is not None}
     needed = {
@@ -361,7 +361,7 @@ def test_a_damaged_result_ends_the_audit(spark: Any, matrix: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_result_under_another_name_ends_the_audit(spark: Any, matrix: Path, tmp_path: Path) -> None:
-    """It would be joined to the other system's deployments, or to none."""
+    """A renamed result would be joined to the other system's deployments, or to none."""
     source, out = find_source(matrix, {}), tmp_path / "out"
     audit(spark, source, out)
     one, other, *_ = sorted((out / EXPLORED).iterdir())
@@ -383,7 +383,7 @@ def test_names_are_no_patterns(spark: Any, tmp_path: Path, name: str) -> None:
 
 
 def test_rows_of_parquet_files_are_numbered_by_their_places(spark: Any, tmp_path: Path) -> None:
-    """And not by how Spark cuts them up."""
+    """Spark's division of the files makes no difference."""
     import pyarrow as pa
 
     (tmp_path / "fleet").mkdir()
@@ -412,7 +412,7 @@ def test_half_a_character_rejects_no_other_row(spark: Any, tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_every_file_of_a_folder_counts(spark: Any, tmp_path: Path) -> None:
-    """Also those that are empty, and those that Spark itself would pass over; hidden ones do not."""
+    """Empty files and files that Spark itself would pass over count, too; hidden files do not."""
     fleet = tmp_path / "fleet"
     (fleet / "_deep").mkdir(parents=True)
     for name, text in (("_a.yaml", "kafka: '4.0'"), ("b.yaml", ""), ("_deep/c.yml", "{}"), (".d.yaml", "{}")):
@@ -447,7 +447,7 @@ def test_a_release_may_be_a_number(tmp_path: Path, said: object, read: tuple[int
 @pytest.mark.parametrize(
     ("base", "value", "key", "line"), [("99", "4.0", "version", 3), ("4.0", "99", "producer.version", 5)]
 )
-def test_what_the_base_of_a_matrix_says_is_not_blamed_on_its_values(
+def test_error_in_the_base_of_a_matrix_names_the_base(
     tmp_path: Path, base: str, value: str, key: str, line: int
 ) -> None:
     path = tmp_path / "review.yaml"

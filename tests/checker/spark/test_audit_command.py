@@ -55,7 +55,7 @@ WRONG = ("empty.csv", "no-header.csv", "twice.csv", "semicolons.csv", "wide.csv"
 
 @pytest.fixture
 def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
-    """Sources and folders, right and wrong, by name."""
+    """Write sources and folders, right and wrong, by name."""
     (tmp_path / "broken.yaml").write_text("values: {producer.acks: [1]}")
     (tmp_path / "empty.csv").touch()
     (tmp_path / "no-header.csv").write_text("orders,3.9,2,all\n")
@@ -130,7 +130,7 @@ def test_matplotlib_is_missing(no_session: None, given: dict[str, Path], monkeyp
 
 @pytest.fixture
 def one_session(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands use the session that is there."""
+    """Let commands use the session that is there."""
 
     @contextmanager
     def use(*_: object, **__: object) -> Iterator[Any]:

@@ -56,7 +56,7 @@ def undisturbed(spark: Any, matrix: Path, tmp_path_factory: pytest.TempPathFacto
 
 
 def tables(spark: Any, out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Everything but how long it took."""
+    """Return all columns but the duration."""
     found = {table: rows(spark, out, table) for table in ("verdicts", "traces", "rejected", "runs")}
     for row in found["runs"]:
         row.pop("seconds")
@@ -66,7 +66,7 @@ def tables(spark: Any, out: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def explored(out: Path) -> dict[str, tuple[int, int]]:
-    """The systems that are explored, each with what changes if its file is written again."""
+    """Return the explored systems, each with values that change if its file is written again."""
     folder = out / EXPLORED
     if not folder.exists():
         return {}
@@ -82,7 +82,7 @@ def wait_for(what: Callable[[], bool]) -> None:
 
 
 def descendants(process: int) -> Iterator[int]:
-    """The processes that a process started, and those that they did."""
+    """Yield the processes that a process started, and those that these started."""
     for folder in Path("/proc").iterdir():
         try:
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])

@@ -22,7 +22,7 @@ def ending(program: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize(("status", "kept"), [(0, True), (1, False)])
-def test_what_a_java_leaves_is_kept_if_it_ended_well(tmp_path: Path, status: int, kept: bool) -> None:
+def test_class_archive_is_kept_if_java_ended_with_status_0(tmp_path: Path, status: int, kept: bool) -> None:
     archive = ClassArchive(tmp_path, "classes")
     option = archive.java_option()
     assert option.startswith(MADE)
@@ -43,7 +43,7 @@ def test_no_archive_where_none_can_be(tmp_path: Path, monkeypatch: pytest.Monkey
     assert class_archive(Path(sys.executable)) is None
 
 
-def test_one_that_was_cut_off_is_none(tmp_path: Path) -> None:
+def test_truncated_class_archive_is_ignored(tmp_path: Path) -> None:
     archive = ClassArchive(tmp_path, "classes")
     (tmp_path / "classes-8.jsa").write_text("classes")
     assert archive.kept() is None
@@ -53,7 +53,7 @@ def test_one_that_was_cut_off_is_none(tmp_path: Path) -> None:
     assert archive.kept() is None
 
 
-def test_another_spark_has_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_spark_has_another_class_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "spark" / "jars").mkdir(parents=True)
     usual = class_archive(Path(sys.executable))

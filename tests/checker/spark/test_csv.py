@@ -40,8 +40,8 @@ def test_a_column_that_is_there_twice() -> None:
     assert records("kafka, kafka\n4.0,3.9\n") == [(1, {CORRUPT: "has the column kafka twice"})]
 
 
-def test_what_no_reader_of_csv_takes() -> None:
-    """Whatever it is, it ends no audit, and says that nothing behind it is read."""
+def test_text_that_is_not_csv_becomes_one_corrupt_row() -> None:
+    """The row does not end the audit, and says that no later text is read."""
     with patch.object(csv_file, "LONGEST_CELL", 10):
         *before, row = records("name\na\n" + "x" * 20 + "\nb\n")
     assert before == [(2, {"name": "a"})]
@@ -53,5 +53,5 @@ def test_a_long_cell() -> None:
     assert records("name\n" + "x" * 200_000 + "\nb\n") == [(2, {"name": "x" * 200_000}), (3, {"name": "b"})]
 
 
-def test_nothing() -> None:
+def test_empty_file_has_no_records() -> None:
     assert records("") == records("\n\n") == records("name,kafka\n") == []

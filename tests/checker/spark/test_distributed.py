@@ -58,7 +58,7 @@ def test_checks_of_examples(spark: Any, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_outgrows_the_memory_is_handed_over(spark: Any, tmp_path: Path) -> None:
+def test_search_that_outgrows_the_memory_is_handed_to_spark(spark: Any, tmp_path: Path) -> None:
     noted: list[Superstep] = []
     assert whole("kip-320", AutoEngine(lambda: on(spark, tmp_path, noted)), TIGHT) == whole("kip-320")
     assert noted
@@ -84,7 +84,7 @@ class Sabotaged:
 
 
 def killed_once(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) -> Any:
-    """The first attempt at every third task kills its own process in the middle, the one at every fourth at its end."""
+    """Kill the process of every third task in the middle of its first attempt, and of every fourth task at the end."""
     deaths = len(list(folder.iterdir()))
     if deaths < 12 and (task.superstep + task.partition) % 3 == 0:
         try:
@@ -103,7 +103,8 @@ def asked() -> Asked:
 
 @pytest.mark.slow
 def test_workers_that_die_in_the_middle(spark: Any, tmp_path: Path, asked: Asked) -> None:
-    """And at the end, after what they did was committed: the tasks are done again, elsewhere, and nothing is lost."""
+    """Workers die in the middle of a task, or at its end, after the commit: other workers repeat the tasks, and no
+    state is lost."""
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     runner = Sabotaged(SparkRunner(spark.sparkContext), killed_once, deaths)
@@ -149,7 +150,7 @@ def fails_always(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) ->
 
 @pytest.mark.slow
 def test_tasks_that_fail_every_time(spark: Any, tmp_path: Path, asked: Asked) -> None:
-    """They are given up after some attempts, in one line that says what went wrong."""
+    """Spark abandons such tasks after some attempts, in one line with the error."""
     attempts = tmp_path / "attempts"
     attempts.mkdir()
     with pytest.raises(DistributedError, match=r"^Spark gave up: \S*ZeroDivisionError: of all things$"):
@@ -167,7 +168,7 @@ def is_refused(do: Callable[..., Any], folder: Path, plan: Plan, task: Task) -> 
 
 
 @pytest.mark.slow
-def test_what_would_go_wrong_again_is_not_tried_again(spark: Any, tmp_path: Path, asked: Asked) -> None:
+def test_lasting_error_ends_the_search_without_new_attempts(spark: Any, tmp_path: Path, asked: Asked) -> None:
     attempts = tmp_path / "attempts"
     attempts.mkdir()
     with pytest.raises(DistributedError, match=r"^it cannot be done$"):

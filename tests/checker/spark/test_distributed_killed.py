@@ -45,13 +45,13 @@ def larger() -> dict[str, Any]:
 
 
 def said(told: str) -> list[str]:
-    """The lines on standard error but what --stats tells of the cache."""
+    """Return the lines on standard error except those of --stats about the cache."""
     return [line for line in told.splitlines() if not line.startswith(("proof of domain safety ", "machine code "))]
 
 
 @pytest.fixture
 def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts the command line as a shell would, in a process group of its own; at the end nothing of it is left."""
+    """Start the command line as a shell would, in a process group of its own, and end the whole group afterwards."""
     runs: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str | Path) -> subprocess.Popen[str]:
@@ -72,7 +72,7 @@ def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def whole(run: subprocess.Popen[str]) -> tuple[dict[str, Any], int]:
-    """The figures of a run that came to its end, and how many supersteps it took."""
+    """Return the numbers of a complete run, and its number of supersteps."""
     printed, told = run.communicate()
     assert run.returncode == 0, told
     return figures(printed), int(re.search(r"(\d+) supersteps? for", " ".join(told.split()))[1])  # type: ignore[index]
@@ -94,7 +94,7 @@ def has_noted(folder: Path, superstep: int) -> Callable[[], bool]:
 def test_a_killed_driver_is_resumed(
     tmp_path: Path, larger: dict[str, Any], started: Callable[..., subprocess.Popen[str]], superstep: int
 ) -> None:
-    """It takes Spark and its workers with it; the next run does not do again what was whole, and finds the same."""
+    """The kill ends Spark and its workers, too. The next run repeats no complete superstep, and finds the same."""
     command = (*LARGER, *ON_SPARK, "--checkpoint", tmp_path / "states")
     run = started(*command)
     wait_until(has_noted(tmp_path / "states", superstep), f"superstep {superstep} is whole")

@@ -53,7 +53,7 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_folder_of_another_question(tmp_path: Path) -> None:
-    """It is refused before anything is explored, also by an engine that might not need it."""
+    """Every engine refuses the folder before it explores, also an engine that would perhaps not need the folder."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     folder = ("--engine", "auto", "--checkpoint", tmp_path / "work")
     assert proofka(*SMALL, *folder).exit_code == 0

@@ -21,7 +21,7 @@ def test_a_new_folder_and_again(tmp_path: Path) -> None:
         assert folder.signatures() == {"question": "signature"}
 
 
-def test_what_is_no_signature_says_nothing(tmp_path: Path) -> None:
+def test_files_that_are_no_signatures_are_ignored(tmp_path: Path) -> None:
     with claimed(tmp_path / "out") as folder:
         folder.sign("one", "alone-one")
         folder.sign("other", "second")
@@ -113,7 +113,7 @@ def test_a_claim_that_was_cut_short(tmp_path: Path) -> None:
         pass
 
 
-def test_what_was_being_written_is_gone(tmp_path: Path) -> None:
+def test_half_written_tables_are_deleted(tmp_path: Path) -> None:
     with claimed(tmp_path) as folder:
         (folder.explored / ".half").write_text("PAR1")
         (folder.explored / "whole.parquet").touch()
@@ -136,7 +136,7 @@ def test_the_best_that_is_known_of_a_system(tmp_path: Path) -> None:
 
 
 def test_an_audit_that_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
-    """But what was there before, it leaves."""
+    """Former files stay."""
     new, old = tmp_path / "new", tmp_path / "old"
     old.mkdir()
     for out in (new, old):

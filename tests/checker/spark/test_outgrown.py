@@ -16,7 +16,7 @@ from checker.spark.sources import find_source
 from tests.checker.spark.auditing import MATRIX, rows
 
 LITTLE = Limits(memory=1)
-"""So little that every system outgrows it."""
+"""A limit of memory, in bytes, that every system outgrows."""
 COST = ("seconds", "compile_seconds")
 
 
@@ -26,7 +26,7 @@ def audit(spark: Any, matrix: Path, out: Path, limits: Limits, *, spread: bool =
 
 
 def found(spark: Any, out: Path) -> list[tuple[dict[str, Any], ...]]:
-    """Everything but what it cost."""
+    """Return all parts of the result except its cost."""
     runs = [{name: value for name, value in row.items() if name not in COST} for row in rows(spark, out, "runs")]
     return [tuple(rows(spark, out, "verdicts")), tuple(sorted(runs, key=str))]
 

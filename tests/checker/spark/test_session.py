@@ -55,7 +55,7 @@ assert ran == sys.executable + " " + checker.__file__, ran
         ("", "it does not say why"),
     ],
 )
-def test_what_tells_most_of_an_error(said: str, line: str) -> None:
+def test_error_of_spark_is_reduced_to_its_most_specific_line(said: str, line: str) -> None:
     found = one_line(said)
     assert found.startswith(line)
     assert found == found.strip()
@@ -169,7 +169,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
 def test_java_that_was_still_beginning_does_not_outlive_an_interrupt(has_java: None) -> None:
-    """It listened for ever: Python had deleted the folder in which it was to say where."""
+    """Java listened without end, because Python had deleted the folder for Java's address."""
     run = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED], cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
     )

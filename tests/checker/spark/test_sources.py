@@ -20,7 +20,7 @@ QUICK = {"faults": "1", "faults.kill": "1", "bounds.records": "1", "bounds.log":
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A cluster with two producers, one of them broken, and a consumer."""
+    """Write a cluster with two producers, one of them broken, and a consumer."""
     folder = write_cluster(tmp_path / "prod")
     (folder / "producers").mkdir()
     (folder / "producers" / "web.properties").write_text("acks=1\nretries=0\n")
@@ -58,7 +58,7 @@ def test_without_a_release_every_row_is_rejected(folder: Path) -> None:
 
 
 def test_a_profile_says_what_is_required_of_every_row(tmp_path: Path) -> None:
-    """As with a check it outranks what the deployment says itself."""
+    """The profile outranks the deployment's own requirements, as in a check."""
     (tmp_path / "one.yaml").write_text(f"{DEPLOYMENT}require: [no-loss]\n")
     source = find_source(tmp_path, {})
     requiring = Requiring(source, "ordered")
@@ -79,7 +79,7 @@ def test_a_list_of_pipelines_with_labels(spark: Any, folder: Path) -> None:
     assert source.read(2, "", "").cluster.kafka == (3, 9, 0)
 
 
-def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
+def test_content_of_a_folder_decides_its_kind_of_source(folder: Path, tmp_path: Path) -> None:
     assert isinstance(find_source(folder, {}), ClusterFolder)
     deployments = tmp_path / "deployments"
     deployments.mkdir()
@@ -93,7 +93,7 @@ def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
     assert isinstance(find_source(deployments / "out" / "verdicts", {}), InventoryFile)
 
 
-def test_what_lies_beside_deployments_is_named(tmp_path: Path) -> None:
+def test_other_configuration_files_beside_deployments_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text('kafka: "4.0"\n', encoding="utf-8")
     (tmp_path / "README.txt").write_text("nothing\n", encoding="utf-8")
     assert find_source(tmp_path, {}) == DeploymentFolder(str(tmp_path), {})

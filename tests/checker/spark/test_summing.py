@@ -135,7 +135,7 @@ def write_verdicts(spark: Any, place: Path, made: list[tuple[Any, ...]]) -> None
 
 @pytest.fixture
 def written(spark: Any, tmp_path: Path) -> Path:
-    """Verdicts made up: two of ``b`` lose with the second ``a``; ``c`` decides by itself; ``d`` changes nothing."""
+    """Write invented verdicts: two of ``b`` lose with the second ``a``; ``c`` decides alone; ``d`` changes nothing."""
     made = []
     for number, values in enumerate(product(*DESIGN.values())):
         chosen = dict(zip(DESIGN, values, strict=True))
@@ -202,7 +202,7 @@ def test_a_setting_is_not_credited_with_what_another_does(spark: Any, tmp_path: 
 
 
 def test_settings_that_undo_each_other_change_verdicts(spark: Any, tmp_path: Path) -> None:
-    """Whatever the value, half of its deployments are violated; but which half, depends."""
+    """Each value has half of its deployments violated; the other setting decides which half."""
     statuses = {(a, b): "violated" if (a == "1") == (b == "x") else "holds" for a, b in product(*TWO_BY_TWO.values())}
     made_up(spark, tmp_path, TWO_BY_TWO, statuses)
     found = influence(spark, AuditFolder(tmp_path), TWO_BY_TWO)
@@ -272,7 +272,7 @@ SCALARS = {"string": "string", "bigint": "long", "int": "int", "boolean": "boole
 
 
 def documented(page: str) -> Mapping[str, dict[str, str]]:
-    """Table -> its columns with their types, as docs/audit.md lists them."""
+    """Return the columns of each table with their types, as docs/audit.md lists them."""
     tables: dict[str, dict[str, str]] = {}
     name = ""
     for line in page.splitlines():
@@ -285,7 +285,7 @@ def documented(page: str) -> Mapping[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("table", ["verdicts", "traces", "rejected", "runs"])
-def test_the_documented_columns_are_the_written_ones(spark: Any, audited: Path, table: str) -> None:
+def test_documented_columns_equal_the_written_columns(spark: Any, audited: Path, table: str) -> None:
     page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
     written: dict[str, str] = {}
     for field in spark.read.parquet(str(audited / table)).schema:

@@ -20,7 +20,7 @@ def test_no_estimate_from_too_little() -> None:
     assert seconds_left([0.0, *[1.0] * FEWEST], 5, 2.0) is not None
 
 
-def test_what_comes_later_is_cheaper_and_the_estimate_follows() -> None:
+def test_estimate_expects_later_systems_to_cost_less() -> None:
     """Costliest first: what all of them took would tell of a rest that takes far longer than it does."""
     costs = [8.0 * 0.9**n for n in range(60)]
     moments = [sum(costs[:n]) for n in range(len(costs) + 1)]
@@ -36,7 +36,7 @@ def test_equal_costs_are_estimated_exactly() -> None:
     assert seconds_left(moments, 10, moments[-1]) == pytest.approx(10.0)
 
 
-def test_one_that_holds_up_all_others_makes_it_longer() -> None:
+def test_estimate_grows_while_one_system_holds_up_the_rest() -> None:
     moments = [float(n) for n in range(20)]
     estimates = [seconds_left(moments, 10, 19.0 + waited) for waited in (0.0, 30.0, 60.0)]
     assert all(one is not None and other is not None and one < other for one, other in pairwise(estimates))
@@ -44,7 +44,7 @@ def test_one_that_holds_up_all_others_makes_it_longer() -> None:
 
 @pytest.fixture
 def context() -> Any:
-    """A Spark context that only counts how often its jobs are cancelled."""
+    """Return a Spark context that only counts how often its jobs are cancelled."""
     made = SimpleNamespace(cancelled=threading.Event())
     made.cancelAllJobs = made.cancelled.set
     return made
@@ -80,7 +80,7 @@ def test_progress_is_read_while_the_work_goes_on(context: Any) -> None:
     assert not context.cancelled.is_set()
 
 
-def test_what_was_there_before_tells_nothing_of_the_rest(context: Any) -> None:
+def test_systems_explored_before_give_no_estimate(context: Any) -> None:
     seen: list[AuditProgress] = []
     watch = Watch(seen.append)
     watch.begin(Stage.EXPLORING, 100, lambda: (90, 0))

@@ -38,7 +38,7 @@ def of(name: str, least: int, most: int | None) -> Duration:
 
 @st.composite
 def conditions(draw: st.DrawFn) -> z3.BoolRef:
-    """One place has, or has not, a value."""
+    """Draw the condition that one place has, or has not, a value."""
     place, value = draw(st.sampled_from(PLACES)), draw(st.integers(0, VALUES))
     return draw(st.sampled_from([place.term == value, place.term != value, place.term <= value]))
 
@@ -90,7 +90,7 @@ def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
 
 @st.composite
 def timed_systems(draw: st.DrawFn) -> Timed:
-    """Two or three clocks, three or four actions, of which the first is a fault."""
+    """Draw a system of two or three clocks and three or four actions, of which the first is a fault."""
     known = tuple(draw(clocks(number)) for number in range(3))
     acts = tuple(draw(actions(number, known)) for number in range(draw(st.integers(4, 6))))
     system = TransitionSystem("random", (STEPS, *PLACES, REMEMBERED), acts, clocks=known, history=(REMEMBERED,))
@@ -106,7 +106,7 @@ def evaluated(term: z3.ExprRef, state: State) -> z3.ExprRef:
 
 
 def runs(system: TransitionSystem) -> Iterator[tuple[list[Action], list[State]]]:
-    """Every run, by Z3's reading of the terms alone."""
+    """Yield every run, by Z3's reading of the terms alone."""
 
     def further(taken: list[Action], states: list[State]) -> Iterator[tuple[list[Action], list[State]]]:
         yield taken, states
@@ -119,7 +119,7 @@ def runs(system: TransitionSystem) -> Iterator[tuple[list[Action], list[State]]]
 
 
 def has_times(system: TransitionSystem, taken: list[Action], states: list[State]) -> bool:
-    """Whether Z3 finds times for a run, from the definition of clocks alone."""
+    """Tell whether Z3 finds times for a run, from the definition of clocks alone."""
     at = [z3.Real(f"t{step}") for step in range(len(states))]
     solver = z3.Solver()
     solver.add(at[0] == 0, *(earlier <= later for earlier, later in pairwise(at)))
@@ -148,7 +148,7 @@ def has_times(system: TransitionSystem, taken: list[Action], states: list[State]
 
 
 def last_start(clock: Clock, states: list[State], step: int) -> int:
-    """The state in which a clock that runs before a step was started."""
+    """Return the state in which a clock that runs before a step was started."""
     start = step - 1
     while start > 0 and z3.is_true(evaluated(clock.runs, states[start - 1])):
         start -= 1

@@ -38,13 +38,13 @@ def processing_order() -> Verdict:
     return next(verdict for verdict in result.verdicts if verdict.property == "processing-order")
 
 
-def test_another_run_like_it_decides_a_fault_set() -> None:
+def test_similar_run_with_times_decides_a_fault_set() -> None:
     verdict = processing_order()
     assert CUT_OFF in verdict.cut_sets
     assert not any("not decided" in note for note in verdict.notes)
 
 
-def test_the_first_run_alone_does_not_decide_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_run_alone_leaves_the_fault_set_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("checker.timing.loop.ALIKE", 1)
     verdict = processing_order()
     assert CUT_OFF not in verdict.cut_sets

@@ -1,4 +1,4 @@
-"""Whether a property is asked alone or with others: sets of faults that only time rules out hide no larger ones."""
+"""Properties asked alone or together: fault sets that only time excludes hide no larger fault sets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_verdict_is_the_same(name: str, asked: str) -> None:
     assert found(alone) == found(together[asked])
 
 
-def test_what_no_fault_violates_in_time_some_faults_may(tmp_path: Path) -> None:
+def test_fault_set_excluded_by_time_hides_no_larger_fault_set(tmp_path: Path) -> None:
     """Without clocks a send can time out at once, so that no larger set of faults is looked at."""
     verdict = verdict_on("no-dropped-record", read(tmp_path), Budget())
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED, ((("kill", 2),),))

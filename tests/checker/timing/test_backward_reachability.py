@@ -72,7 +72,9 @@ def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monk
     assert answers(narrow) == answers(everything)
 
 
-def test_where_going_on_takes_too_many_states_all_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timed_search_enters_all_states_if_its_continuation_takes_too_many(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A search that ended at its first violations is not gone on with: the answer is that of entering all states."""
     asked = deployment("two kills", folder)
     plain = verdict_on("no-dropped-record", asked, Budget())
@@ -116,7 +118,7 @@ def test_states_left_out_for_some_faults_are_not_left_out_for_more(
 
 
 def explorations(name: str, folder: Path, *, alone: bool) -> Iterator[EmbeddedExploration]:
-    """The untimed explorations of one deployment; of each property ``alone`` they end at its first violations."""
+    """Yield the untimed explorations of one deployment; that of a property ``alone`` ends at its first violations."""
     asked = deployment(name, folder)
     prepared = prepare(build(asked))
     properties = [prop for prop in properties_of(prepared.model.pipeline) if prop.goal is None]
@@ -131,14 +133,15 @@ def explorations(name: str, folder: Path, *, alone: bool) -> Iterator[EmbeddedEx
 
 
 def successors(found: EmbeddedExploration, row: Words) -> Iterator[tuple[int | None, bytes]]:
-    """The kind of fault (None: a step) and the successor, of every step from a state."""
+    """Yield the kind of fault (None: a step) and the successor, of every step from a state."""
     yield from ((None, after[:-1].tobytes()) for after in found.kernel.successors("step", row))
     for number, kind in enumerate(found.kinds):
         yield from ((number, after[:-1].tobytes()) for after in found.kernel.successors(kind.value, row))
 
 
 def reaching(found: EmbeddedExploration, name: str, most: Combination) -> Mapping[tuple[Combination, bytes], bool]:
-    """By brute force: the faults used, the state, and whether ``name`` can be violated within ``most`` from there."""
+    """Return, by brute force, the used faults, the state, and whether ``name`` can be violated within ``most`` from
+    there."""
     bit = 1 << list(found.question.invariants).index(name)
     edges: dict[tuple[Combination, bytes], list[tuple[Combination, bytes]]] = {}
     waiting = [((0,) * len(most), found.initial_row().tobytes())]

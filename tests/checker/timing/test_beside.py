@@ -1,4 +1,4 @@
-"""What a second look at one property comes by, another property takes from it: as far as there is time for it."""
+"""Timed re-explorations of one property whose timed violations of other properties are reused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDLE = Clock("idle", {}, z3.Not(Z.is_set), "the start", of("leisure", 0, 5))
 
 
 def act(number: int, guard: z3.BoolRef, variable: Variable, value: int, late: Clock | None = None) -> Action:
-    """An action; a ``late`` one needs more of a clock than it ever shows."""
+    """Build an action; a ``late`` action needs more of a clock than the clock can show."""
     needs = () if late is None else (Need(late, at_least=of("too much", 10, None)),)
     updates: dict[Variable, z3.ArithRef] = {variable: z3.IntVal(value)}
     sentence = "acts"
@@ -51,7 +51,7 @@ SYSTEM = TransitionSystem(
 )
 
 
-def test_a_property_takes_the_run_that_another_ones_second_look_came_by() -> None:
+def test_timed_violation_found_for_one_property_is_reused_for_another() -> None:
     first, second = explored(Timed(SYSTEM, X.term == 2), X.term == 1)
     assert [len(one.actions) for one in first.timely] == [3]
     assert [len(one.actions) for one in second.timely] == [2]

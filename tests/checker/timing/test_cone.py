@@ -1,4 +1,4 @@
-"""What is due in a part that a property does not see keeps nothing of what it sees from happening."""
+"""Deadlines outside a property's cone of influence exclude no run of the cone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def act(name: str, guard: z3.BoolRef, variable: Variable, value: int, *needs: Ne
 
 
 def system(counts: z3.BoolRef) -> TransitionSystem:
-    """Something may happen once ``counts`` has held for ten ms; elsewhere something is due every four."""
+    """Build a system whose action needs ``counts`` for ten ms; another action, outside the cone, is due every four
+    ms."""
     since = Clock("since", {}, counts, "it began")
     polls = act("poll", UNSEEN.term == 0, UNSEEN, 1), act("poll_again", UNSEEN.term == 1, UNSEEN, 0)
     most = of("between polls", 0, BETWEEN_POLLS)
@@ -35,14 +36,14 @@ def clocks_seen(whole: TransitionSystem, root: z3.BoolRef) -> list[str]:
 
 
 def run_with(whole: TransitionSystem, polls: int) -> tuple[list[Action], list[State]]:
-    """It happens after so many polls."""
+    """Return the run in which the action happens after so many polls."""
     happens, *poll = whole.actions
     taken = [poll[number % 2] for number in range(polls)]
     states: list[State] = [{"seen": 0, "unseen": number % 2} for number in range(polls + 1)]
     return [*taken, happens], [*states, {"seen": 1, "unseen": polls % 2}]
 
 
-def test_what_is_due_elsewhere_is_done_meanwhile() -> None:
+def test_deadlines_outside_the_cone_exclude_no_run_of_the_cone() -> None:
     """The whole has times for it, with polls in between; a run that shows none of them is one of the part."""
     whole = system(SEEN.term == 0)
     assert not has_times(whole, *run_with(whole, 0))
@@ -50,13 +51,13 @@ def test_what_is_due_elsewhere_is_done_meanwhile() -> None:
     assert clocks_seen(whole, SEEN.term == 1) == ["since"]
 
 
-def test_what_is_due_matters_where_it_changes_what_a_clock_counts() -> None:
+def test_deadline_is_in_the_cone_if_its_action_restarts_a_clock_of_the_cone() -> None:
     """Every second poll begins the ten milliseconds anew, and there is one every four."""
     whole = system(z3.And(SEEN.term == 0, UNSEEN.term == 0))
     assert not any(has_times(whole, *run_with(whole, polls)) for polls in (0, 2, 4, 6))
     assert clocks_seen(whole, SEEN.term == 1) == ["since", "due", "due"]
 
 
-def test_what_is_due_in_the_part_itself_matters() -> None:
+def test_deadline_of_an_action_in_the_cone_is_in_the_cone() -> None:
     assert clocks_seen(system(SEEN.term == 0), z3.And(SEEN.term == 1, UNSEEN.term == 1)) == ["since", "due", "due"]
     assert clocks_seen(system(SEEN.term == 0), UNSEEN.term == 1) == ["due", "due"]

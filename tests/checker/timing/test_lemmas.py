@@ -21,7 +21,7 @@ AGES = 10**12
 """Longer than anything here lasts, in ms."""
 
 KEEPS = {"retention.ms", "offsets.retention.minutes"}
-"""What is deleted after these is no part of a model where nobody can be away for so long."""
+"""Settings for deletions that the model lacks where no component can be away for so long."""
 
 IN_TIME = [
     ("quick-workers", "no-skip"),
@@ -51,7 +51,7 @@ def with_durations(deployment: Deployment, names: set[str], least: int, most: in
 
 
 def forgetting(deployment: Deployment, names: set[str]) -> Deployment:
-    """The deployment where the durations of these names can be any."""
+    """Return the deployment where the durations of these names can be any."""
     return with_durations(deployment, names, 0, AGES)
 
 
@@ -61,7 +61,7 @@ def all_names(deployment: Deployment) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("example", "name"), IN_TIME)
-def test_it_holds_whatever_the_durations_that_its_lemmas_do_not_name(example: str, name: str) -> None:
+def test_verdict_does_not_depend_on_durations_that_its_lemmas_do_not_name(example: str, name: str) -> None:
     deployment = read_deployment(EXAMPLES / f"{example}.yaml")
     verdict = of(deployment, name)
     named = named_in(verdict.lemmas, deployment)
@@ -81,7 +81,7 @@ def test_without_the_durations_of_its_tightest_lemma_it_does_not_hold(example: s
     assert of(forgetting(deployment, named), name).status is Status.VIOLATED
 
 
-def test_what_counts_for_most_is_said_first() -> None:
+def test_largest_part_of_a_duration_comes_first() -> None:
     network, session = Quantity("network", 0, 100), Quantity("session", 9_000, 9_000)
     duration = Duration.of(network, 3) + Duration.of(session)
     assert in_parts(duration, shortest=False) == "session 9,000 + 3 x network 100"

@@ -106,7 +106,7 @@ def test_times_are_early_and_round(constraints: list[Between], times: tuple[int,
 
 
 def test_a_wrong_graph_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the graph and Z3 disagree nothing is claimed."""
+    """A disagreement between the graph and Z3 ends the check."""
     impossible = [between(0, 1, least=10), between(0, 2, most=5)]
     assert isinstance(schedule(2, impossible), Contradiction)
     monkeypatch.setattr(scheduling, "earliest_times", lambda steps, edges: [0, 0, 0])

@@ -1,4 +1,4 @@
-"""What a consumer may wait for depends on what happened in a run, and not on what else could happen."""
+"""The waiting of a consumer depends on the faults of its run, and not on other possible faults."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ bounds: {{records: {records}, log: 3}}
     ("faults", "retention"),
     [("kill: 1", 640_000), ("consumer-crash: 1", 640_000), ("power-loss: 1, consumer-crash: 1", 1_400_000)],
 )
-def test_what_did_not_happen_delays_no_poll(read: Read, faults: str, retention: int) -> None:
+def test_outage_that_did_not_happen_delays_no_poll(read: Read, faults: str, retention: int) -> None:
     """Without any fault the records of two polls are read within twice max.poll.interval.ms and a second or two."""
     verdict = verdict_on("no-skip", read(faults, retention), Budget())
     assert () not in verdict.cut_sets
     assert verdict.status is not Status.UNKNOWN
 
 
-def test_what_happened_does(read: Read) -> None:
+def test_crash_that_happened_delays_polls(read: Read) -> None:
     """A consumer that is away for up to an hour misses what is deleted in the meantime."""
     verdict = verdict_on("no-skip", read("consumer-crash: 1", 640_000), Budget())
     assert [dict(cut_set) for cut_set in verdict.cut_sets] == [{"consumer-crash": 1}]
@@ -55,7 +55,7 @@ def test_what_happened_does(read: Read) -> None:
 
 @pytest.mark.parametrize("stop", ["kill", "shutdown"])
 def test_a_broker_that_is_stopped_does_not_linger(read: Read, stop: str) -> None:
-    """It waits for the controller for five minutes at most, and the record is read long before it is deleted."""
+    """The broker waits for the controller for five minutes at most, and the record is read long before its deletion."""
     verdict = verdict_on("no-loss", read(f"{stop}: 1", 1_900_000, records=1), Budget())
     assert verdict.status is Status.HOLDS
 

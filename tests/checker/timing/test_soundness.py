@@ -1,4 +1,4 @@
-"""What violates a system in time is what does when every run is listed and decided by Z3 alone."""
+"""Timed violations of random systems equal those of a list of all runs, each decided by Z3 alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def by_definition(timed: Timed, violated: z3.BoolRef) -> Shortest:
 
 
 def explored(timed: Timed, also: z3.BoolRef, *, alike: bool = True) -> list[InTime]:
-    """What the checker says of the same, and of another property that is asked after it of the same system."""
+    """Return the verdicts of the checker on the system, for its property and a second property that is asked
+    afterwards."""
     system = timed.system
     prepared = Prepared(Model(cast(Pipeline, None), system), system, [], FreeVariables())
     asked = {"bad": timed.violated, "also bad": also}
@@ -88,7 +89,8 @@ def test_many_random_systems(timed: Timed, further: z3.BoolRef | None, alike: bo
 
 
 def finds_what_there_is(timed: Timed, further: z3.BoolRef | None, *, alike: bool) -> None:
-    """Also where a property learns from another one: from its second look, or from its lemmas alone."""
+    """Assert that the checker finds all timed violations, also where a property reuses the exploration or lemmas of
+    another."""
     also = timed.violated if further is None else z3.And(timed.violated, further)
     for in_time, violated in zip(explored(timed, also, alike=alike), (timed.violated, also), strict=True):
         assert in_time.undecided == []

@@ -27,7 +27,7 @@ FAULTS = 2
 
 @st.composite
 def watched_systems(draw: st.DrawFn) -> tuple[Timed, list[Difference]]:
-    """A system and differences between its clocks, whatever these may be good for."""
+    """Draw a system and differences between its clocks, useful or not."""
     timed = draw(timed_systems())
     keys: list[ClockKey] = [clock.key for clock in timed.system.clocks]
     pairs = [(earlier, later) for earlier in (*keys, NOW) for later in keys if earlier != later]
@@ -39,7 +39,7 @@ def watched_systems(draw: st.DrawFn) -> tuple[Timed, list[Difference]]:
 
 
 def explored(system: TransitionSystem, timed: Timed, monitors: Monitors | None = None) -> EmbeddedExploration:
-    """Everything that few faults lead to."""
+    """Return all states that few faults lead to."""
     question = Question({"never": z3.BoolVal(False)}, None, {"bad": timed.violated})
     meter = Meter(Budget(), timed=False)
     exploration = EmbeddedExploration(system, question, {Fault.KILL: FAULTS}, meter, infer=False, monitors=monitors)
@@ -49,7 +49,7 @@ def explored(system: TransitionSystem, timed: Timed, monitors: Monitors | None =
 
 
 def levels(exploration: EmbeddedExploration) -> list[list[int]]:
-    """How many states there are at each depth, for each combination of faults."""
+    """Return the number of states at each depth, for each combination of faults."""
     return [exploration.shards[one].level_sizes() for one in sorted(exploration.shards)]
 
 
@@ -90,7 +90,7 @@ def act(number: int, guard: z3.BoolRef, x: int, *needs: Need) -> Action:
 
 
 def two_clocks() -> tuple[Timed, Clock, Clock]:
-    """Two ways to the same place: by one of them it is known by how much the older clock is the older one."""
+    """Build two ways to the same place: on one of them the difference of the two clocks is known."""
     x = PLACES[0].term
     old = Clock("clock", {"number": 0}, x >= 0, "the start")
     new = Clock("clock", {"number": 1}, x > 0, "the first step", of("deadline", 0, 4))
@@ -99,7 +99,7 @@ def two_clocks() -> tuple[Timed, Clock, Clock]:
     return timed, old, new
 
 
-def test_what_a_step_needs_of_one_clock_and_another_ones_deadline_set_a_flag_together() -> None:
+def test_need_of_one_clock_and_deadline_of_another_set_a_flag() -> None:
     timed, old, new = two_clocks()
     difference = Difference(new.key, old.key, -6)
     assert [*chain(*levels(explored_with_tables(timed, [difference])))] == [1, 1, 2]
@@ -135,7 +135,7 @@ def test_nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Differenc
 
 
 def nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Difference]]) -> None:
-    """Whatever is watched, every state that some run with times leads to is still there."""
+    """Assert that monitors keep every state that some run with times leads to."""
     timed, differences = watched
     system = timed.system
     exploration = explored_with_tables(timed, differences)

@@ -1,4 +1,4 @@
-"""What is waited for is waited for long enough: a deadline that nothing can keep would hide what happens after it."""
+"""Deadlines are late enough: an impossible deadline would hide every later step."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def test_retries_are_over_before_a_broker_is_back(tmp_path: Path, retries: int, 
 
 
 @pytest.mark.slow
-def test_refusals_are_shown_where_they_use_up_the_retries(tmp_path: Path) -> None:
-    """And not a producer that waits for delivery.timeout.ms with a leader that it could ask."""
+def test_trace_shows_the_refusals_that_use_up_the_retries(tmp_path: Path) -> None:
+    """The trace does not show a producer that waits for delivery.timeout.ms beside a leader that it could ask."""
     (trace,) = required(tmp_path, REFUSED.format(retries=4)).traces
     assert sum("NOT_ENOUGH_REPLICAS" in step.text for step in trace.steps) >= 4
     assert max(step.at or 0 for step in trace.steps) < 120_000
@@ -170,7 +170,7 @@ def test_outages_in_a_row_add_up(tmp_path: Path, crashes: int, status: Status) -
 
 @pytest.mark.parametrize(("polls", "lost"), [("1s", False), ("4min", True)])
 def test_a_record_ages_from_its_own_send(tmp_path: Path, polls: str, lost: bool) -> None:
-    """That it may wait in the client for delivery.timeout.ms makes no record older than it is."""
+    """The wait in the client, up to delivery.timeout.ms, does not make a record older."""
     verdict = required(tmp_path, kept_for("180000", "total: 1, lost-response: 1", polls=polls))
     assert (verdict.cut_sets == ((),)) is lost
 
@@ -225,7 +225,7 @@ ONE = ", max.in.flight.requests.per.connection: 1"
 def test_a_record_behind_one_that_is_held_up_runs_out_of_time_as_well(
     tmp_path: Path, kind: str, in_flight: str, request_timeout: int, delivery: int, status: Status
 ) -> None:
-    """It was never read by a broker, and its own delivery.timeout.ms is over (semantics 3.1, P5 P7 P8)."""
+    """No broker read the second record, and its own delivery.timeout.ms is over (semantics 3.1, P5 P7 P8)."""
     text = HELD_UP.format(kind=kind, in_flight=in_flight, request=request_timeout, delivery=delivery)
     assert required(tmp_path, text).status is status
 
@@ -252,7 +252,7 @@ require: [no-loss]
 def test_a_record_gets_old_while_a_worker_has_it(
     tmp_path: Path, retention: int, takes: str, status: Status, assumed: bool
 ) -> None:
-    """What a worker did not finish before the crash is to be read again (semantics 12.1)."""
+    """Records that a worker did not finish before the crash must be read again (semantics 12.1)."""
     verdict = required(tmp_path, HANDED_OFF.format(retention=retention, takes=takes))
     assert (verdict.status, READ_IN_TIME.text in verdict.notes) == (status, assumed)
 
@@ -292,7 +292,7 @@ require: [no-dropped-record]
 @pytest.mark.slow
 @pytest.mark.parametrize(("away", "status"), [("0..unbounded", Status.VIOLATED), ("0..30s", Status.HOLDS)])
 def test_a_producer_that_asks_a_broker_without_news_finds_no_leader(tmp_path: Path, away: str, status: Status) -> None:
-    """Whom it is connected to it asks first, and again and again."""
+    """The producer first asks a broker to which it is connected, and asks this broker repeatedly."""
     verdict = required(tmp_path, MISLED % away)
     assert verdict.status is status
     assert verdict.cut_sets == (((("cut-off", 1), ("kill", 1)),) if status is Status.VIOLATED else ())
@@ -382,7 +382,7 @@ def test_offsets_used_to_expire_while_their_group_ran(
 
 
 def test_auto_commit_renewed_offsets_that_expired_while_their_group_ran(tmp_path: Path) -> None:
-    """They age from the last commit before the crash, however quiet the days before it were."""
+    """The offsets age from the last commit before the crash, also after days without records."""
     text = KEPT_FROM_THE_COMMIT.format(kafka="2.0", protocol="", commits="true")
     file = tmp_path / "asked.yaml"
     file.write_text(text, encoding="utf-8")
@@ -489,6 +489,6 @@ SECURED = ", security.protocol: SASL_SSL, sasl.mechanism: PLAIN"
     ],
     ids=["fetches-wait", "followers-wait", "backoff", "rebalance-delay", "handshakes", "ticks"],
 )
-def test_what_is_waited_for_is_waited_for(tmp_path: Path, text: str) -> None:
+def test_deadlines_include_every_pause_of_clients_and_brokers(tmp_path: Path, text: str) -> None:
     """Each of these was shown to hold by a deadline that left one of the client's or broker's pauses out."""
     assert required(tmp_path, text).status is Status.VIOLATED

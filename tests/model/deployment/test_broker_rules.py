@@ -151,7 +151,7 @@ def test_not_modelled_yet(refusal, text: str) -> None:
         ("kafka: 4.0\nbroker: {eligible.leader.replicas.version: 1}", True),
     ],
 )
-def test_elr_is_on_where_it_was_turned_on_or_the_cluster_is_a_new_one(read_yaml, text: str, on: bool) -> None:
+def test_elr_is_on_if_turned_on_or_in_a_new_cluster(read_yaml, text: str, on: bool) -> None:
     deployment = read_yaml(text)
     assert deployment.cluster.eligible_leader_replicas is on
     assert any("--assume elr=off" in note for note in deployment.notes) is ("broker" not in text and on)

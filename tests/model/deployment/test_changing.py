@@ -39,7 +39,7 @@ def find(words: str, library: str = "java") -> Change:
 
 
 @pytest.mark.parametrize("change", strengthenings(), ids=str)
-def test_every_change_is_one_that_somebody_reads(change: Change, tmp_path: Path) -> None:
+def test_every_change_is_of_settings_that_are_read(change: Change, tmp_path: Path) -> None:
     """Each change is applied, or refused for its value; its keys are known."""
     # Defaults of kafka-python 3.0 are not modelled: its producer is idempotent.
     version = ', version: "2.0"' if change.library == "kafka-python" else ""
@@ -112,7 +112,7 @@ def test_only_what_a_change_turns_is_to_blame(tmp_path: Path) -> None:
     assert "consumer.enable.auto.commit" in turned(by_itself, changed(by_itself, [change]), change)
 
 
-def test_a_change_of_two_things_is_one(tmp_path: Path) -> None:
+def test_change_of_two_settings_is_one_change(tmp_path: Path) -> None:
     change = find("consumer.enable.auto.commit=false and consumer.commit=after")
     assert changed(deployment(tmp_path), [change]).application.commit is Commit.AFTER
 
@@ -181,7 +181,7 @@ def of_release(folder: Path, text: str, kafka: str) -> Deployment:
 TRANSACTIONS = "producer: {transactional.id: t}\nconsumer: {group.id: g, isolation.level: read_committed}"
 
 
-def test_an_upgrade_is_of_brokers_and_of_the_clients_that_come_with_them(tmp_path: Path) -> None:
+def test_upgrade_changes_brokers_and_their_clients(tmp_path: Path) -> None:
     old = of_release(tmp_path, TRANSACTIONS, "3.5")
     offered = {str(change): change for change in upgrades_of(old)}
     new = changed(old, [offered["kafka=4.0"]])

@@ -70,7 +70,7 @@ def test_every_refusal_has_a_code() -> None:
     assert calls > 70
 
 
-def test_nobody_writes_the_words_by_hand() -> None:
+def test_only_errors_py_contains_the_words_not_modelled_yet() -> None:
     for path, tree in sources():
         texts = [
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)

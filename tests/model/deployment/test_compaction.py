@@ -52,7 +52,7 @@ def test_retention_needs_its_policy_and_a_cleaner(read_yaml, topic: str, broker:
     assert read_yaml(of("4.0", topic, broker)).durations.retention.most == kept
 
 
-def test_keys_are_deleted_unless_somebody_says_otherwise(read_yaml) -> None:
+def test_default_of_keys_is_deleted(read_yaml) -> None:
     deployment = read_yaml(COMPACT)
     assert deployment.application.keys is Keys.DELETED
     assert "keys" in {setting.key for setting in deployment.assumptions}
@@ -75,7 +75,7 @@ def test_settings_of_the_cleaners_schedule_are_ignored(read_yaml) -> None:
     )
 
 
-def test_a_tombstone_that_nobody_waits_for_is_never_dropped(read_yaml) -> None:
+def test_tombstone_that_outlasts_every_outage_is_never_dropped(read_yaml) -> None:
     """Without an outage of brokers that has no end, a day is enough."""
     assert drops_tombstones(read_yaml(COMPACT, {"faults.kill": "1"}))
     bounded = read_yaml(COMPACT, {"faults.kill": "1", "broker_restart": "1s..8h"})
@@ -103,7 +103,7 @@ def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_k
 
 
 def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> None:
-    """This holds whatever the keys are, as with tombstones."""
+    """The keys make no difference, as with tombstones."""
     said = {"faults.kill": "1", "keys": "distinct"}
     assert drops_markers(read_yaml(COMPACT + TRANSACTIONS, said))
     assert not drops_markers(read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}))
@@ -111,7 +111,9 @@ def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> N
 
 
 @pytest.mark.parametrize(("kafka", "forgets"), [("3.1.0", True), ("3.1.1", False), ("3.2.0", False), ("4.0", False)])
-def test_before_3_1_1_the_index_of_aborted_transactions_may_lose_one(read_yaml, kafka: str, forgets: bool) -> None:
+def test_before_3_1_1_the_index_of_aborted_transactions_may_lose_a_transaction(
+    read_yaml, kafka: str, forgets: bool
+) -> None:
     """KAFKA-13727."""
     compacted = of(kafka, "cleanup.policy: compact").split("producer")[0]
     deployment = read_yaml(compacted + TRANSACTIONS, {"faults.kill": "1", "broker_restart": "1s..8h"})

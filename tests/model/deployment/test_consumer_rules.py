@@ -93,7 +93,7 @@ def test_a_placeholder_is_as_good_a_group_as_any(read_files) -> None:
         (10_000, "broker: {group.min.session.timeout.ms: 20000}\n", "group.min.session.timeout.ms=20000 at "),
     ],
 )
-def test_brokers_let_nobody_join_with_another_session(
+def test_brokers_refuse_members_whose_session_is_out_of_range(
     read_yaml, refusal, session: int, brokers: str, refused: str | None
 ) -> None:
     text = consumer(f"session.timeout.ms: {session}") + "\n" + brokers

@@ -229,7 +229,7 @@ def test_the_option_outranks_the_file(read_yaml) -> None:
 
 
 @pytest.mark.parametrize("name", ENVIRONMENT)
-def test_a_duration_is_not_also_something_the_application_does(read_yaml, name: str) -> None:
+def test_duration_has_no_name_of_an_assumption_about_the_application(read_yaml, name: str) -> None:
     from model.deployment import ASSUMPTIONS
 
     assert name not in ASSUMPTIONS

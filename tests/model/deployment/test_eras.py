@@ -24,7 +24,7 @@ from model.deployment.truncation import Truncation
         ("kafka: 3.5\ntopic: {message.format.version: 0.10.2}", Truncation.FENCED, True, True),
     ],
 )
-def test_brokers_speak_as_they_are_told(
+def test_protocol_version_of_brokers_decides_their_era(
     read_yaml, text: str, truncation: Truncation, consumer_knows_epochs: bool, consumer_checks_epochs: bool
 ) -> None:
     deployment = read_yaml(text)

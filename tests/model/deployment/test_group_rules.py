@@ -126,7 +126,7 @@ def test_accepted_beside_what_is_refused(read_yaml) -> None:
     read_yaml(deployment("4.3", f"{NEW}, enable.auto.commit: false", rest=TO_KAFKA))
 
 
-def test_offsets_that_are_over_when_they_are_loaded(read_yaml) -> None:
+def test_offsets_expire_when_they_are_loaded_only_in_2_1_with_an_older_protocol(read_yaml) -> None:
     """Brokers of 2.1 that speak an older protocol to each other (KAFKA-8069)."""
     old = "inter.broker.protocol.version: '2.0'"
     for kafka, broker, expected in (

@@ -150,7 +150,7 @@ def test_control_characters_do_not_reach_the_terminal(read_files, file_refusal) 
 
 
 def test_settings_of_the_other_client_are_named_in_a_note(read_yaml) -> None:
-    """They are ignored, and the client that should have them is another one without."""
+    """The settings are ignored, and the other client lacks them."""
     text = 'kafka: "4.0"\nproducer: {isolation.level: read_committed, enable.auto.commit: false}\nconsumer: {acks: 1}\n'
     notes = read_yaml(text).notes
     assert any(note.startswith("isolation.level, enable.auto.commit are settings of the consumer") for note in notes)

@@ -401,7 +401,7 @@ def test_franz_go_starts_at_its_reset_offset(read_yaml) -> None:
     assert (times.consumer_request.least, times.auto_commit.least, times.max_poll.most) == (11_000, 200, None)
 
 
-def test_values_as_people_write_them(read_yaml) -> None:
+def test_short_forms_of_values_are_accepted(read_yaml) -> None:
     assert isinstance(recovery_of(read_yaml(producer("librdkafka", "enable.idempotence: 1"))), Librdkafka)
     assert not read_yaml(producer("librdkafka", "enable.idempotence: f")).producer.idempotence
     assert read_yaml(producer("sarama", "Producer.RequiredAcks: sarama.WaitForAll")).producer.acks is Acks.ALL

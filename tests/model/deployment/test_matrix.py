@@ -57,7 +57,7 @@ def test_exclusions(matrix: Matrix) -> None:
 
 
 def same(one: Deployment, other: Deployment) -> bool:
-    """But for names and places."""
+    """Tell whether both are equal except for names and places."""
     return replace(one, name="", settings=(), ignored=()) == replace(other, name="", settings=(), ignored=())
 
 
@@ -172,7 +172,7 @@ def test_the_base_names_its_combinations(tmp_path: Path) -> None:
         '  kafka: ["4.0"]\n  broker.unclean.leader.election.enabled: [true]',
     ],
 )
-def test_a_key_that_nobody_knows_is_told_at_once(tmp_path: Path, values: str) -> None:
+def test_unknown_key_ends_the_matrix_at_once(tmp_path: Path, values: str) -> None:
     """Every combination would be rejected for this key."""
     text = f"base:\n  topic: {{replicas: 3}}\n{'' if 'kafka' in values else '  kafka: 4.0'}\nvalues:\n{values}\n"
     matrix = written(tmp_path, text)

@@ -69,7 +69,8 @@ def deployments() -> list[str]:
 
 
 def test_settings_that_the_builder_reads_must_be_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Whatever asks a section for a value while deployments are built, but for what only refuses."""
+    """Every key that a section is asked for while deployments are built must be known, except keys of refusals
+    alone."""
     read: set[tuple[str, str, str]] = set()
     effective = Section.setting
 

@@ -68,7 +68,7 @@ def test_releases_of_vendors(read_yaml, text: str, vendor: str, apache: str) -> 
 
 
 @pytest.mark.parametrize("text", ["2.4.1.2", "3.6-IV2", "3.9.9.redhat-1", "99.1.0-ccs", "7.6.1", "4.4.x"])
-def test_what_no_vendor_has_is_refused(text: str) -> None:
+def test_release_that_no_vendor_has_is_refused(text: str) -> None:
     with pytest.raises(ReleaseError):
         parse_release(text)
 

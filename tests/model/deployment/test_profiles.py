@@ -34,7 +34,7 @@ AT_LEAST_ONCE = {"no-acked-loss", "no-skip"}
         ("{transactional.id: t}", {"no-log-duplicate", *OF_TRANSACTIONS}),
     ],
 )
-def test_a_setting_that_somebody_wrote_requires_what_it_is_for(read_yaml, producer: str, more: set[str]) -> None:
+def test_given_setting_requires_the_properties_that_it_promises(read_yaml, producer: str, more: set[str]) -> None:
     """A default of the release requires nothing: idempotence is on by default in 4.0."""
     found = read_yaml(f'kafka: "4.0"\nproducer: {producer}')
     assert set(found.require) == AT_LEAST_ONCE | more

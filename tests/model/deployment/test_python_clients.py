@@ -301,11 +301,11 @@ def test_settings_without_a_dot_are_no_misspelt_words(read_yaml) -> None:
     assert read_yaml(text).application.commit is Commit.AFTER
 
 
-def test_a_rack_counts_as_one(refusal) -> None:
+def test_client_rack_of_kafka_python_counts_as_a_rack(refusal) -> None:
     broker = "broker: {settings: {replica.selector.class: RackAwareReplicaSelector}}\n"
     text = client("consumer", KAFKA_PYTHON, "client_rack: a", more=broker)
     assert "reading from followers with consumers other than Java's" in refusal(text)
 
 
-def test_nobody_elses_settings_are_read_with_underscores(refusal) -> None:
+def test_java_settings_are_not_read_with_underscores(refusal) -> None:
     assert "unknown consumer setting" in refusal(client("consumer", JAVA, "group_id: g"))

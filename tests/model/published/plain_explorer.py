@@ -65,7 +65,7 @@ class PlainProtocol:
         return PlainState(0, 0, ((),) * self.replicas, (unaware,) * self.replicas, (None, -1, everyone), frozenset())
 
     def successors(self, state: PlainState) -> Iterator[Step]:
-        """One step per action and choice of participants."""
+        """Yield one step for each action and choice of participants."""
         yield from self._controller(state)
         yield from self._leaders(state)
         for leader in range(self.replicas):
@@ -257,7 +257,7 @@ def fetched(state: PlainState, leader: int, f: int) -> PlainState:
 
 
 def violates_isr(state: PlainState, members_of: Callable[[Own], Isr]) -> bool:
-    """Some presumed leader and some member of an ISR do not agree below the leader's high watermark."""
+    """Tell whether some presumed leader and some member of an ISR disagree below the leader's high watermark."""
     for leader, own in enumerate(state.own):
         if own.leader == leader:
             for member in members_of(own):
@@ -269,7 +269,7 @@ def violates_isr(state: PlainState, members_of: Callable[[Own], Isr]) -> bool:
 
 
 def violations(state: PlainState) -> dict[str, bool]:
-    """Invariant -> whether the state violates it (types are Python's here)."""
+    """Tell for each invariant whether the state violates it (types are Python's here)."""
     leader, _, quorum_isr = state.quorum
     return {
         "TypeOk": False,
@@ -280,7 +280,7 @@ def violations(state: PlainState) -> dict[str, bool]:
 
 
 def levels(initial: S, successors: Callable[[S], Iterator[S]]) -> list[list[S]]:
-    """Breadth-first search: the states first reached after 0, 1, 2, ... steps."""
+    """Search breadth-first: yield the states first reached after 0, 1, 2, ... steps."""
     found = [[initial]]
     known = {initial}
     while found[-1]:
@@ -291,7 +291,7 @@ def levels(initial: S, successors: Callable[[S], Iterator[S]]) -> list[list[S]]:
 
 
 def plain_levels(protocol: PlainProtocol) -> list[list[PlainState]]:
-    """The states of a protocol, by level."""
+    """Return the states of a protocol, by level."""
 
     def after(protocol: PlainProtocol, state: PlainState) -> Iterator[PlainState]:
         return (following for _, following in protocol.successors(state))

@@ -28,7 +28,7 @@ _EMPTY = {z3.Z3_OP_AND: "True", z3.Z3_OP_OR: "False"}
 
 
 def python_function(variables: Sequence[Variable], terms: Sequence[z3.ExprRef]) -> Callable[[Packed], Packed]:
-    """A function from the values of the variables to those of the terms, one line per shared subterm."""
+    """Write a function from the values of the variables to those of the terms, one line for each shared subterm."""
     places = {variable.name: f"s[{index}]" for index, variable in enumerate(variables)}
     lines: list[str] = []
     names: dict[int, str] = {}
@@ -78,22 +78,22 @@ class Port:
         self.initial = tuple(variable.initial for variable in self.variables)
 
     def steps(self, state: Packed) -> Iterator[tuple[Action, Packed]]:
-        """Every enabled action, with the state after it."""
+        """Yield every enabled action, with the state after it."""
         for index, enabled in enumerate(self._guards(state)):
             if enabled:
                 yield self.system.actions[index], self._afters[index](state)
 
     def levels(self) -> list[list[Packed]]:
-        """The states, by level."""
+        """Return the states, by level."""
         return levels(self.initial, lambda state: (after for _, after in self.steps(state)))
 
     def named(self, state: Packed) -> dict[str, int]:
-        """A state by the names of its variables."""
+        """Return a state by the names of its variables."""
         return {variable.name: value for variable, value in zip(self.variables, state, strict=True)}
 
 
 def meaning(state: State, replicas: int, slots: int) -> PlainState:
-    """The description's state that a state of the port stands for."""
+    """Return the description's state that a state of the port stands for."""
     numbers = range(1, replicas + 1)
     made: list[tuple[int | None, int, Isr]] = []
     for epoch in range(state["next_epoch"]):

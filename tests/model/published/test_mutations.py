@@ -20,14 +20,14 @@ Change = Callable[[Cluster, Action], Action]
 
 
 def count(variant: Variant, constants: Constants, change: Change | None = None) -> int:
-    """The states of a protocol, with its actions as they are or changed."""
+    """Count the states of a protocol, with its actions unchanged or changed."""
     state = cluster(constants)
     actions = tuple(action if change is None else change(state, action) for action in variant.actions(state))
     return sum(map(len, Port(TransitionSystem("changed", state.variables, actions)).levels()))
 
 
 def without(name: str, *conditions: Callable[[Cluster, Action], z3.BoolRef]) -> Change:
-    """Wherever they stand in the guard of these actions, the conditions count as true."""
+    """Replace the conditions by true wherever they stand in the guards of these actions."""
 
     def change(state: Cluster, action: Action) -> Action:
         if action.name != name:
@@ -45,7 +45,7 @@ def never(name: str) -> Change:
 
 
 def keeping(name: str, what: str) -> Change:
-    """These actions leave the variables alone whose names have ``what`` in them."""
+    """Let these actions keep the variables that have ``what`` in their names."""
 
     def change(_: Cluster, action: Action) -> Action:
         if action.name != name:
@@ -142,7 +142,7 @@ CASES = [
 
 
 def published(name: str, constants: Constants) -> int:
-    """The published count."""
+    """Return the published count."""
     (row,) = (row for row in ROWS if row.protocol == name and Constants(**row.constants) == constants)
     return row.states
 

@@ -76,7 +76,7 @@ def test_port_has_the_published_levels(name: str) -> None:
 
 
 def participants(action_name: str, arguments: dict[str, int]) -> Name:
-    """An action by its name and who takes part, replicas numbered as in the description."""
+    """Return an action's name and participants, with replicas numbered as in the description."""
     return action_name, tuple(value if what == "epoch" else value - 1 for what, value in arguments.items())
 
 

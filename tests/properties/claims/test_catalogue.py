@@ -71,12 +71,12 @@ def test_a_default_is_answered_from_the_table() -> None:
     assert Decision(claim, (), (History("0.10.0", None, "1"),)).outcome is Outcome.SETTING
 
 
-def test_so_are_the_values_of_a_setting_and_whether_there_is_one() -> None:
+def test_values_and_existence_of_a_setting_follow_the_release() -> None:
     since_4 = "latest, earliest, none, by_duration:DURATION"
     until_4 = ("0.10.0", "4.0", "latest, earliest, none")
     assert choices_of("consumer", "auto.offset.reset") == [until_4, ("4.0", None, since_4)]
     assert existence_of("broker", "zookeeper.connect") == [("0.10.0", "4.0", None)]
 
 
-def test_what_was_not_asked_is_undecided() -> None:
+def test_case_that_was_not_explored_is_undecided() -> None:
     assert Decision(Claim("C0", "So.", cases=(Case("no-skip", True, "", {}),))).outcome is Outcome.UNDECIDED

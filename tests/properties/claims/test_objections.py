@@ -48,7 +48,7 @@ def test_a_kind_is_asked_or_excluded() -> None:
     assert unasked(replace(case, excludes={EVERYTHING: "so"})) == ()
 
 
-def test_what_is_excluded_is_told_with_the_reason_of_the_kind_before_the_group_before_everything() -> None:
+def test_reason_for_an_excluded_kind_outranks_the_reasons_of_its_group_and_of_everything() -> None:
     reasons = {"disk-loss": "one", "disks": "two", EVERYTHING: "three"}
     told = excluded(Case("no-acked-loss", True, "", ASKED, reasons))
     assert told["one"] == ("disk-loss",)

@@ -50,7 +50,7 @@ def defect(**different: object) -> Defect:
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> list[Defect]:
-    """The register with what is put into this list alone."""
+    """Use the register with the defects of this list alone."""
     there: list[Defect] = []
     monkeypatch.setattr(beside, "defects_of", lambda product: tuple(one for one in there if one.product == product))
     return there
@@ -100,7 +100,7 @@ def test_a_defect_of_a_related_property_is_named(only: list[Defect]) -> None:
     assert not defects_beside(deployment(), "no-acked-loss")
 
 
-def test_a_verdict_carries_them_in_words(only: list[Defect]) -> None:
+def test_verdict_has_its_known_defects_in_words(only: list[Defect]) -> None:
     only += [defect(), defect(id="java-1", product="java", affected=Affected((), (), ()))]
     one, other = known_defects(deployment(), PROPERTY)
     assert (one.id, one.product, one.fix) == ("KAFKA-0", "Kafka's brokers", "fixed in 3.9.2, 4.0.0")

@@ -27,7 +27,7 @@ LONGEST_SENTENCE = 200
 
 
 def entries() -> list[Mapping[str, str]]:
-    """Every entry of a change log, or commit, that was read for the register."""
+    """Return every entry of a change log, or commit, that was read for the register."""
     files = sorted(HEADINGS.glob("*.csv"))
     return [row for file in files for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines())]
 
@@ -42,7 +42,7 @@ def test_ids_are_unique() -> None:
 
 
 @pytest.mark.parametrize("product", products())
-def test_every_cell_says_something_that_is_known(product: str) -> None:
+def test_every_cell_has_a_known_value(product: str) -> None:
     wrong = {defect.id: what for defect in defects_of(product) if (what := sorted(_wrong(defect)))}
     assert not wrong
 

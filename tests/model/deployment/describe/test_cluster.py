@@ -27,7 +27,7 @@ def cluster(*texts: str) -> Cluster:
 
 
 def brokers(**values: Values) -> str:
-    """Brokers 1 and 2, each with what is set on it."""
+    """Return brokers 1 and 2, each with its own settings."""
     return "".join(printed_all("broker", name.removeprefix("b"), set_ones) for name, set_ones in values.items())
 
 
@@ -50,7 +50,7 @@ def test_topics_alone_say_what_was_set() -> None:
 
 
 def test_all_settings_of_a_topic_win() -> None:
-    """This holds too where only a line of another file has the replicas; each setting keeps its place."""
+    """Replicas in a line of another file make no difference; each setting keeps its place."""
     found = cluster(
         printed_all("topic", "orders", {MIN_ISR: ("2", CLUSTER_WIDE), "flush.messages": ("1", OWN)}),
         printed_topic("orders", ON_TWO, {MIN_ISR: "2", "flush.messages": "1"}),
@@ -83,7 +83,7 @@ def test_a_topic_may_outrank_brokers_that_disagree() -> None:
         assert values(cluster(described, of_brokers, own))[0][MIN_ISR] == "2"
 
 
-def test_what_was_set_for_a_topic_and_what_it_has_from_its_brokers() -> None:
+def test_own_and_inherited_settings_of_a_topic_are_distinguished() -> None:
     """The tool without --all lists the topic's own settings; the topic's line lists those of its brokers too."""
     unclean = "unclean.leader.election.enable"
     texts = [
@@ -227,7 +227,7 @@ def test_names_are_those_of_topics_and_of_their_settings() -> None:
 
 
 def test_defaults_are_those_that_are_printed() -> None:
-    """Whatever release is named: what the brokers say is in force is in force."""
+    """The printed values of brokers are in force, independent of the named release."""
     printed = {**every_setting("topic"), "flush.messages": ("77", DEFAULT)}
     text = printed_section("All configs for topic orders are:", printed)
     assert values(cluster(printed_topic("orders", ON_TWO), text))[0]["flush.messages"] == "77"

@@ -18,7 +18,7 @@ from tests.model.deployment.describe.printed import STATIC, printed_topic, write
 
 
 def write(folder: Path, **files: str) -> Path:
-    """Files by their names, with / for __ and . for the last _."""
+    """Write files by their names, with / for __ and . for the last _."""
     for name, text in files.items():
         path = folder / (name.replace("__", "/").replace("_", "-") + (".csv" if name == "pipelines" else ".properties"))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -193,7 +193,7 @@ def test_lists_that_are_none(folder: Path, text: str, words: str) -> None:
     assert words in refusal(write(folder, pipelines=text))
 
 
-def test_a_column_that_nobody_knows(folder: Path) -> None:
+def test_unknown_column_is_refused(folder: Path) -> None:
     text = refusal(write(folder, pipelines="topic,kafka,team\norders,4.0,payments\n"), 0)
     assert "pipelines.csv:2: team: unknown section" in text
     assert "label.team" in text
@@ -209,7 +209,7 @@ def test_a_column_that_nobody_knows(folder: Path) -> None:
         ("clients__web", "clients/web.properties: is neither a known producer"),
     ],
 )
-def test_clients_of_which_nobody_knows_what_they_are(folder: Path, name: str, words: str) -> None:
+def test_property_file_of_an_unknown_client_is_refused(folder: Path, name: str, words: str) -> None:
     assert words in refusal(write(folder, **{name: "acks=1"}))
 
 
@@ -257,7 +257,7 @@ def test_other_files_are_not_read(folder: Path) -> None:
     assert chosen(folder) == before
 
 
-def test_outputs_are_known_by_what_they_say_and_may_start_with_a_mark(folder: Path) -> None:
+def test_outputs_are_recognised_by_their_text_also_after_a_byte_order_mark(folder: Path) -> None:
     (folder / "more").mkdir()
     text = "SLF4J: x\r\n" + printed_topic("new", [(1, 2, 3)]).replace("\n", "\r\n")
     (folder / "more" / "dump").write_bytes(b"\xef\xbb\xbf" + text.encode())

@@ -153,7 +153,7 @@ def test_entries(text: str, line: object) -> None:
         "root@b1:/# kafka-topics --describe --bootstrap-server b:9092",
     ],
 )
-def test_what_is_no_part_of_it_is_passed_over(text: str) -> None:
+def test_lines_of_other_programs_are_skipped(text: str) -> None:
     assert read_line(text) == OtherLine("skip")
 
 

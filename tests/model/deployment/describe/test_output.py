@@ -47,7 +47,7 @@ def test_a_topic(release: str) -> None:
 @pytest.mark.parametrize("release", ["3.3", "3.6", "4.0", "4.3"])
 @pytest.mark.parametrize("kind", ["topic", "broker"])
 def test_every_setting_of_a_release(kind: str, release: str) -> None:
-    """Whatever ``--all`` lists is read; what nobody set is kept only where the model reads it."""
+    """Every line of ``--all`` is read; defaults are kept only if the model reads the setting."""
     (section,) = read(printed_all(kind, "7", {"min.insync.replicas": ("2", STATIC)}, release)).sections
     assert (section.extent, section.kind, section.name) == ("all", kind, "7")
     assert section.told["min.insync.replicas"].source == STATIC
@@ -58,7 +58,7 @@ def test_every_setting_of_a_release(kind: str, release: str) -> None:
     assert min(lines) > 1
 
 
-def test_what_is_null_or_secret_is_not_there() -> None:
+def test_null_and_secret_values_are_left_out() -> None:
     secret = "  ssl.keystore.password=hunter2 sensitive=true synonyms={STATIC_BROKER_CONFIG:x=hunter2}\n"
     (section,) = read(printed_all("broker", "1", {"broker.rack": ("null", STATIC)}) + secret).sections
     (topic,) = read(TOPIC.replace("=2", "=2,some.plugin=null,retention.ms=1")).topics
@@ -79,7 +79,7 @@ def test_other_entities_are_read_past() -> None:
     assert [section.kind for section in output.sections] == ["group"]
 
 
-def test_what_stands_between_changes_nothing() -> None:
+def test_log_lines_and_line_ends_between_the_output_are_ignored() -> None:
     """A byte order mark is removed before; Windows' line ends, blank lines and Java's own messages are ignored."""
     noise = "SLF4J: multiple bindings\n[2026-01-01 00:00:00,000] WARN x (y)\n\n"
     between = "".join(noise + line + "\r\n" for line in TOPIC.splitlines())
@@ -113,7 +113,7 @@ def test_what_stands_between_changes_nothing() -> None:
         ),
     ],
 )
-def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
+def test_incomplete_output_is_refused(text: str, words: str) -> None:
     assert words in refusal(text)
     assert "hunter2" not in refusal(text)
 

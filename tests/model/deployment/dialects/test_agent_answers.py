@@ -152,7 +152,7 @@ def test_fluentd_that_does_not_wait_hears_of_no_failure() -> None:
 @pytest.mark.parametrize(
     ("channel", "restart", "commit"), [("memory", "forget", "before"), ("file", "from-acknowledged", "after")]
 )
-def test_what_flume_has_taken_is_in_its_channel(channel: str, restart: str, commit: str) -> None:
+def test_flume_answers_follow_its_channel(channel: str, restart: str, commit: str) -> None:
     text = FLUME.format(channel)
     assert answers(one(text, "flume.conf", Role.PRODUCER)) == {"on_send_error": "resend", "on_restart": restart}
     assert answers(one(text, "flume.conf", Role.CONSUMER)) == {"commit": commit}
@@ -172,7 +172,7 @@ def test_a_channel_of_flume_in_kafka_is_what_its_sources_and_sinks_make_it() -> 
     assert len(read_text(channel, "flume.conf").components) == 2
 
 
-def test_canal_by_its_old_names() -> None:
+def test_old_names_of_canal_are_read() -> None:
     text = "canal.serverMode = kafka\ncanal.mq.servers = a:9092\ncanal.mq.acks = all\ncanal.mq.lingerMs = 5\n"
     found = read_text(text + "canal.mq.transaction = true\n", "canal.properties")
     assert values(found, Role.PRODUCER) == {
@@ -205,7 +205,7 @@ def test_retries_of_logstash_are_its_own() -> None:
     assert not read_text(text % "0", "pipeline.conf").rejected
 
 
-def test_dapr_has_acks_retries_and_an_end_of_them() -> None:
+def test_dapr_has_acks_and_limited_retries() -> None:
     found = read_text(
         DAPR + "    - {name: producerRequiredAcks, value: local}\n    - {name: producerRetryMax, value: '2'}\n",
         "d.yaml",

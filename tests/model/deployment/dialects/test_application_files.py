@@ -18,7 +18,7 @@ PROD = "spring:\n  kafka:\n    producer: {retries: 10}\n"
 
 
 def put(place: Path, files: Mapping[str, str]) -> Path:
-    """Files in a folder."""
+    """Write files into a folder."""
     for name, text in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(text, encoding="utf-8")
@@ -53,7 +53,7 @@ def test_a_file_that_is_named_alone_has_the_others_beside_it(tmp_path: Path) -> 
     assert [entry.line for entry in account.entries] == [3]
 
 
-def test_one_that_nothing_lies_beside_is_taken_for_all(tmp_path: Path) -> None:
+def test_profile_file_alone_is_read_as_the_whole_application(tmp_path: Path) -> None:
     findings = find(put(tmp_path, {"application-prod.yml": PROD}), {})
     assert any("there is none here" in note for note in findings.found[0].notes)
 
@@ -67,7 +67,7 @@ def test_one_that_nothing_lies_beside_is_taken_for_all(tmp_path: Path) -> None:
         ({"application.yml": "all", "application-default.yml": "0"}, "0"),
     ],
 )
-def test_what_outranks_what_in_one_application(tmp_path: Path, files: Mapping[str, str], acks: str) -> None:
+def test_order_of_precedence_of_files_in_one_application(tmp_path: Path, files: Mapping[str, str], acks: str) -> None:
     texts = {
         name: f"spring.kafka.producer.acks{'=' if name.endswith('properties') else ': '}{value}\n"
         for name, value in files.items()
@@ -94,7 +94,7 @@ def test_the_tests_of_an_application_are_laid_over_it(tmp_path: Path) -> None:
         assert said(find(tmp_path / place, {}), "acks", "retries") == {"test": ("0", "10")}
 
 
-def test_what_is_rejected_in_one_keeps_back_the_verdict_on_the_others(tmp_path: Path) -> None:
+def test_rejected_value_in_one_file_prevents_the_verdict_on_the_other_files(tmp_path: Path) -> None:
     broken = BASE + "    listener: {ack-mode: SOMETIMES}\n"
     findings = find(put(tmp_path, {"application.yml": broken, "application-prod.yml": PROD}), {})
     judged = [with_left_out(judge(one), findings) for one in pair(findings).pipelines]
@@ -104,7 +104,7 @@ def test_what_is_rejected_in_one_keeps_back_the_verdict_on_the_others(tmp_path: 
     assert places == {("application.yml", 4)}
 
 
-def test_one_beside_it_that_cannot_be_read_keeps_the_verdict_back(tmp_path: Path) -> None:
+def test_unreadable_file_of_the_application_prevents_the_verdict(tmp_path: Path) -> None:
     put(tmp_path, {"application.yml": "a: [\n", "application-prod.yml": PROD})
     (found,) = find(tmp_path, {}).found
     assert [Path(str(one.given.origin.file)).name for one in found.rejected] == ["application.yml"]

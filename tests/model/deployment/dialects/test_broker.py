@@ -37,7 +37,7 @@ inter.broker.protocol.version=3.6
 """
 
 
-def test_what_is_a_brokers_and_what_is_not() -> None:
+def test_settings_of_brokers_are_used_and_others_are_ignored() -> None:
     found = read_text(KRAFT, "server.properties.j2", dialect=broker.NAME)
     assert values(found, Role.BROKER) == {
         "process.roles": "broker,controller",
@@ -55,7 +55,7 @@ def test_what_is_a_brokers_and_what_is_not() -> None:
     assert "3.6" in found.notes[0]
 
 
-def test_a_misspelt_setting_is_kept_for_who_names_the_right_one() -> None:
+def test_misspelt_setting_is_kept_for_the_check() -> None:
     """A plugin's setting resembles none of Kafka's, and is ignored."""
     text = "broker.id=1\nlog.dirs=/d\nunclean.leader.election.enabled=true\nmy.plugin.class=x\n"
     found = read_text(text, "server.properties", dialect=broker.NAME)
@@ -63,7 +63,7 @@ def test_a_misspelt_setting_is_kept_for_who_names_the_right_one() -> None:
     assert "my.plugin.class" not in values(found, Role.BROKER)
 
 
-def test_what_is_filled_in_is_read() -> None:
+def test_placeholder_with_a_given_value_is_read() -> None:
     found = read_text(KRAFT, "server.properties", {"replicas": "3"})
     assert values(found, Role.BROKER)["default.replication.factor"] == "3"
 
@@ -84,7 +84,7 @@ def test_a_controller_by_itself() -> None:
         ("server.yaml", "broker.id: 1\nlog.dirs: /x\n"),
     ],
 )
-def test_what_is_no_brokers_file(name: str, text: str) -> None:
+def test_files_of_other_programs_are_not_read_as_a_broker(name: str, text: str) -> None:
     assert not broker.fits(Document(name, text))
 
 

@@ -219,7 +219,7 @@ def test_streams_at_least_once() -> None:
     assert read_text("processing.guarantee=twice\n", "s.properties").rejected
 
 
-def test_a_file_inside_another_one() -> None:
+def test_embedded_file_keeps_its_own_name_and_lines() -> None:
     document = Document("map.yml", STREAMS, inside="application.properties", first=10)
     found = streams.read(document, {})
     assert found.components[0].settings["max.poll.records"].origin.line == 21
@@ -235,7 +235,7 @@ def test_a_file_inside_another_one() -> None:
         ("app.properties", "clusters=a\nx=1\n"),
     ],
 )
-def test_what_is_none_of_these(name: str, text: str) -> None:
+def test_files_of_other_programs_are_not_read_as_connect_mirrormaker_or_streams(name: str, text: str) -> None:
     for module in (connect, mirror_maker, streams):
         assert not module.fits(Document(name, text))
 
@@ -277,7 +277,7 @@ def test_a_connector_in_a_file_that_is_not_named_json() -> None:
     assert values(found, Role.PRODUCER)["acks"] == "0"
 
 
-def test_topics_that_it_creates_as_it_is_assumed_anyway_are_no_obstacle() -> None:
+def test_topics_created_with_the_assumed_replicas_are_accepted() -> None:
     text = "name=s\nconnector.class=io.Source\ntopic.creation.default.replication.factor={}\n"
     text += "topic.creation.default.partitions=4\nproducer.override.acks=1\n"
     for replicas, rejected in (("3", []), ("1", ["topic.creation.default.replication.factor"])):

@@ -59,7 +59,7 @@ def test_a_worker_is_under_the_connectors_that_it_runs(tmp_path: Path) -> None:
     assert {entry.line for entry in accounts["src.json"]} <= {1, 2, 3}
 
 
-def test_what_a_worker_says_for_clients_that_no_connector_has_is_ignored(tmp_path: Path) -> None:
+def test_worker_settings_for_a_client_that_no_connector_has_are_ignored(tmp_path: Path) -> None:
     findings = _found(tmp_path, {"w.properties": WORKER, "src.json": SOURCE})
     assert not _components(findings, Role.CONSUMER)
     ignored = {left.given.origin.line: left.reason for found in findings.found for left in found.ignored}
@@ -128,7 +128,7 @@ def test_a_sink_that_commits_by_itself(tmp_path: Path) -> None:
     assert "commit" not in consumer.application
 
 
-def test_what_is_rejected_of_a_worker_keeps_its_connectors_back(tmp_path: Path) -> None:
+def test_rejected_value_of_a_worker_prevents_verdicts_on_its_connectors(tmp_path: Path) -> None:
     worker = WORKER + "exactly.once.source.support=maybe\n"
     findings = _found(tmp_path, {"w.properties": worker, "src.json": SOURCE})
     (pipeline,) = pair(findings).pipelines

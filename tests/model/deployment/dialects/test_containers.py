@@ -139,7 +139,7 @@ def test_a_topic_that_a_command_creates_and_an_application_of_springs() -> None:
     assert values(found, Role.CONSUMER)["group.id"] == "shop"
 
 
-def test_a_topic_whose_name_is_told_when_it_runs() -> None:
+def test_topic_with_a_name_from_the_running_shell_is_rejected() -> None:
     text = "services:\n  s:\n    image: apache/kafka:4.0.0\n    command: kafka-topics.sh --create --topic $$NAME\n"
     assert [left.given.origin.line for left in read_text(text, "compose.yaml").rejected] == [4]
 
@@ -397,7 +397,7 @@ def test_variables_of_an_application_in_a_file(tmp_path: Path) -> None:
         ("environment: {JAVA_OPTS: -Dspring.kafka.ssl.protocol=TLS}", False),
     ],
 )
-def test_what_outranks_an_applications_files_is_not_left_out(said: str, rejected: bool) -> None:
+def test_container_settings_that_outrank_application_files_are_rejected(said: str, rejected: bool) -> None:
     text = f"services:\n  kafka: {{image: 'apache/kafka:3.9.0'}}\n  shop:\n    image: shop\n    {said}\n"
     found = read_text(text, "compose.yml", dialect=COMPOSE.name)
     assert [left.given.origin.line for left in found.rejected] == ([5] if rejected else [])

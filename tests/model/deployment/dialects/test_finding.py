@@ -15,7 +15,7 @@ from model.deployment.source import LARGEST
 SPRING = "spring.kafka.producer.acks=1\n"
 
 
-def test_what_is_no_configuration_is_counted(tmp_path: Path) -> None:
+def test_files_that_are_no_configuration_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
     (tmp_path / "README.md").write_text("nothing", encoding="utf-8")
     (tmp_path / "node_modules").mkdir()
@@ -55,7 +55,7 @@ def test_deep_nesting_is_refused(tmp_path: Path) -> None:
     ],
     ids=["utf-16", "nul", "no-utf-8", "long-line", "placeholders", "braces", "keys", "mark"],
 )
-def test_what_is_made_to_break_a_reader(tmp_path: Path, name: str, content: bytes) -> None:
+def test_hostile_files_are_read_or_refused_in_one_line(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     try:
@@ -127,9 +127,7 @@ def test_a_comment_in_another_encoding_is_no_matter(tmp_path: Path) -> None:
         ("docker-compose.yml", "services:\n  kafka: [\n", "is not valid YAML"),
     ],
 )
-def test_a_file_with_a_telling_name_that_nobody_can_read_is_named(
-    tmp_path: Path, name: str, text: str, why: str
-) -> None:
+def test_unreadable_file_with_a_known_name_is_named(tmp_path: Path, name: str, text: str, why: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     (unread,) = find(tmp_path, {}).unread
     assert (Path(unread.file).name, why in unread.reason) == (name, True)

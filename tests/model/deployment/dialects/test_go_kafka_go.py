@@ -84,7 +84,7 @@ def test_a_writer_and_a_reader() -> None:
     assert "geheim" not in str(found)
 
 
-def test_what_old_writers_leave_out() -> None:
+def test_defaults_of_old_writers_are_filled_in() -> None:
     for config in ("kafka.WriterConfig{MaxAttempts: 2}", "kafka.WriterConfig{RequiredAcks: 0, MaxAttempts: 2}"):
         found = go(f"w := kafka.NewWriter({config})")
         assert values(found, Role.PRODUCER) == {"RequiredAcks": "RequireAll", "MaxAttempts": "2"}
@@ -94,14 +94,14 @@ def test_what_old_writers_leave_out() -> None:
     assert values(go("w := &kafka.Writer{}"), Role.PRODUCER) == {}, "RequireNone is the default of the library"
 
 
-def test_nobody_hears_of_what_is_written_without_waiting() -> None:
+def test_errors_of_asynchronous_writers_are_ignored_without_a_callback() -> None:
     (unheard,) = go("w := &kafka.Writer{}\nw.Async = true").components
     assert unheard.application["on_send_error"].value == "ignore"
     (heard,) = go("w := kafka.Writer{Async: true, Completion: func(m []kafka.Message, err error) {}}").components
     assert not heard.application and heard.settings["Completion"].value == "a function"
 
 
-def test_how_a_group_is_read_must_be_in_the_file() -> None:
+def test_program_must_show_how_a_group_reads() -> None:
     config = 'r := kafka.NewReader(kafka.ReaderConfig{GroupID: "g", Topic: "t"})'
     assert values(go(f"{config}\nr.FetchMessage(ctx)"), Role.CONSUMER)["Reads"] == "FetchMessage"
     for calls in ("", "\nr.FetchMessage(ctx)\nr.ReadMessage(ctx)"):
@@ -115,7 +115,7 @@ def test_a_reader_without_a_group_is_not_modelled() -> None:
     assert any("a reader of kafka-go without a group" in one.message for one in judge(pipeline).problems)
 
 
-def test_what_depends_on_something_is_rejected_where_it_matters() -> None:
+def test_conditional_values_are_rejected_if_a_property_depends_on_them() -> None:
     found = go("w := &kafka.Writer{RequiredAcks: level(), BatchSize: n()}\nif slow {\nw.MaxAttempts = 1\n}")
     assert rejected(found) == {
         "RequiredAcks": "its value is not in this file: level()",
@@ -123,7 +123,7 @@ def test_what_depends_on_something_is_rejected_where_it_matters() -> None:
     }
 
 
-def test_what_is_found_can_be_checked() -> None:
+def test_settings_of_kafka_go_become_a_deployment() -> None:
     (pipeline,) = pair(Findings("", (read_text(SHOP, "shop.go"),), (), 0)).pipelines
     judged = judge(pipeline)
     assert judged.deployment is not None, judged.problems

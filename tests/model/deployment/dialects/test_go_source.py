@@ -91,7 +91,7 @@ def test_each_configuration_is_a_component_by_who_gets_it() -> None:
     assert all(one.kafka is None and one.version is None for one in found.components)
 
 
-def test_conditions_and_values_that_nobody_knows_are_rejected() -> None:
+def test_unknown_conditions_and_values_are_rejected() -> None:
     found = read_text(SARAMA, "kafka.go")
     assert {(one.given.key, one.reason) for one in found.rejected} == {
         ("Producer.RequiredAcks", "is set only if fast"),
@@ -198,7 +198,7 @@ def test_a_version_that_is_unknown_matters_to_idempotence_only() -> None:
     assert [one.given.key for one in go(body.format("c.Producer.Idempotent = true")).rejected] == ["Version"]
 
 
-def test_environment_is_filled_when_somebody_says_it() -> None:
+def test_environment_variable_with_a_given_value_is_filled_in() -> None:
     text = 'package p\nimport "github.com/IBM/sarama"\nimport "os"\nfunc f() {\nc := sarama.NewConfig()\n'
     text += 'c.Producer.Transaction.ID = os.Getenv("TID")\nsarama.NewAsyncProducer(nil, c)\n}\n'
     assert values(read_text(text, "f.go", {"TID": "t"}), Role.PRODUCER) == {"Producer.Transaction.ID": "t"}
@@ -280,7 +280,7 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         assert "\n" not in str(error)
 
 
-def test_no_program_is_read_that_nobody_writes() -> None:
+def test_programs_of_unlikely_size_are_refused() -> None:
     many = "func f() { c := sarama.NewConfig(); c.Producer.Retry.Max = 3 }\n"
     with pytest.raises(DeploymentError, match="more than 100 clients"):
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 101, "a.go")
@@ -288,7 +288,7 @@ def test_no_program_is_read_that_nobody_writes() -> None:
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 10_000, "a.go")
 
 
-def test_what_doubles_is_worked_out_once_and_stays_short() -> None:
+def test_repeatedly_doubled_texts_are_rejected_quickly() -> None:
     doubled = "".join(f"const a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 40))
     text = f'package a\nimport "github.com/IBM/sarama"\nconst a0 = "12345678"\n{doubled}'
     ends = "\tc.Producer.Transaction.ID = a39\n\tc.Producer.RequiredAcks = a39\n}\n"

@@ -47,7 +47,7 @@ def lines(found: Found) -> list[int | None]:
         "ch <- c",
     ],
 )
-def test_what_else_is_done_with_a_configuration_of_sarama(change: str) -> None:
+def test_unknown_uses_of_a_sarama_configuration_are_rejected(change: str) -> None:
     found = go(SARAMA, f"{SAFE}{change}\nsarama.NewSyncProducer(nil, c)")
     assert 6 in lines(found)
 
@@ -66,7 +66,7 @@ def test_what_else_is_done_with_a_configuration_of_sarama(change: str) -> None:
         "if a { c := other{}\n c.x() }",
     ],
 )
-def test_what_is_plainly_harmless(use: str) -> None:
+def test_harmless_uses_of_a_sarama_configuration_are_accepted(use: str) -> None:
     found = go(SARAMA, f"{SAFE}{use}\nsarama.NewSyncProducer(nil, c)")
     assert not found.rejected and values(found, Role.PRODUCER) == {"Producer.RequiredAcks": "WaitForAll"}
 
@@ -81,7 +81,7 @@ def test_a_second_configuration_of_the_same_name() -> None:
     assert not found.rejected
 
 
-def test_what_is_set_after_it_was_used() -> None:
+def test_values_assigned_after_a_use_are_rejected() -> None:
     later = "c.Producer.RequiredAcks = sarama.NoResponse"
     assert lines(go(SARAMA, f"{SAFE}sarama.NewSyncProducer(nil, c)\n{later}")) == [7]
     assert lines(go(SARAMA, f"{SAFE}if a {{ return c }}\n{later}\nsarama.NewSyncProducer(nil, c)")) == [7]
@@ -93,7 +93,7 @@ def test_a_configuration_that_is_made_under_a_condition() -> None:
     assert not go(SARAMA, body.replace("\n}\n", "\nsarama.NewSyncProducer(nil, c)\n}\n")).rejected
 
 
-def test_what_a_function_of_the_file_returns() -> None:
+def test_configuration_returned_by_a_function_of_the_file_is_read() -> None:
     made = (
         "func made() (*sarama.Config, error) {\nc := sarama.NewConfig()\nc.Producer.Retry.Max = 7\nreturn c, nil\n}\n"
     )
@@ -107,7 +107,7 @@ def test_what_a_function_of_the_file_returns() -> None:
     assert go(SARAMA, "c, err := pkg.made()\nsarama.NewSyncProducer(nil, c)", made).rejected
 
 
-def test_what_a_function_is_given_must_be_known() -> None:
+def test_configuration_passed_to_a_function_is_followed_or_rejected() -> None:
     helper = "func tune(c *sarama.Config) {\nc.Producer.Retry.Max = 7\nother(c)\n}\n"
     assert lines(go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", helper)) == [11]
     assert "outside of this file" in go(SARAMA, "", helper).rejected[0].reason
@@ -141,7 +141,7 @@ def test_a_variable_of_the_package() -> None:
         "c = load()",
     ],
 )
-def test_what_else_is_done_with_a_map(change: str) -> None:
+def test_unknown_uses_of_a_map_are_rejected(change: str) -> None:
     assert 5 in lines(go(CONFLUENT, f"{MAP}{change}\nkafka.NewProducer(&c)"))
 
 

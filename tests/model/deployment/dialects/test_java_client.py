@@ -36,7 +36,7 @@ queue.enqueue.timeout.ms=-1
 """
 
 
-def test_the_name_of_the_file_says_whose_it_is() -> None:
+def test_name_of_the_file_decides_the_client() -> None:
     text = "bootstrap.servers=a:9092\nacks=all\nenable.auto.commit=false\nmin.insync.replicas=2\n"
     found = read_text(text, "x/orders-producer.properties", dialect=JAVA)
     assert [one.role for one in found.components] == [Role.PRODUCER]
@@ -47,7 +47,7 @@ def test_the_name_of_the_file_says_whose_it_is() -> None:
     }
 
 
-def test_the_prefix_says_whose_it_is_and_what_is_for_both() -> None:
+def test_prefix_of_a_key_decides_the_client() -> None:
     found = read_text(BOTH, "app.properties", dialect=JAVA)
     assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a:9092", "acks": "all", "lingger.ms": "5"}
     assert values(found, Role.CONSUMER) == {
@@ -65,7 +65,7 @@ def test_one_block_for_both_without_any_prefix() -> None:
     assert values(found, Role.CONSUMER) == {"group.id": "g", "bootstrap.servers": "a:1"}
 
 
-def test_addresses_alone_make_nobody() -> None:
+def test_addresses_alone_are_no_client() -> None:
     found = read_text("bootstrap.servers=a:9092\nsecurity.protocol=SSL\n", "admin.properties", dialect=JAVA)
     assert not found.components
     assert {one.reason for one in found.ignored} == {java_client.SHARED}
@@ -76,12 +76,12 @@ def test_a_file_for_all_clients() -> None:
     assert not read_text(text, "client.properties", dialect=JAVA).components
 
 
-def test_a_group_and_its_zookeeper() -> None:
+def test_group_beside_zookeeper_is_a_consumer() -> None:
     found = read_text("zookeeper.connect=z:2181\ngroup.id=g\n", "kafka.properties", dialect=JAVA)
     assert values(found, Role.CONSUMER)["group.id"] == "g"
 
 
-def test_old_names_are_taken_for_what_they_mean() -> None:
+def test_old_names_have_their_old_meaning() -> None:
     found = read_text(OLD, "kafka.properties", dialect=JAVA)
     assert values(found, Role.PRODUCER) == {
         "bootstrap.servers": "a:9092",
@@ -186,7 +186,7 @@ def test_sections() -> None:
         ("a.properties", "acks=\\u12\n"),
     ],
 )
-def test_what_is_no_clients_file(name: str, text: str) -> None:
+def test_files_of_other_programs_are_not_read_as_a_java_client(name: str, text: str) -> None:
     assert not java_client.fits(Document(name, text))
 
 
@@ -245,7 +245,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("request.required.acks=1\nenable.idempotence=false\nmax.block.ms=9\n", None),
     ],
 )
-def test_who_has_old_names_beside_those_of_today_is_librdkafka(text: str, client: str | None) -> None:
+def test_old_names_beside_new_names_reveal_librdkafka(text: str, client: str | None) -> None:
     (producer,) = read_text(text, "producer.properties", dialect=JAVA).components
     assert (None if producer.client is None else producer.client.value) == client
 

@@ -36,7 +36,7 @@ def acks(found: Found) -> list[str | None]:
     return [one.settings["acks"].value if "acks" in one.settings else None for one in found.by_role[Role.PRODUCER]]
 
 
-def test_what_is_put_in_by_others_counts_where_it_stands() -> None:
+def test_putall_of_another_map_counts_in_its_order() -> None:
     other = 'Properties q = new Properties(); q.put("acks", "0");'
     assert acks(body(other, NEW, SAFE, "p.putAll(q);", MADE)) == ["0"]
     assert acks(body(other, NEW, "p.putAll(q);", SAFE, MADE)) == ["all"]
@@ -50,14 +50,14 @@ def test_each_client_gets_what_the_map_held_when_it_was_made() -> None:
     assert acks(body(NEW, SAFE, MADE, "new KafkaProducer<>(p, s, s);")) == ["all"]
 
 
-def test_what_is_handed_out_of_the_file_is_named_by_its_method() -> None:
+def test_map_returned_by_a_method_is_named_by_the_method() -> None:
     found = java(f"Properties conf() {{ {NEW} {SAFE} return p; }}")
     assert [one.name for one in found.components] == ["conf: p"] and acks(found) == ["all"] and not found.rejected
     found = java(f"void tune(Properties p) {{\n{SAFE} }}")
     assert acks(found) == ["all"] and [key for _, key, _ in rejected(found)] == ["settings"]
 
 
-def test_what_comes_after_the_client_is_ignored() -> None:
+def test_settings_after_the_construction_of_the_client_are_ignored() -> None:
     found = body(NEW, SAFE, MADE, FAST)
     assert acks(found) == ["all"] and [one.given.origin.line for one in found.ignored] == [8]
 
@@ -88,7 +88,7 @@ def test_what_comes_after_the_client_is_ignored() -> None:
         "List.of(p);",
     ],
 )
-def test_what_is_not_followed_is_rejected(change: str) -> None:
+def test_changes_of_a_map_that_are_not_followed_are_rejected(change: str) -> None:
     found = body(NEW, SAFE, change, MADE)
     assert acks(found) == ["all"]
     assert [(line, key) for line, key, _ in rejected(found)] == [(7, "settings")]
@@ -108,7 +108,7 @@ def test_what_is_not_followed_is_rejected(change: str) -> None:
         'if (p.isEmpty()) throw new IllegalStateException("none");',
     ],
 )
-def test_what_only_looks_at_a_map_is_harmless(harmless: str) -> None:
+def test_reads_of_a_map_are_harmless(harmless: str) -> None:
     found = body(NEW, SAFE, harmless, MADE)
     assert "all" in acks(found) and not found.rejected
 
@@ -127,7 +127,7 @@ def test_conditions(change: str, condition: str) -> None:
     assert rejected(body(NEW, FAST, change, MADE)) == [(7, "acks", f"is set only if {condition}")]
 
 
-def test_a_client_under_the_same_condition_gets_it() -> None:
+def test_client_under_the_same_condition_gets_the_setting() -> None:
     found = body(NEW, f"if (b) {{ {FAST} {MADE} }} else {{ {SAFE} {MADE} }}")
     assert acks(found) == ["0", "all"] and not found.rejected
 
@@ -147,7 +147,7 @@ def test_an_early_return_makes_a_condition() -> None:
     assert rejected(found)[0][:2] == (5, "settings")
 
 
-def test_what_is_taken_away_is_not_set() -> None:
+def test_removed_key_is_not_set() -> None:
     found = body(NEW, SAFE, 'p.remove("acks");', MADE)
     assert acks(found) == [None] and not found.rejected and found.ignored[0].reason == "is removed in line 7"
     assert acks(body(NEW, SAFE, 'p.remove("acks");', FAST, MADE)) == ["0"]
@@ -269,7 +269,7 @@ def test_many_clients_of_a_large_map_end() -> None:
 
 
 @pytest.mark.parametrize("marks", ['@Option(names = "a") private String acks', "@Setter String acks"])
-def test_a_field_that_something_else_fills_is_unknown(marks: str) -> None:
+def test_field_filled_by_a_framework_is_unknown(marks: str) -> None:
     found = java(f'{marks} = "all";\nvoid m() {{ {NEW}\np.put("acks", acks); {MADE} }}')
     assert rejected(found) == [(6, "acks", "its value is not in this file: acks")]
 
@@ -305,7 +305,7 @@ def test_prefixes_of_streams_are_in_the_account() -> None:
         "container.setKafkaConsumerProperties(overrides);",
     ],
 )
-def test_what_outranks_the_map_of_a_factory_is_rejected(change: str) -> None:
+def test_settings_that_outrank_the_map_of_a_factory_are_rejected(change: str) -> None:
     found = body(NEW, SAFE, "ProducerFactory factory = new DefaultKafkaProducerFactory<>(p);", change)
     assert acks(found) == ["all"] and [line for line, _, _ in rejected(found)] == [8]
 
@@ -321,7 +321,7 @@ def test_listeners_may_outrank_their_consumer() -> None:
 @pytest.mark.parametrize(
     ("mode", "commit"), [("", "after"), ("BATCH", "after"), ("MANUAL", None), ("MANUAL_IMMEDIATE", None)]
 )
-def test_who_commits_in_a_container(mode: str, commit: str | None) -> None:
+def test_commits_of_a_container_follow_its_ack_mode(mode: str, commit: str | None) -> None:
     says = f"f.getContainerProperties().setAckMode(AckMode.{mode});" if mode else ""
     consumer = 'p.put("enable.auto.commit", false); new DefaultKafkaConsumerFactory<>(p);'
     found = body(NEW, consumer, "ConcurrentKafkaListenerContainerFactory f = g();", says)
@@ -342,7 +342,7 @@ def test_texts_of_expressions_are_not_told() -> None:
     assert len(found.rejected) == 2 and "hunter2" not in str(found.rejected)
 
 
-def test_what_feeds_on_itself_ends() -> None:
+def test_maps_that_copy_each_other_are_refused_quickly() -> None:
     lines = "\n".join(f"Properties q{n} = new Properties(); q{n}.putAll(p); p.putAll(q{n});" for n in range(45))
     with pytest.raises(DeploymentError, match="sets more than 5000 settings"):
         body(NEW, SAFE, lines, MADE)

@@ -179,7 +179,7 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         assert "\n" not in str(error)
 
 
-def test_what_doubles_is_worked_out_once() -> None:
+def test_repeatedly_doubled_numbers_are_rejected_quickly() -> None:
     doubled = "".join(f"    int a{n} = a{n - 1} + a{n - 1};\n" for n in range(1, 40))
     made = "    Properties p = new Properties();\n    p.put(ProducerConfig.RETRIES_CONFIG, a39);\n"
     body = f"  void f() {{\n{doubled}{made}    new KafkaProducer<>(p);\n  }}\n"

@@ -92,7 +92,7 @@ def test_fields_of_a_class() -> None:
     assert not found.rejected
 
 
-def test_what_not_every_call_says_is_no_setting() -> None:
+def test_values_that_differ_between_calls_are_rejected() -> None:
     other = "async function audit() { await producer.send({ topic: 'audit', messages: [] }); }\n"
     found = read_text(SHOP + other, "shop.js")
     assert "acks" not in values(found, Role.PRODUCER)
@@ -131,7 +131,7 @@ def test_two_clients_of_a_file_do_not_mix() -> None:
     assert "client" in rejected(found) and rejected(found)["client.retry.retries"].startswith("this file does not show")
 
 
-def test_by_its_shape_without_options() -> None:
+def test_kafkajs_is_recognised_by_its_calls_without_an_import() -> None:
     text = "const { Kafka } = require('../index')\nconst k = new Kafka({ brokers: [x] })\nconst p = k.producer()\n"
     (producer,) = read_text(text, "a.js", dialect=NAME).components
     assert producer.name == "p" and producer.client is not None and producer.client.value == "kafkajs"
@@ -172,7 +172,7 @@ def test_nest_that_only_produces() -> None:
     assert rejected(elsewhere) == {"options": "its options are not in this file"}
 
 
-def test_what_is_found_can_be_checked() -> None:
+def test_settings_of_kafkajs_become_a_deployment() -> None:
     (pipeline,) = pair(Findings("bus.ts", (read_text(SERVICE, "bus.ts"),), (), 0)).pipelines
     judged = judge(pipeline)
     assert judged.deployment is not None and judged.deployment.producer.sender.in_any_order

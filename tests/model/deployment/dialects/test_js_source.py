@@ -67,7 +67,7 @@ def test_objects_for_node_rdkafka() -> None:
     assert {one.client.value for one in found.components if one.client} == {"librdkafka"}
 
 
-def test_environment_is_filled_when_somebody_says_it() -> None:
+def test_environment_variable_with_a_given_value_is_filled_in() -> None:
     assert values(read_text(RDKAFKA, "kafka.js", {"ACKS": "1"}), Role.PRODUCER)["acks"] == "1"
 
 
@@ -104,7 +104,7 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         assert "\n" not in str(error)
 
 
-def test_what_doubles_is_worked_out_once() -> None:
+def test_repeatedly_doubled_numbers_are_rejected_quickly() -> None:
     doubled = "".join(f"const a{n} = a{n - 1} + a{n - 1};\n" for n in range(1, 40))
     text = f"const Kafka = require('node-rdkafka');\n{doubled}new Kafka.Producer({{'acks': a39}});\n"
     assert [one.reason for one in read_text(text, "a.js").rejected] == ["its value is not in this file: a39"]

@@ -45,7 +45,7 @@ def lines(found: Found) -> list[int | None]:
         "config.set('acks', 0);",
     ],
 )
-def test_what_else_is_done_with_an_object(change: str) -> None:
+def test_unknown_uses_of_an_object_are_rejected(change: str) -> None:
     assert 3 in lines(js(f"{START}{change}{CLIENT}"))
 
 
@@ -62,12 +62,12 @@ def test_what_else_is_done_with_an_object(change: str) -> None:
         "const { length } = Object.keys(config);",
     ],
 )
-def test_what_is_plainly_harmless(use: str) -> None:
+def test_harmless_uses_of_an_object_are_accepted(use: str) -> None:
     found = js(f"{START}{use}{CLIENT}")
     assert not found.rejected and values(found, Role.PRODUCER)["acks"] == "all"
 
 
-def test_what_is_set_after_it_was_used() -> None:
+def test_values_assigned_after_a_use_are_rejected() -> None:
     assert lines(js(f"{START}{CLIENT}config.acks = 0;")) == [5]
     body = "function make(prod) {\nconst c = { acks: 0 };\nif (!prod) { return c; }\nc.acks = 'all';\n"
     assert lines(js(f"{START}{body}return new Kafka.Producer(c);\n}}\n")) == [6]
@@ -88,7 +88,7 @@ def test_a_field_of_another_object_is_not_followed() -> None:
     assert lines(js(f"{START}{set_here.replace('if (x) { ', '').replace('; }', ';')}")) == [4]
 
 
-def test_an_object_inside_another_one() -> None:
+def test_object_inside_another_object_is_followed() -> None:
     text = SHOP.replace("brokers: ['a:1']", "retry").replace(
         "const kafka", "const retry = { retries: 5 };\nconst kafka"
     )

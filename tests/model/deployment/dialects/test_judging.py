@@ -35,7 +35,7 @@ def judged(findings: Findings, **options: str) -> Judged:
     return judge(pipeline, **options)
 
 
-def test_what_java_does_not_know_it_ignores() -> None:
+def test_java_ignores_unknown_settings() -> None:
     found = producer(acks="1", retires="10")
     one = judged(found)
     assert one.deployment is not None
@@ -43,7 +43,7 @@ def test_what_java_does_not_know_it_ignores() -> None:
     assert "warns and goes on; did you mean retries?" in one.deployment.ignored[0].reason
 
 
-def test_what_librdkafka_does_not_know_it_refuses() -> None:
+def test_librdkafka_refuses_unknown_settings() -> None:
     one = judged(producer(CONFLUENT, acks="1", retires="10"))
     assert one.deployment is None
     assert [problem.line for problem in one.problems] == [2]

@@ -30,7 +30,7 @@ def reasons(found: Found) -> dict[str, str]:
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
-def test_a_producer_and_a_consumer_share_what_stands_above_them() -> None:
+def test_producer_and_consumer_share_the_settings_above_both() -> None:
     found = read_text(SIDE_BY_SIDE, "kafka.json", dialect=NAME)
     assert values(found, Role.CONSUMER) == {
         "auto.offset.reset": "earliest",
@@ -82,13 +82,13 @@ def test_unknown_names_stay_and_those_of_bindings_go() -> None:
     assert set(reasons(found)) == {"go.events.channel.size", "x"}
 
 
-def test_without_delivery_reports_nobody_hears_of_a_failure() -> None:
+def test_producer_without_delivery_reports_ignores_send_errors() -> None:
     text = json.dumps({"bootstrap.servers": "a", "acks": 1, "dotnet.producer.enable.delivery.reports": False})
     (producer,) = read_text(text, "a.json").components
     assert producer.application["on_send_error"].value == "ignore"
 
 
-def test_what_only_connects_is_no_client() -> None:
+def test_map_with_connection_settings_alone_is_no_client() -> None:
     found = read_text('{"bootstrap.servers": "a"}', "a.json")
     assert not found.components and "has no setting that only a producer" in found.notes[0]
 

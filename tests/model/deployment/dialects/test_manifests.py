@@ -90,7 +90,7 @@ def releases(folder: Path, name: str, text: str) -> dict[str, tuple[str, int | N
         ("go.sum", "github.com/IBM/sarama v1.43.2", {}),
     ],
 )
-def test_what_a_build_file_says(name: str, text: str, expected: object, tmp_path: Path) -> None:
+def test_build_file_gives_the_releases_of_clients(name: str, text: str, expected: object, tmp_path: Path) -> None:
     assert releases(tmp_path, name, text) == expected
 
 

@@ -18,7 +18,7 @@ def one(role: Role, name: str, topics: tuple[str, ...] = (), profile: str = "", 
 
 
 def findings(**files: Iterable[Component]) -> Findings:
-    """Files by name; a double underscore is a folder."""
+    """Return findings in files by name; a double underscore separates a folder."""
     found = tuple(Found(name.replace("__", "/"), "test", tuple(components)) for name, components in files.items())
     return Findings("", found, (), 0)
 
@@ -31,7 +31,7 @@ def names(*args: object, **kwargs: object) -> list[tuple[str | None, ...]]:
     ]
 
 
-def test_one_of_each_is_one_pipeline_wherever_they_lie() -> None:
+def test_single_producer_consumer_and_topic_are_one_pipeline_across_folders() -> None:
     found = findings(a=[one(Role.PRODUCER, "p")], b=[one(Role.CONSUMER, "c")], t=[one(Role.TOPIC, "orders")])
     assert names(found) == [("p", "c", "orders")]
 
@@ -104,7 +104,7 @@ def test_topics_and_brokers_go_with_what_lies_nearest() -> None:
     assert places == [("deploy/staging/topic", "deploy/staging/kafka"), ("deploy/prod/topic", "deploy/prod/kafka")]
 
 
-def test_what_is_said_for_one_profile_goes_with_what_is_said_for_all() -> None:
+def test_client_of_one_profile_is_paired_with_clients_of_all_profiles() -> None:
     """A client that one profile changes is paired with one that no profile changes; no client is left out."""
     found = findings(a=[one(Role.PRODUCER, "p"), one(Role.PRODUCER, "p prod", profile="prod"), one(Role.CONSUMER, "c")])
     assert names(found) == [("p", "c", None), ("p prod", "c", None)]

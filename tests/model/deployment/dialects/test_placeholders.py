@@ -13,7 +13,7 @@ from tests.model.deployment.dialects.accounting import read_text, values
 
 
 @pytest.mark.parametrize("text", ["${X:+2}", "${X+2}", "${X:?2}", "${X?2}"])
-def test_what_stands_for_a_value_or_its_absence_is_no_default(text: str) -> None:
+def test_alternative_or_error_in_a_placeholder_is_no_default(text: str) -> None:
     filled = fill(text, {})
     assert (filled.text, filled.missing) == (text, ("X",))
 
@@ -51,6 +51,6 @@ def test_of_mappings_that_are_merged_the_first_counts(merged: str, acks: str) ->
     assert text_under(node, "c", "acks") == acks
 
 
-def test_what_a_mapping_says_itself_outranks_what_is_merged() -> None:
+def test_own_keys_of_a_mapping_outrank_merged_keys() -> None:
     (node,) = documents_of("a: &a {acks: '0'}\nc:\n  acks: '1'\n  <<: *a\n", "a.yml")
     assert text_under(node, "c", "acks") == "1"

@@ -140,7 +140,7 @@ def test_topics_that_confluents_client_creates() -> None:
         ("p = KafkaProducer()\nq = KafkaProducer()\nq.send('a', b'')", ()),
     ],
 )
-def test_which_topics(body: str, topics: tuple[str, ...]) -> None:
+def test_topics_are_those_that_the_program_names(body: str, topics: tuple[str, ...]) -> None:
     assert py(body).components[0].topics == topics
 
 
@@ -160,7 +160,7 @@ def test_which_topics(body: str, topics: tuple[str, ...]) -> None:
         ("return_it = 1", {}),
     ],
 )
-def test_what_becomes_of_a_send_of_kafka_python(body: str, said: dict[str, str]) -> None:
+def test_treatment_of_send_errors_in_kafka_python_is_read(body: str, said: dict[str, str]) -> None:
     assert answers(py(f"p = KafkaProducer(acks=1)\n{body}")) == said
 
 
@@ -175,7 +175,7 @@ def test_what_becomes_of_a_send_of_kafka_python(body: str, said: dict[str, str])
         ("await p.send_and_wait('t', b'')\n    await p.send('t', b'')", {}),
     ],
 )
-def test_what_becomes_of_a_send_of_aiokafka(body: str, said: dict[str, str]) -> None:
+def test_treatment_of_send_errors_in_aiokafka_is_read(body: str, said: dict[str, str]) -> None:
     found = aio(f"async def f():\n    p = AIOKafkaProducer(acks='all')\n    {body}")
     assert answers(found) == said
     assert found.components[0].topics == ("t",) and library(found.components[0]) == "aiokafka"
@@ -192,7 +192,9 @@ def test_what_becomes_of_a_send_of_aiokafka(body: str, said: dict[str, str]) -> 
     ],
 )
 @pytest.mark.parametrize("of", ["kafka.KafkaConsumer", "aiokafka.AIOKafkaConsumer"])
-def test_whether_there_is_a_group(of: str, arguments: str, group: str | None, commit: str | None) -> None:
+def test_consumer_without_a_group_commits_no_offsets(
+    of: str, arguments: str, group: str | None, commit: str | None
+) -> None:
     found = py(f"c = {of}({arguments})", f"import {of.partition('.')[0]}")
     (consumer,) = found.components
     assert consumer.topics == ("t",)
@@ -200,7 +202,7 @@ def test_whether_there_is_a_group(of: str, arguments: str, group: str | None, co
     assert answers(found).get("commit") == commit
 
 
-def test_settings_of_which_nobody_knows_the_names_may_hold_a_group() -> None:
+def test_unknown_keys_of_a_dictionary_may_hold_a_group() -> None:
     found = py("conf = {}\nfor key in keys:\n    conf[key] = 1\nc = KafkaConsumer('t', **conf)")
     assert not found.components[0].application and found.rejected
 

@@ -76,7 +76,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("change", "key"), CHANGED)
-def test_what_is_not_followed_keeps_the_verdict_back(change: str, key: str | None) -> None:
+def test_changes_of_a_dictionary_that_are_not_followed_prevent_the_verdict(change: str, key: str | None) -> None:
     found = py(f"{SAFE}{change}\np = Producer(conf)")
     assert key is None or key in [one for one, _ in rejected(found)]
     first = SAFE.count("\n") + FIRST.count("\n")
@@ -110,7 +110,7 @@ def test_what_is_not_followed_keeps_the_verdict_back(change: str, key: str | Non
         "conf.pop('client.id')",
     ],
 )
-def test_what_leaves_it_as_it_is_keeps_nothing_back(use: str) -> None:
+def test_harmless_uses_of_a_dictionary_do_not_prevent_the_verdict(use: str) -> None:
     found = py(f"{SAFE}{use}\np = Producer(conf)")
     (producer,) = (one for one in found.by_role[Role.PRODUCER] if one.name == "p")
     assert {key: one.value for key, one in producer.settings.items()} == {"acks": "all", "enable.idempotence": "true"}
@@ -205,7 +205,7 @@ def test_names_have_scopes_and_lines_an_order(body: str, said: str) -> None:
         "Make = Producer",
     ],
 )
-def test_what_runs_at_another_time_or_place_keeps_the_verdict_back(body: str) -> None:
+def test_changes_at_another_time_or_place_prevent_the_verdict(body: str) -> None:
     assert py(SAFE + body).rejected
 
 
@@ -270,5 +270,5 @@ def test_many_settings_of_many_clients_are_refused() -> None:
         "from confluent_kafka import Producer\np = Producer(*settings)\n",
     ],
 )
-def test_a_client_that_is_another_one_or_gets_what_it_does_not_take(text: str) -> None:
+def test_client_with_unknown_arguments_is_rejected(text: str) -> None:
     assert rejected(read_text(text, "a.py", dialect="Python source"))[0][0] == "settings"

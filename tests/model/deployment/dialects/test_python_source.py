@@ -77,13 +77,13 @@ def test_dictionaries_through_names_and_updates() -> None:
     assert "hush" not in str(found.ignored + found.rejected)
 
 
-def test_environment_is_filled_when_somebody_says_it() -> None:
+def test_environment_variable_with_a_given_value_is_filled_in() -> None:
     found = read_text(SHOP, "shop.py", {"RESET": "error", "BROKERS": "kafka:9092"})
     assert values(found, Role.CONSUMER)["auto.offset.reset"] == "error"
     assert values(found, Role.PRODUCER)["bootstrap.servers"] == "kafka:9092"
 
 
-def test_whether_anybody_asks_for_reports() -> None:
+def test_producer_without_delivery_reports_ignores_send_errors() -> None:
     plain, asks = py("p = Producer({'acks': 1})\np.produce('t', b'')"), "p.produce('t', b'', on_delivery=f)"
     assert plain.components[0].application["on_send_error"].value == "ignore"
     assert not py(f"p = Producer({{'acks': 1}})\n{asks}").components[0].application
@@ -104,7 +104,7 @@ def test_settings_from_elsewhere_are_rejected(argument: str) -> None:
     assert [one.given.key for one in found.rejected] == ["settings"]
 
 
-def test_what_a_function_of_the_file_returns() -> None:
+def test_dictionary_returned_by_a_function_of_the_file_is_read() -> None:
     text = "def conf(a):\n    c = {'acks': 1}\n    c['retries'] = a\n    return c\nProducer(conf(3))"
     found = py(text)
     assert values(found, Role.PRODUCER) == {"acks": "1"} and reasons(found)["retries"].endswith(": a")
@@ -143,7 +143,7 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         assert "\n" not in str(error)
 
 
-def test_what_doubles_is_worked_out_once_and_stays_short() -> None:
+def test_repeatedly_doubled_texts_are_rejected_quickly() -> None:
     doubled = "".join(f"a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 40))
     text = f'from confluent_kafka import Producer\na0 = "12345678"\n{doubled}Producer({{"acks": a39}})\n'
     assert [one.reason for one in read_text(text, "a.py").rejected] == ["its value is not in this file: a39"]

@@ -94,7 +94,7 @@ def test_strategies(line: str, key: str, value: str | None) -> None:
     assert answers(found.components[0]).get(key) == value
 
 
-def test_writes_that_nobody_waits_for() -> None:
+def test_channel_that_waits_for_no_write_ignores_send_errors() -> None:
     found = read_text(f"{OUT}connector=smallrye-kafka\n{OUT}waitForWriteCompletion=false\n", "application.properties")
     assert answers(found.components[0]) == {"on_send_error": "ignore"}
 
@@ -127,7 +127,7 @@ def test_a_key_of_yaml_with_dots_is_one_name() -> None:
     assert [one.given.origin.line for one in found.rejected] == [6, 7]
 
 
-def test_what_the_connector_sets_is_refused_at_the_channel() -> None:
+def test_refusal_of_a_default_of_the_connector_names_the_channel() -> None:
     text = f"a.b=1\n{OUT}connector=smallrye-kafka\n{OUT}enable.idempotence=true\n"
     found = read_text(text, "application.properties", dialect=quarkus.NAME)
     (pipeline,) = pair(Findings(".", (found,), (), 0)).pipelines
@@ -195,7 +195,7 @@ def test_streams() -> None:
     "text",
     [f"{IN}connector=smallrye-amqp\n{IN}address=x\n", "quarkus.http.port=1\n", "kafka.acks=1\n", "mp.messaging=1\n"],
 )
-def test_what_is_none(text: str) -> None:
+def test_files_of_other_programs_are_not_read_as_quarkus(text: str) -> None:
     assert not quarkus.fits(Document("application.properties", text))
 
 

@@ -55,11 +55,13 @@ QUARKUS = (
         ),
     ],
 )
-def test_what_the_application_says_counts(files: dict[str, str], expected: dict[str, str], tmp_path: Path) -> None:
+def test_value_of_the_application_outranks_the_default_of_a_placeholder(
+    files: dict[str, str], expected: dict[str, str], tmp_path: Path
+) -> None:
     assert acks(read_in(tmp_path, files)) == expected
 
 
-def test_a_value_that_somebody_gives_outranks_it(tmp_path: Path) -> None:
+def test_given_value_outranks_the_value_of_the_application(tmp_path: Path) -> None:
     files = {"application.yml": "app: {acks: '0'}\nspring.kafka.producer.acks: ${app.acks:all}"}
     assert acks(read_in(tmp_path, files, {"app.acks": "1"})) == {SPRING: "1"}
 

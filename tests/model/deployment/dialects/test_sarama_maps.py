@@ -43,7 +43,7 @@ def test_nested_names_in_any_case() -> None:
     assert not unaccounted([said for node in Document("a.yaml", NESTED).yaml for said in values_of(node)], found)
 
 
-def test_it_is_built_with_the_librarys_own_rules() -> None:
+def test_map_of_sarama_is_built_by_the_rules_of_sarama() -> None:
     found = read_text(NESTED, "config.yaml", dialect=NAME)
     (pipeline,) = pair(Findings("", (found,), (), 0)).pipelines
     deployment = judge(pipeline).deployment

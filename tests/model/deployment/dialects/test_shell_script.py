@@ -26,7 +26,7 @@ for topic in a b; do kafka-topics --create --topic "$topic" --partitions 1; done
 """
 
 
-def test_calls_with_all_that_they_say() -> None:
+def test_calls_give_topics_with_all_their_settings() -> None:
     found = read_text(SCRIPT, "create-topics.sh", dialect=DIALECT.name)
     assert [one.name for one in found.by_role[Role.TOPIC]] == ["orders", "bills"]
     assert values(found, Role.TOPIC) == {
@@ -99,15 +99,13 @@ def test_a_topic_is_as_the_last_command_leaves_it() -> None:
         ("kafka-topics --alter --topic b --partitions 3", "b"),
     ],
 )
-def test_what_changes_others_is_rejected(call: str, reaches: str) -> None:
+def test_commands_that_change_existing_topics_are_rejected(call: str, reaches: str) -> None:
     found = read_text(f"#!/bin/sh\n{call}\n", "change.sh", dialect=DIALECT.name)
     assert [(left.given.origin.line, left.reaches) for left in found.rejected] == [(2, reaches)]
 
 
 @pytest.mark.parametrize(("name", "kept_back"), [("b", True), ("c", False)])
-def test_what_reaches_a_topic_of_another_file_keeps_its_verdict_back(
-    tmp_path: Path, name: str, kept_back: bool
-) -> None:
+def test_command_about_a_topic_of_another_file_prevents_its_verdict(tmp_path: Path, name: str, kept_back: bool) -> None:
     (tmp_path / "create.sh").write_text("kafka-topics --create --topic b --replication-factor 3\n")
     change = f"kafka-configs --alter --topic {name} --add-config min.insync.replicas=1\n"
     (tmp_path / "sub").mkdir()

@@ -19,7 +19,7 @@ from tests.model.deployment.dialects.mutations import near
 SPRING = "Spring Boot application"
 
 
-def test_relaxed_names_are_one() -> None:
+def test_relaxed_names_are_the_same_property() -> None:
     """All forms of a name are the same property."""
     for name in ("enable-auto-commit", "enableAutoCommit", "enable_auto_commit"):
         text = f"spring:\n  kafka:\n    consumer:\n      {name}: true\n"
@@ -28,7 +28,7 @@ def test_relaxed_names_are_one() -> None:
         }
 
 
-def test_the_container_commits_where_nobody_says_otherwise() -> None:
+def test_container_commits_by_default() -> None:
     found = read_text("spring.kafka.consumer.group-id=orders\n", "application.properties", dialect=SPRING)
     (consumer,) = found.by_role[Role.CONSUMER]
     assert consumer.settings["enable.auto.commit"].value == "false"
@@ -36,7 +36,7 @@ def test_the_container_commits_where_nobody_says_otherwise() -> None:
     assert consumer.application["commit"].value == "after"
 
 
-def test_what_spring_does_not_bind_has_no_effect() -> None:
+def test_properties_that_spring_does_not_bind_have_no_effect() -> None:
     found = read_text(
         "spring:\n kafka:\n  producer:\n   acks: 1\n   enable-idempotence: true\n", "a.yml", dialect=SPRING
     )
@@ -63,7 +63,7 @@ def answers(component: Component) -> dict[str, str]:
     return {key: one.value for key, one in component.application.items()}
 
 
-def test_what_counts_more_counts_wherever_it_stands() -> None:
+def test_specific_properties_outrank_general_properties_in_any_order() -> None:
     text = (
         "spring.kafka.producer.properties.acks=all\nspring.kafka.producer.acks=1\n"
         "spring.kafka.properties.linger.ms=1\nspring.kafka.properties.max.poll.records=7\n"
@@ -145,7 +145,7 @@ def test_lists_and_names_of_the_environment() -> None:
     }
 
 
-def test_what_a_template_or_a_mark_takes_away() -> None:
+def test_settings_inside_a_template_condition_or_after_a_byte_order_mark_are_rejected() -> None:
     text = "spring.kafka.producer.acks=1\n{% if x %}\nspring.kafka.producer.retries=1\na.b=1\n{% endif %}\n"
     found = read_text(text, "application.properties.j2", dialect=SPRING)
     assert values(found, Role.PRODUCER) == {"acks": "1"}
@@ -209,7 +209,7 @@ def test_cloud_stream() -> None:
     assert values(read_text(plain, "a.properties"), Role.PRODUCER)["acks"] == "1"
 
 
-def test_what_counts_more_in_the_binder_counts_wherever_it_stands() -> None:
+def test_specific_binder_properties_outrank_general_binder_properties_in_any_order() -> None:
     binder = "spring.cloud.stream.kafka.binder."
     lines = [
         "spring.cloud.stream.kafka.bindings.out-0.producer.configuration.linger.ms=5",

@@ -45,7 +45,7 @@ SEVERAL = """spring.cloud.stream:
 """
 
 
-def test_what_boot_says_is_under_what_the_binder_says_and_over_required_acks() -> None:
+def test_boot_properties_rank_below_binder_properties_and_above_required_acks() -> None:
     boot = "spring.kafka.producer.acks=-1\nspring.kafka.producer.properties.linger.ms=5\n"
     text = BINDINGS + boot + "spring.kafka.consumer.isolation-level=read_committed\n"
     by_binder = "spring.cloud.stream.kafka.binder.required-acks=0\n"

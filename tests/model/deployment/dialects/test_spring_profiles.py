@@ -70,13 +70,13 @@ def test_documents_count_in_their_order() -> None:
         f"{ON}'prod & !prod'",
     ],
 )
-def test_what_is_not_followed_is_rejected(condition: str) -> None:
+def test_documents_with_conditions_that_are_not_followed_are_rejected(condition: str) -> None:
     found = read(document("0"), document("all", condition))
     assert acks(found) == {"": "0"}
     assert [one.given.origin.line for one in found.rejected] == [3]
 
 
-def test_what_outranks_only_in_some_releases_is_rejected() -> None:
+def test_document_that_outranks_only_in_some_releases_is_rejected() -> None:
     found = read(document("0"), document("1", "spring.profiles: prod"), document("all"))
     assert [one.given.origin.line for one in found.rejected] == [6]
 
@@ -94,7 +94,7 @@ def test_profiles_that_the_application_switches_on() -> None:
     assert [one.given.origin.line for one in found.rejected] == [2]
 
 
-def test_what_is_brought_in_from_elsewhere_is_rejected() -> None:
+def test_imported_configuration_is_rejected() -> None:
     found = read(document("all", "spring.config.import: 'optional:configserver:'"))
     assert [one.given.origin.line for one in found.rejected] == [2]
 
@@ -109,7 +109,7 @@ def test_a_condition_without_an_end_is_refused() -> None:
         assert condition_of([text]).unknown
 
 
-def test_more_profiles_than_anybody_has_are_refused() -> None:
+def test_unlikely_number_of_profiles_is_refused() -> None:
     many = [document("1", f"{ON}p{number}") for number in range(1_000)]
     with pytest.raises(DeploymentError, match="choices of profiles"):
         read(*many)
@@ -143,6 +143,6 @@ def test_truths(text: str, value: str) -> None:
     assert one.settings["check.crcs"].value == ("1" if text == "1" else value if "'" not in text else "yes")
 
 
-def test_what_is_no_truth_is_rejected() -> None:
+def test_value_that_is_no_boolean_is_rejected() -> None:
     found = read_text("spring.kafka.consumer.enable-auto-commit=maybe\n", "application.properties")
     assert [one.given.origin.line for one in found.rejected] == [1]

@@ -24,7 +24,7 @@ ONCE = BASE + "processing.guarantee=exactly_once_v2\n"
         (BASE + "group.protocol=streams\nmain.consumer.group.instance.id=i\n", 4, "ConfigException.*S08"),
     ],
 )
-def test_what_it_refuses(text: str, line: int, rule: str) -> None:
+def test_settings_that_streams_refuses_are_rejected_with_their_rule(text: str, line: int, rule: str) -> None:
     (left,) = read_text(text, "streams.properties").rejected
     assert left.given.origin.line == line
     first, second = rule.split(".*")
@@ -42,7 +42,7 @@ def test_what_it_refuses(text: str, line: int, rule: str) -> None:
         BASE + "main.consumer.group.instance.id=i\n",
     ],
 )
-def test_the_nearest_that_it_takes(text: str) -> None:
+def test_nearest_accepted_values_of_streams_are_accepted(text: str) -> None:
     assert not read_text(text, "streams.properties").rejected
 
 

@@ -73,7 +73,7 @@ def test_a_cluster_with_its_pools_and_its_topic() -> None:
     assert values(found, Role.TOPIC) == {"partitions": "6", "replication.factor": "3", "min.insync.replicas": "2"}
 
 
-def test_what_counts_of_a_key_that_comes_twice_and_what_nobody_reads() -> None:
+def test_last_of_two_equal_keys_counts_and_unread_keys_are_ignored() -> None:
     found = read_text(CLUSTER, "cluster.yaml")
     assert found.components[0].settings["min.insync.replicas"].origin.line == 25
     reasons = {left.given.origin.line: left.reason for left in found.ignored}
@@ -93,7 +93,7 @@ def test_a_cluster_with_a_section_for_zookeeper_runs_with_it() -> None:
     assert values(read_text(in_kraft, "a.yaml"), Role.BROKER) == {}
 
 
-def test_the_clients_of_a_worker_have_what_the_worker_gives_them() -> None:
+def test_clients_of_a_worker_have_the_settings_of_the_worker() -> None:
     text = (
         "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnect\nmetadata: {name: c}\nspec:\n  config:\n"
         "    group.id: workers\n    producer.acks: 1\n    ssl.protocol: TLSv1.3\n"

@@ -75,7 +75,7 @@ def _topics(text: str, fillings: dict[str, str] | None = None) -> dict[str, dict
     return {one.name: {key: value.value for key, value in one.settings.items()} for one in found.by_role[Role.TOPIC]}
 
 
-def test_what_locals_defaults_and_merge_come_to() -> None:
+def test_locals_defaults_and_merge_are_evaluated() -> None:
     assert _topics(TOPICS)["shop.orders"] == {
         "partitions": "6",
         "replication.factor": "3",
@@ -85,7 +85,7 @@ def test_what_locals_defaults_and_merge_come_to() -> None:
     assert _topics(TOPICS)["shop.bills"]["min.insync.replicas"] == "1"
 
 
-def test_what_the_file_does_not_say_stays_to_be_filled() -> None:
+def test_unknown_values_stay_placeholders() -> None:
     topics = _topics(TOPICS)
     assert topics["other"]["replication.factor"] == "${var.unknown}"
     assert topics["other"]["cleanup.policy"].startswith("${")
@@ -133,7 +133,7 @@ def test_settings_in_a_block_have_underscores() -> None:
     }
 
 
-def test_what_a_service_gives_each_topic() -> None:
+def test_defaults_of_a_hosted_service_are_filled_in() -> None:
     text = 'resource "confluent_kafka_topic" "a" {\n  topic_name = "a"\n}\n'
     found = read_text(text, "a.tf")
     assert values(found, Role.TOPIC) == {"replication.factor": "3", "min.insync.replicas": "2"}
@@ -165,7 +165,7 @@ def test_expressions_that_grow_or_turn_in_circles_are_bounded() -> None:
     assert read_text(text % "{}", "a.tf").rejected
 
 
-def test_other_files_of_terraform_and_broken_ones() -> None:
+def test_other_terraform_files_are_ignored_and_broken_files_are_refused() -> None:
     assert dialect_of(Document("main.tf", 'resource "aws_instance" "kafka" {}\n')) is None
     assert dialect_of(Document("main.txt", TOPICS)) is None
     with pytest.raises(DeploymentError) as caught:
@@ -190,7 +190,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     only_complains(DIALECT, "main.tf", text)
 
 
-def test_what_a_module_gets_is_rejected_where_it_matters() -> None:
+def test_arguments_of_a_module_are_rejected_if_a_property_depends_on_them() -> None:
     text = """\
 module "msk" {
   source = "terraform-aws-modules/msk-kafka-cluster/aws"
@@ -231,7 +231,9 @@ resource "kafka_topic" "a" {
         ({"prod.tfvars": "rf = 1\n"}, "${var.rf}", "${var.isr}"),
     ],
 )
-def test_variables_that_files_beside_it_assign(tmp_path: Path, files: dict[str, str], replicas: str, isr: str) -> None:
+def test_variable_files_beside_the_file_assign_values(
+    tmp_path: Path, files: dict[str, str], replicas: str, isr: str
+) -> None:
     (tmp_path / "main.tf").write_text(ASSIGNED)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -250,7 +252,7 @@ def test_a_file_that_terraform_would_load_and_cannot_is_told(tmp_path: Path) -> 
     assert [left.given.key for left in found.rejected] == ["terraform.tfvars"]
 
 
-def test_what_is_given_outranks_what_files_assign(tmp_path: Path) -> None:
+def test_given_values_outrank_values_of_variable_files(tmp_path: Path) -> None:
     (tmp_path / "main.tf").write_text(ASSIGNED)
     (tmp_path / "terraform.tfvars").write_text("rf = 1\n")
     found = read_file(tmp_path / "main.tf", {"var.rf": "5"})

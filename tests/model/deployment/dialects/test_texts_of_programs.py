@@ -79,6 +79,6 @@ def test_nor_are_those_of_settings_names_and_conditions(text: str, name: str) ->
         (PYTHON, "a.py", "os.environ['ACKS']"),
     ],
 )
-def test_a_variable_that_somebody_may_give_is_named(program: str, name: str, expression: str) -> None:
+def test_message_names_a_variable_that_can_be_given(program: str, name: str, expression: str) -> None:
     assert said(program.replace("BODY", expression), name).endswith('"...")') is False
     assert "(${ACKS})" in said(program.replace("BODY", expression), name)

@@ -72,7 +72,7 @@ def test_lines_that_are_cut_off_are_rejected() -> None:
     assert [left.given.origin.line for left in read_text(text, "a.txt").rejected] == [2]
 
 
-def test_what_a_program_on_the_same_page_says_of_a_record_is_no_line_cut_off() -> None:
+def test_output_of_another_program_on_the_page_is_not_a_truncated_line() -> None:
     text = "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \n"
     text += "\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\nTopic: a - Partition: 0 - Offset: 1\n"
     assert not read_text(text, "README.md").rejected

@@ -49,7 +49,7 @@ def test_a_client_that_names_its_topic_has_the_file_without_a_name(tmp_path: Pat
     assert (deployment.name, deployment.cluster.replicas) == ("orders: producer", 2)
 
 
-def test_of_several_topics_somebody_has_to_choose(tmp_path: Path) -> None:
+def test_user_must_choose_one_of_several_topics(tmp_path: Path) -> None:
     files = {
         "a-producer": f"{PRODUCER}topic=orders\n",
         "b-producer": f"{PRODUCER}topic=bills\n",
