@@ -11,8 +11,9 @@ from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.judging import Judged, judge
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
+from model.deployment.given import Given, library_of
 from model.deployment.hiding import shown_value
+from model.deployment.must_know import must_know
 from model.deployment.reasons import find_reason
 from model.deployment.setting import Origin, Setting
 
@@ -129,7 +130,7 @@ def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
     if judged.rest is None:
         # The error belongs to no value, or to another: this value is not to blame.
         reason = find_reason(component.role, given.key) or find_reason(component.role, given.key.replace("_", "."))
-        if reason is not None:
+        if reason is not None and given.key not in must_know(component.role, library_of(component.client)):
             return Entry(line, name, Fate.IGNORED, reason)
         return Entry(line, name, Fate.USED, f"{said} (its pipeline cannot be built)")
     # A line can contain several values, and a setting can have another name than the value that it came from.

@@ -38,6 +38,19 @@ def test_a_pipeline_that_cannot_be_built_blames_no_line_of_its_own(tmp_path: Pat
     assert "cannot be built" in found["acks"].what
 
 
+def test_a_duration_that_rules_read_is_not_called_ignored_where_the_pipeline_cannot_be_built(tmp_path: Path) -> None:
+    (tmp_path / "producer.properties").write_text("acks=all\nlinger.ms=5\nsecurity.providers=x\n", encoding="utf-8")
+    (tmp_path / "compose.yml").write_text(
+        "services:\n  kafka:\n    image: apache/kafka:3.9.9\n    environment:\n      KAFKA_NODE_ID: 1\n",
+        encoding="utf-8",
+    )
+    findings = find(tmp_path, {})
+    judged = [judge(one) for one in pair(findings).pipelines]
+    found = {entry.name: entry for account in accounts_of(findings, judged) for entry in account.entries}
+    assert (found["linger.ms"].fate, found["security.providers"].fate) == (Fate.USED, Fate.IGNORED)
+    assert "cannot be built" in found["linger.ms"].what
+
+
 def test_a_release_that_is_wrong_is_blamed(tmp_path: Path) -> None:
     found = entries(
         tmp_path,
