@@ -19,6 +19,7 @@ from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from properties.known_defects.beside import known_defects
 from properties.modelling_assumption import ModellingAssumption, by_kind
+from properties.open_durations import open_durations
 from properties.property import Property
 from properties.verdict import Coverage, CutSet, Status, Trace, Verdict
 
@@ -119,7 +120,8 @@ class Conclusion:
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
         cut_sets = tuple(trace.faults for trace in traces)
-        remarks = (*notes, *_not_shortest(in_time.timely), *self.reduced.remarks)
+        open_ones = open_durations(self.deployment, traces)
+        remarks = (*notes, *open_ones, *_not_shortest(in_time.timely), *self.reduced.remarks)
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
 
     def _left_open(self, prop: Property) -> tuple[str, ...] | None:

@@ -187,7 +187,12 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     def explain_acked(state: State) -> str:
         record = first(records, lambda r: value(lost_though_acknowledged(pipeline, r), pipeline, state))
-        return f"record {record + 1} was acknowledged, but {_missing_words(pipeline, state, record)}"
+        told = f"record {record + 1} was acknowledged"
+        if pipeline.transactions is not None:
+            told = (
+                f"the transaction of record {record + 1} was committed, which tells the application that it is stored"
+            )
+        return f"{told}, but {_missing_words(pipeline, state, record)}"
 
     at_risk, or_else = leader_replaced_after_acknowledgement(pipeline), ""
     if pipeline.transactions is not None:

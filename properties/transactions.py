@@ -123,10 +123,15 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         ]
         return " and ".join(map(str, chosen))
 
+    rules = pipeline.deployment.producer.transactional
+    why_given = ""
+    if rules is not None and rules.hands_over_aborted:
+        why_given = " (this client skips no aborted record of a compressed batch: librdkafka-3020)"
+
     def explain_torn(state: State) -> str:
         transaction = first_that_is(torn, state)
         given, rest = records(transaction, state, read=True), records(transaction, state, read=False)
-        return f"of {transaction.name} the consumer can be given record {given}, and not record {rest}"
+        return f"of {transaction.name} the consumer can be given record {given}, and not record {rest}{why_given}"
 
     yield Property(
         "atomicity",
@@ -142,7 +147,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     def explain_aborted(state: State) -> str:
         transaction = first_that_is(read_though_aborted, state)
         given = records(transaction, state, read=True)
-        return f"{transaction.name} was aborted, and the consumer can be given record {given} of it"
+        return f"{transaction.name} was aborted, and the consumer can be given record {given} of it{why_given}"
 
     yield Property(
         "no-aborted-read",

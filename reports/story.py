@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from properties.open_durations import of_run
 from properties.verdict import CutSet, Step, Trace, Verdict
 from reports import lines, wording
 
@@ -103,12 +104,20 @@ class Story:
         """Yield the failure of the first property."""
         _, failure = self.telling.violated[0]
         yield from lines.wrapped(f"Fails: {failure}", width, rest="  ", style="bold red")
+        yield from self._open_durations(width)
 
     def failures(self, width: int) -> Iterator[Text]:
         """Yield the failure of each property."""
         for verdict, failure in self.telling.violated:
             label = "Fails: " if len(self.telling.violated) == 1 else f"Fails {verdict.property}: "
             yield from lines.wrapped(label + failure, width, rest="  ", style="bold red")
+        yield from self._open_durations(width)
+
+    def _open_durations(self, width: int) -> Iterator[Text]:
+        """Yield a note for each duration that the model leaves open in this run."""
+        verdict, _ = self.telling.violated[0]
+        for note in of_run(self.telling.trace, verdict.notes):
+            yield from lines.wrapped(f"Note: {note}", width, rest="  ")
 
     def _title(self) -> str:
         names = wording.listed([verdict.property for verdict, _ in self.telling.violated])

@@ -315,9 +315,18 @@ def brief_answer(verdicts: Sequence[Verdict]) -> str:
     if len(required) == 1:
         return f"No: the required property, {violated[0].property}, can fail."
     holding = [verdict for verdict in required if verdict.status is not Status.VIOLATED]
-    rest = f"; {'; '.join(_outcomes(holding))}" if 0 < len(holding) < 4 else ""
+    rest = f"; {'; '.join(_outcomes(holding))}" if 0 < len(holding) < 4 else _without_evidence(holding)
     names = f": {_named(violated)}" if len(violated) < 6 else ""
     return f"No: {_how_many(len(violated), len(required))} required properties can fail{names}{rest}."
+
+
+def _without_evidence(verdicts: Sequence[Verdict]) -> str:
+    """Return how many of the other required properties are undecided or hold only because nothing was tested."""
+    vacuous = sum(verdict.status is Status.VACUOUS for verdict in verdicts)
+    open_ones = sum(verdict.status is Status.UNKNOWN for verdict in verdicts)
+    said = [f"{vacuous} without evidence"] if vacuous else []
+    said += [f"{open_ones} undecided"] if open_ones else []
+    return f"; of the others {' and '.join(said)}" if said else ""
 
 
 _SEVERAL = {"holds": "hold", "is": "are"}

@@ -28,11 +28,13 @@ def compression_counts(consumer: Section) -> bool:
 
 
 def compression_of(read: Read) -> Iterator[Setting]:
-    """Yield the setting that decides how batches stand in the log, with those that it follows."""
+    """Yield the topic's compression, unless nobody set it and it is the producer's, and then the one that decides."""
     topic, broker, producer = read.topic.section, read.broker.section, read.producer.section
     setting = topic.setting(COMPRESSION) if topic.has(COMPRESSION) else broker.setting(COMPRESSION)
-    yield setting
-    if setting.value.lower() == OF_PRODUCER:
+    follows = setting.value.lower() == OF_PRODUCER
+    if not follows or setting.origin.kind != "default":
+        yield setting
+    if follows:
         yield producer.setting(COMPRESSION)
 
 

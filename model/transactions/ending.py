@@ -201,6 +201,9 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
     for condition in recovery_in(pipeline).end_aborted(pipeline, effect, transaction, anew=anew):
         guard = And(guard, condition)
+    kept = ""
+    if may_ask_anew(pipeline) and not anew:
+        kept = "; the producer keeps its epoch, because the send failed while commitTransaction() waited for it"
     return Action(
         "prepare_abort",
         "coordinator",
@@ -209,7 +212,7 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
         guard=guard,
         updates=effect.updates,
         sentence=lambda before, after: (
-            f"the coordinator decides to abort {words(pipeline, transaction)}, and abortTransaction() returns"
+            f"the coordinator decides to abort {words(pipeline, transaction)}, and abortTransaction() returns" + kept
         ),
         semantics="11.1 T4",
     )

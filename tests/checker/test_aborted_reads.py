@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from properties.known_defects.beside import defects_beside
 from properties.verdict import Status
 from tests.checker.records import decide, recorded
 
@@ -47,6 +48,12 @@ def test_other_releases_and_batches_that_are_not_compressed_filter(
     release: str, compression: Mapping[str, object]
 ) -> None:
     assert decide("no-aborted-read", FAULTS, PIPELINE, by(release), compression).status is not Status.VIOLATED
+
+
+@pytest.mark.parametrize(("compression", "named"), [(GZIP, True), ({}, False)])
+def test_aborts_after_a_crash_are_named_beside_the_pass(compression: Mapping[str, object], named: bool) -> None:
+    deployment = recorded("no-aborted-read", {"producer-crash": 1}, PIPELINE, by("1.5.2"), compression)
+    assert ("librdkafka-3020-a" in {one.id for one in defects_beside(deployment, "no-aborted-read")}) is named
 
 
 @pytest.mark.parametrize(("release", "counts"), [("1.5.2", True), ("1.5.3", False)])

@@ -72,6 +72,13 @@ def test_the_brief_answer_counts_the_violated_properties() -> None:
     assert wording.brief_answer([*three[:2], samples.HOLDS]).startswith("No: 2 of the 3 required properties can fail: ")
 
 
+def test_the_brief_answer_counts_properties_without_evidence_where_it_does_not_name_them() -> None:
+    violated = replace(OTHER, property="no-loss")
+    others = [replace(one, property=f"p{place}") for place, one in enumerate((EMPTY, EMPTY, UNDECIDED, samples.HOLDS))]
+    told = "No: 1 of the 5 required properties can fail: no-loss; of the others 2 without evidence and 1 undecided."
+    assert wording.brief_answer([violated, *others]) == told
+
+
 OTHER = verdict("no-loss", Status.VIOLATED, required=True, cut_sets=((),))
 UNDECIDED = verdict("no-skip", Status.UNKNOWN, required=True)
 EMPTY = verdict("log-order", Status.VACUOUS, required=True)
