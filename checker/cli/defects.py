@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from checker.cli.errors import fail, one_line_errors, plain
+from checker.cli.options import Assume, Broker, Clients, Consumer, Kafka, PipelineNumber, Producer, Topic
 
 if TYPE_CHECKING:
+    from checker.source import Source
     from properties.known_defects.defect import Defect
 
 Asked = Annotated[
@@ -18,26 +20,58 @@ Asked = Annotated[
     typer.Argument(
         metavar="[RELEASE|CLIENT[=VERSION]|ID|FILE]",
         help="A release of Kafka (3.9.1), a client (librdkafka) or a release of one (librdkafka=2.3.0), a defect "
-        "(KAFKA-18991), or a deployment in YAML (default: the number of known defects of each product).",
+        "(KAFKA-18991), or a file or folder as check takes it (default: the number of known defects of each product).",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the defects as JSON, one object each (default: off).")]
 
 
-def defects(asked: Asked = None, as_json: AsJson = False) -> None:
+def defects(
+    asked: Asked = None,
+    kafka: Kafka = None,
+    topic: Topic = None,
+    broker: Broker = None,
+    producer: Producer = None,
+    consumer: Consumer = None,
+    assume: Assume = None,
+    clients: Clients = None,
+    pipeline: PipelineNumber = None,
+    as_json: AsJson = False,
+) -> None:
     """List known defects of Kafka's brokers and of client libraries, and what Proofka does about each.
+
+    Of a configuration, those are listed that could violate what holds.
 
     Exit status: 0 the defects are listed; 2 no release, client, defect or file has that name.
     """
+    from checker.source import Source
     from properties.known_defects.register import register
     from reports.console import console
     from reports.defect_list import DefectList, RegisterSummary, WholeDefect
     from reports.pager import print_paged
 
-    if asked is None and not as_json:
+    named = None if asked is None or _is_named(asked) else Path(asked)
+    source = Source(
+        named,
+        kafka,
+        topic,
+        broker,
+        producer,
+        consumer,
+        assume=tuple(assume or ()),
+        clients=tuple(clients or ()),
+        pipeline=pipeline,
+    )
+    by_options = any(one is not None for one in (kafka, topic, broker, producer, consumer))
+    if by_options or (named is not None and named.exists()):
+        heading, found = asked or f"Kafka {kafka} and its clients", _of_deployment(source)
+    elif asked is not None:
+        heading, found = _found(asked)
+    elif as_json:
+        heading, found = "all", register()
+    else:
         console().print(RegisterSummary())
         return
-    heading, found = ("all", register()) if asked is None else _found(asked)
     if as_json:
         typer.echo(_json(found))
     elif heading:
@@ -55,7 +89,7 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
     from properties.known_defects.register import defects_of, products, register
     from properties.known_defects.releases import BROKER
 
-    named = [defect for defect in register() if defect.id.lower() == asked.lower()]
+    named = _of_id(asked)
     if named:
         return "", named
     product, _, version = asked.partition("=")
@@ -65,8 +99,6 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
             fail(f"{plain(asked)}: {plain(version)} is no release; such as {product}=2.3.0")
         of_product = defects_of(product)
         return asked, [one for one in of_product if one.affected.has(release)] if release else of_product
-    if Path(asked).exists():
-        return asked, _of_deployment(Path(asked))
     try:
         parse_release(asked)
     except ReleaseError as error:
@@ -80,13 +112,25 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
     return f"Kafka {asked}, brokers and Java clients", [one for one in of_kafka if one.affected.has(release)]
 
 
-def _of_deployment(file: Path) -> Sequence[Defect]:
-    from model.deployment import read_deployment
+def _of_id(asked: str) -> list[Defect]:
+    from properties.known_defects.register import register
+
+    return [defect for defect in register() if defect.id.lower() == asked.lower()]
+
+
+def _is_named(asked: str) -> bool:
+    """Tell whether a word names a defect or a product, whatever files there are."""
+    from properties.known_defects.register import products
+
+    return bool(_of_id(asked)) or asked.partition("=")[0] in products()
+
+
+def _of_deployment(source: Source) -> Sequence[Defect]:
     from model.deployment.required_properties import ASKED_BY_DEFAULT
     from properties.known_defects.beside import could_violate, defects_here
 
     with one_line_errors():
-        deployment = read_deployment(file)
+        deployment = source.read()
     here, asked = defects_here(deployment), (*ASKED_BY_DEFAULT, *deployment.require)
     return list(dict.fromkeys(defect for name in asked for defect in here if could_violate(defect, name)))
 

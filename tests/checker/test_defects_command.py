@@ -101,3 +101,23 @@ def test_known_defects_can_decide_the_exit_status(tmp_path: Path) -> None:
     assert "--fail-on-known-defects: exit status 3" in ran.stdout
     unaffected = ("--fail-on", "exactly-once-effect")
     assert proofka("check", FILE, *ONE_FAULT, "--fail-on-known-defects", *unaffected).exit_code == 0
+
+
+def listed(text: str) -> list[str]:
+    """Return the defects of a list, in its order."""
+    return re.findall(r"^(\S+) \((?:noted|modelled|refused);", text, flags=re.MULTILINE)
+
+
+def test_a_configuration_is_named_as_for_check(tmp_path: Path) -> None:
+    (tmp_path / "producer.properties").write_text("acks=all\n", encoding="utf-8")
+    deployment = tmp_path / "d.yaml"
+    deployment.write_text('kafka: "3.7.0"\nproducer: {acks: all}\n', encoding="utf-8")
+    by_options = proofka("defects", "--kafka", "3.7.0", "--producer", tmp_path / "producer.properties")
+    assert by_options.exit_code == 0
+    assert by_options.stdout.startswith("Kafka 3.7.0 and its clients: ")
+    by_file = proofka("defects", deployment).stdout
+    assert listed(by_options.stdout) == listed(by_file) != []
+
+
+def test_options_without_a_release_are_refused(tmp_path: Path) -> None:
+    assert "--kafka V is needed" in proofka("defects", "--producer", tmp_path / "producer.properties").stderr
