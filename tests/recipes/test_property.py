@@ -67,6 +67,7 @@ def add(scratch: Scratch) -> None:
     scratch.write(TEST, TESTED)
 
 
+@pytest.mark.slow
 def test_the_listed_files_suffice(tmp_path: Path) -> None:
     check_sufficient(tmp_path, add, LISTED, tests=TESTS)
 

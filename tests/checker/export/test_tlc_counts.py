@@ -23,6 +23,7 @@ from tests.deployments import changed
 pytestmark = needs_tlc
 
 
+PROTOCOLS = ["kip-101", "truncate-to-hw"]
 LARGER = ["eligible-leader-replicas", "orders", "retries-in-flight-1"]
 
 
@@ -35,7 +36,7 @@ def test_deployments(name: str, tmp_path: Path) -> None:
     assert run.states == engine_states(exported)
 
 
-@pytest.mark.parametrize("name", ["kip-101", "truncate-to-hw", "kip-320"])
+@pytest.mark.parametrize("name", ["kip-320", *(pytest.param(name, marks=pytest.mark.slow) for name in PROTOCOLS)])
 def test_published_protocols(name: str, tmp_path: Path) -> None:
     exported = export_protocol(protocol(name, replicas=2, log_size=2, records=2, epochs=2))
     module, _ = write(exported, Format.TLA, tmp_path)

@@ -37,7 +37,13 @@ bounds: {records: 1}
 require: [no-dropped-record]
 """
 
-CASES = ["two kills", *sorted(path.stem for path in EXAMPLES.glob("*.yaml"))]
+QUICK = {"two kills", "delivery-timeout", "lagging-follower-kept", "slow-workers"}
+"""Cases that differ in what their clocks belong to: brokers alone, sends, followers, workers."""
+
+CASES = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+    for name in ("two kills", *sorted(path.stem for path in EXAMPLES.glob("*.yaml")))
+]
 
 
 @pytest.fixture(scope="module")
