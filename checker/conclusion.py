@@ -77,7 +77,7 @@ class Conclusion:
             found.states,
             found.coverage,
             question_id,
-            (*found.notes, *(one.text for one in assumed)),
+            (*open_durations(self.deployment, found.traces), *found.notes, *(one.text for one in assumed)),
             lemmas,
             known_defects(self.deployment, prop.name) if found.status is Status.HOLDS else (),
             by_kind(assumed),
@@ -120,8 +120,7 @@ class Conclusion:
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
         cut_sets = tuple(trace.faults for trace in traces)
-        open_ones = open_durations(self.deployment, traces)
-        remarks = (*notes, *open_ones, *_not_shortest(in_time.timely), *self.reduced.remarks)
+        remarks = (*notes, *_not_shortest(in_time.timely), *self.reduced.remarks)
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
 
     def _left_open(self, prop: Property) -> tuple[str, ...] | None:

@@ -50,9 +50,8 @@ def defects(
     from reports.defect_list import DefectList, RegisterSummary, WholeDefect
     from reports.pager import print_paged
 
-    named = None if asked is None or _is_named(asked) else Path(asked)
     source = Source(
-        named,
+        None if asked is None else Path(asked),
         kafka,
         topic,
         broker,
@@ -62,11 +61,10 @@ def defects(
         clients=tuple(clients or ()),
         pipeline=pipeline,
     )
-    by_options = any(one is not None for one in (kafka, topic, broker, producer, consumer))
-    if by_options or (named is not None and named.exists()):
+    if any(one is not None for one in (kafka, topic, broker, producer, consumer)):
         heading, found = asked or f"Kafka {kafka} and its clients", _of_deployment(source)
     elif asked is not None:
-        heading, found = _found(asked)
+        heading, found = _found(asked, source)
     elif as_json:
         heading, found = "all", register()
     else:
@@ -80,8 +78,11 @@ def defects(
         print_paged(console(), *map(WholeDefect, found))
 
 
-def _found(asked: str) -> tuple[str, Sequence[Defect]]:
-    """Return the defects for a word, under a heading, or without a heading if the word names a single defect."""
+def _found(asked: str, source: Source) -> tuple[str, Sequence[Defect]]:
+    """Return the defects for a word, under a heading, or without a heading if the word names a single defect.
+
+    ``source``: the configuration, if the word names a file.
+    """
     from difflib import get_close_matches
 
     from model.deployment.release import JAVA, ReleaseError, parse_release
@@ -89,7 +90,7 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
     from properties.known_defects.register import defects_of, products, register
     from properties.known_defects.releases import BROKER
 
-    named = _of_id(asked)
+    named = [defect for defect in register() if defect.id.lower() == asked.lower()]
     if named:
         return "", named
     product, _, version = asked.partition("=")
@@ -99,6 +100,8 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
             fail(f"{plain(asked)}: {plain(version)} is no release; such as {product}=2.3.0")
         of_product = defects_of(product)
         return asked, [one for one in of_product if one.affected.has(release)] if release else of_product
+    if Path(asked).exists():
+        return asked, _of_deployment(source)
     try:
         parse_release(asked)
     except ReleaseError as error:
@@ -110,19 +113,6 @@ def _found(asked: str) -> tuple[str, Sequence[Defect]]:
     release = release_from(asked)
     of_kafka = [*defects_of(BROKER), *defects_of(JAVA)]
     return f"Kafka {asked}, brokers and Java clients", [one for one in of_kafka if one.affected.has(release)]
-
-
-def _of_id(asked: str) -> list[Defect]:
-    from properties.known_defects.register import register
-
-    return [defect for defect in register() if defect.id.lower() == asked.lower()]
-
-
-def _is_named(asked: str) -> bool:
-    """Tell whether a word names a defect or a product, whatever files there are."""
-    from properties.known_defects.register import products
-
-    return bool(_of_id(asked)) or asked.partition("=")[0] in products()
 
 
 def _of_deployment(source: Source) -> Sequence[Defect]:

@@ -91,7 +91,7 @@ def saved_states(folder: Path) -> int:
 
 
 def signalled(signum: int, manifests: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line, and send it a signal after so many snapshots."""
+    """Run the command line, and send it a signal after its first ``manifests`` snapshots."""
     command = [sys.executable, "-c", KILLING, str(int(signum)), str(manifests), *(str(part) for part in arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=300)
 

@@ -38,7 +38,7 @@ def encode_rows(dictionaries: NDArray[np.int64], rows: States, words: States) ->
 
 
 def random_states(chance: random.Random, halves: tuple[int, int], count: int, different: int) -> States:
-    """Return random states with at most so many different halves."""
+    """Return ``count`` random states, with at most ``different`` values of each half."""
     first, second = ([[chance.getrandbits(64) for _ in range(words)] for _ in range(different)] for words in halves)
     return np.array([chance.choice(first) + chance.choice(second) for _ in range(count)], dtype=np.uint64)
 

@@ -121,3 +121,8 @@ def test_a_configuration_is_named_as_for_check(tmp_path: Path) -> None:
 
 def test_options_without_a_release_are_refused(tmp_path: Path) -> None:
     assert "--kafka V is needed" in proofka("defects", "--producer", tmp_path / "producer.properties").stderr
+
+
+def test_a_word_beside_options_is_a_file() -> None:
+    ran = proofka("defects", "KAFKA-18991", "--kafka", "3.7")
+    assert (ran.exit_code, "KAFKA-18991: no such file" in ran.stderr) == (2, True)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from model.language import terms
 
 NAMES = ("x", "y", "z")
-BUILDERS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("eq", lambda made, one, other: one == other),
-    ("ne", lambda made, one, other: one != other),
-    ("lt", lambda made, one, other: one < other),
-    ("le", lambda made, one, other: one <= other),
-    ("gt", lambda made, one, other: one > other),
-    ("ge", lambda made, one, other: one >= other),
+COMPARISONS: tuple[Callable[..., Any], ...] = (
+    lambda one, other: one == other,
+    lambda one, other: one != other,
+    lambda one, other: one < other,
+    lambda one, other: one <= other,
+    lambda one, other: one > other,
+    lambda one, other: one >= other,
 )
 NUMBERS: tuple[Callable[..., Any], ...] = (
     lambda made, one, other: one + other,
@@ -57,7 +57,7 @@ def condition(made: Any, depth: int, recipe: list[int]) -> Any:
     choice = recipe.pop() if recipe else 0
     if depth == 0 or choice % 2 == 0:
         one, other = number(made, depth, recipe), number(made, depth, recipe)
-        return BUILDERS[choice % len(BUILDERS)][1](made, one, other)
+        return COMPARISONS[choice % len(COMPARISONS)](one, other)
     one, other = condition(made, depth - 1, recipe), condition(made, depth - 1, recipe)
     return CONDITIONS[choice % len(CONDITIONS)](made, one, other)
 

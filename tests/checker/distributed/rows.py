@@ -21,7 +21,7 @@ Found = tuple[int, int]
 
 
 def packed(state: int, words: int) -> list[int]:
-    """Return a state of so many words; all of them differ from state to state."""
+    """Return a state of ``words`` words; every word differs from state to state."""
     return [(state * 0x9E3779B97F4A7C15 + word * 0xABCDEF) % (1 << 64) for word in range(words)]
 
 

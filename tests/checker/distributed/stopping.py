@@ -33,7 +33,7 @@ class Killed(BaseException):
 
 @dataclass
 class Ending:
-    """A runner that executes so many tasks, and then is asked to stop, or is killed."""
+    """A runner that executes ``left`` tasks, and then is asked to stop, or is killed."""
 
     left: int
     error: type[BaseException] = Interrupted

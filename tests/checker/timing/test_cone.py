@@ -36,7 +36,7 @@ def clocks_seen(whole: TransitionSystem, root: z3.BoolRef) -> list[str]:
 
 
 def run_with(whole: TransitionSystem, polls: int) -> tuple[list[Action], list[State]]:
-    """Return the run in which the action happens after so many polls."""
+    """Return the run in which the action happens after ``polls`` polls."""
     happens, *poll = whole.actions
     taken = [poll[number % 2] for number in range(polls)]
     states: list[State] = [{"seen": 0, "unseen": number % 2} for number in range(polls + 1)]
