@@ -35,6 +35,9 @@ TOPIC_KEYS = (
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
 """The setting for the bytes for which a follower's fetch waits, up to its longest wait."""
 
+COORDINATORS_KEYS = ("transaction.state.log.replication.factor", "transaction.state.log.min.isr")
+"""The broker settings of ``__transaction_state`` that decide how many of its replicas can be away (semantics 11.4)."""
+
 BROKER_KEYS = (
     "default.replication.factor",
     "min.insync.replicas",
@@ -57,6 +60,7 @@ BROKER_KEYS = (
     "eligible.leader.replicas.enable",
     "zookeeper.connect",
     "process.roles",
+    *COORDINATORS_KEYS,
     FOLLOWER_BYTES,
 )
 """The broker settings that these rules read: their values must be known."""
@@ -98,6 +102,7 @@ class BrokerSettings:
     flush_messages: int | None  # force to disk after this many records; None = left to the operating system
     deletes_for_size: bool  # records are also deleted when the log exceeds retention.bytes (10, D1)
     followers_wait_for_bytes: bool  # replica.fetch.min.bytes is more than one
+    spare_coordinators: int  # brokers that can be away while the coordinator of transactions goes on writing (11.4)
 
 
 @dataclass(frozen=True)
@@ -166,13 +171,14 @@ def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | N
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
         deletes_for_size=int(brokers.setting(_SIZE).value) >= 0 and _deletes(brokers),
         followers_wait_for_bytes=broker.integer(FOLLOWER_BYTES) > 1,
+        spare_coordinators=_spare_coordinators(broker),
         settings=(
             *(replicas, in_sync, unclean, flush, _retention(brokers)),
             *(() if brokers.given(_SIZE) is None else (brokers.setting(_SIZE),)),
             *_settings_of_compaction(brokers, compaction),
             leader_replicas,
             *(broker.setting(key) for key in timeouts),
-            *((broker.setting(FOLLOWER_BYTES),) if broker.has(FOLLOWER_BYTES) else ()),
+            *(broker.setting(key) for key in (FOLLOWER_BYTES, *COORDINATORS_KEYS) if broker.has(key)),
         ),
         overridden=brokers.overridden(),
         notes=tuple(notes),
@@ -352,3 +358,12 @@ def _unclean_leader_election(brokers: Brokers, era: Era, notes: list[str]) -> Se
         origin = Origin("rule", "B09: ignored in KRaft mode before 3.9", setting.origin.file, setting.origin.line)
         return Setting("topic", setting.key, "false", origin)
     return Setting("topic", setting.key, "true" if on else "false", setting.origin)
+
+
+def _spare_coordinators(broker: Section) -> int:
+    """Return how many replicas of ``__transaction_state`` can be away while the others are enough in sync.
+
+    A topic without so many replicas as its smallest ISR takes no write at all.
+    """
+    replicas, in_sync = (broker.integer(key) if broker.knows(key) else 0 for key in COORDINATORS_KEYS)
+    return max(0, replicas - in_sync)

@@ -31,6 +31,12 @@ ENVIRONMENT: Mapping[str, Environment] = {
     "election": Environment(
         "0..1s", "the time in which the controller fences a broker whose session has expired, and elects a leader"
     ),
+    "coordinator": Environment(
+        "0..10s",
+        "the time from a fault of a broker, once the controller has fenced that broker and all others know, until a "
+        "coordinator of transactions serves (with a transactional.id): its replicas are in sync, and it has loaded its "
+        "state",
+    ),
     "broker_restart": Environment("1s..unbounded", "the time from a broker's death until it could be unfenced"),
     "application_restart": Environment("1s..1h", "the time from a consumer's crash until its restart"),
     "processing_time": Environment(

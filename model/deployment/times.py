@@ -59,6 +59,7 @@ class Durations:
     network: Quantity
     metadata: Quantity
     election: Quantity
+    coordinator: Quantity  # until another broker coordinates transactions
     broker_restart: Quantity
     application_restart: Quantity
     processing_time: Quantity

@@ -12,10 +12,7 @@ from model.language import Clock, Duration, Need
 from model.language.terms import And, Not, Or
 from model.replication.fetching import fetches_from
 from model.state.pipeline import Replica
-from model.timing.part import Part, Requirement
-
-LAG_IS_CHECKED = Fraction(1, 2)
-"""The time between a leader's checks for followers that lag, as a fraction of replica.lag.time.max.ms (semantics 2)."""
+from model.timing.part import Part, Requirement, until_dropped
 
 SESSION_OF_ZOOKEEPER = 9_000
 """The time, in ms, before which no session with ZooKeeper is certainly over: the shortest is two ticks long, and one
@@ -114,9 +111,8 @@ class Brokers(Part):
         """Yield the clocks of a leader's ISR changes: one at a time, after one for each other follower (6.2)."""
         pair = {"follower": follower.number, "leader": leader.number}
         changes = len(self._pipeline.replicas) - 1
-        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED * changes) + self._network + self._news
         since = f"{leader.name} could drop {follower.name} from the ISR"
-        yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
+        yield self._due("lagging", since, until_dropped(self._pipeline), ("shrink_isr",), **pair)
         since = f"{follower.name} had caught up with {leader.name}"
         expands = And(self._guard("expand_isr", **pair), fetches_from(self._pipeline, follower, leader))
         yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import z3
 
@@ -10,6 +11,9 @@ from model.language import Action, Clock, Duration, Need
 from model.language.terms import And, Not, Or
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
+
+LAG_IS_CHECKED = Fraction(1, 2)
+"""The time between a leader's checks for followers that lag, as a fraction of replica.lag.time.max.ms (semantics 2)."""
 
 Requirement = tuple[tuple[str, ...], dict[str, int], Need]
 """The names of actions, arguments that these must have, and what all of these actions need."""
@@ -61,3 +65,10 @@ def one_of(name: str, arguments: Mapping[str, int], since: str, at_most: Duratio
 def without_news(brokers: Iterable[Replica], epoch: z3.ArithRef) -> z3.BoolRef:
     """Tell whether a running broker is cut off and knows no epoch so new: it gives clients old answers (9)."""
     return Or(*(And(b.up.is_set, b.cut_off.is_set, b.epoch.term < epoch) for b in brokers))
+
+
+def until_dropped(pipeline: Pipeline) -> Duration:
+    """Return the longest time until a leader drops a follower that lags: one at a time, after each other one (6.2)."""
+    times, changes = pipeline.deployment.durations, len(pipeline.replicas) - 1
+    looks = Duration.of(times.replica_lag, 1 + LAG_IS_CHECKED * changes)
+    return looks + Duration.of(times.network) + Duration.of(times.metadata)

@@ -145,8 +145,7 @@ class Sends(Part):
     def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
         number, record = batch.number, record_name(batch)
         yield from self._sendable(batch)
-        can, since = self._can_be_handled(batch), f"{record} was transmitted"
-        yield Clock("arriving", {"batch": number}, can, since, self._until_handled)
+        yield from self._arriving(batch)
         late = Duration.of(self._times.late_request)
         since = f"the client gave up on a request with {record}"
         abandoned = And(self._guard("discard_delayed", batch=number), Not(batch.in_flight))
@@ -160,6 +159,11 @@ class Sends(Part):
         yield from self._given_up_on(batch)
         if self.named(("run_out",), batch=number):
             yield self._due("running_out", f"{record} ran out of retries", self._network, ("run_out",), batch=number)
+
+    def _arriving(self, batch: Batch) -> Iterator[Clock]:
+        """Yield the clock of a request that a broker can handle."""
+        can, since = self._can_be_handled(batch), f"{record_name(batch)} was transmitted"
+        yield Clock("arriving", {"batch": batch.number}, can, since, self._until_handled)
 
     def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
         """Yield the clocks that end every request and record in time (semantics 3.1, P5 P7 P8; 3.2)."""
@@ -322,10 +326,14 @@ class Sends(Part):
         misled.
         """
         for leader in self._pipeline.replicas:
-            takes = self._pipeline.serves(leader)
-            if self._pipeline.deployment.producer.acks is Acks.ALL and not counts_attempts(self._pipeline):
-                takes = And(takes, self._pipeline.enough_in_sync(leader))
-            yield leader, And(self._can_go_to(batch, leader), takes, Not(self._is_misled(batch, leader)))
+            yield leader, And(self._can_go_to(batch, leader), *self._would_be_taken(batch, leader))
+
+    def _would_be_taken(self, batch: Batch, leader: Replica) -> tuple[z3.BoolRef, z3.BoolRef]:
+        """Return the conditions that this leader takes the batch, and that no broker misleads the producer."""
+        takes = self._pipeline.serves(leader)
+        if self._pipeline.deployment.producer.acks is Acks.ALL and not counts_attempts(self._pipeline):
+            takes = And(takes, self._pipeline.enough_in_sync(leader))
+        return takes, Not(self._is_misled(batch, leader))
 
     def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the client can transmit the batch to this broker in time."""

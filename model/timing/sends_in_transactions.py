@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import z3
 
-from model.language import Duration
-from model.language.terms import And, BoolVal, Or
+from model.durations import JITTER
+from model.language import Clock, Duration
+from model.language.terms import And, BoolVal, Not, Or
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Replica
+from model.state.wording import record_name
+from model.timing.coordination import returns_of_coordinator
 from model.timing.sends import Sends
 from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.epochs import of, recovery_in
@@ -16,9 +21,38 @@ REQUESTS_TO_ADD = 6
 """The number of messages until a producer has its partition added: who coordinates, an id, and the request, both
 ways."""
 
+REQUESTS_TO_FIND = 4
+"""The number of messages until a client knows another coordinator: a refusal and a question, both ways."""
+
+REQUESTS_TO_VERIFY = 4
+"""The number of messages of a request that is verified at its second coming: the answer to the first, the request, and
+the leader's question, both ways."""
+
 
 class SendsInTransactions(Sends):
     """The clocks of a producer with transactions."""
+
+    def _sendable(self, batch: Batch) -> Iterator[Clock]:
+        yield from super()._sendable(batch)
+        unadded = Not(of(self._pipeline)[0].added.is_set)
+        for again in returns_of_coordinator(self._pipeline):
+            runs = [And(can, unadded, again.holds) for can in self._transmissible(batch)]
+            within = self._until_sent(self._until_connected) + again.writes + self._until_found
+            yield from self._sent_within(f"sendable_{again.name}", batch, runs, within)
+
+    def _transmissible(self, batch: Batch) -> Iterator[z3.BoolRef]:
+        """Yield, by leader, the condition that the batch can go there over a connection that works."""
+        for leader in self._pipeline.replicas:
+            can, works = super()._can_go_to(batch, leader), Not(self._may_be_broken(leader))
+            yield And(can, *self._would_be_taken(batch, leader), works)
+
+    def _arriving(self, batch: Batch) -> Iterator[Clock]:
+        yield from super()._arriving(batch)
+        can, asked = super()._can_be_handled(batch), Not(self._is_verified_in_time(batch))
+        since = f"{record_name(batch)} was transmitted to a leader that asks the coordinator"
+        for again in returns_of_coordinator(self._pipeline):
+            within = self._until_handled + again.answers + self._until_asked_again
+            yield Clock(f"arriving_{again.name}", {"batch": batch.number}, And(can, asked, again.holds), since, within)
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
         return And(super()._can_be_handled(batch), self._is_verified_in_time(batch))
@@ -35,9 +69,28 @@ class SendsInTransactions(Sends):
     @property
     def _until_added(self) -> Duration:
         """The time until a producer that found its coordinator has its partition added, asking again once (11.1 T2)."""
-        pause = Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
-        pause = pause + recovery_in(self._pipeline).pause_before_adding
+        pause = self._backoff + recovery_in(self._pipeline).pause_before_adding
         return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
+
+    @property
+    def _backoff(self) -> Duration:
+        """The longest pause of the client before it asks the coordinator again."""
+        return Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
+
+    @property
+    def _until_asked_again(self) -> Duration:
+        """The time until a request that its leader could not verify comes to the leader again, and is verified."""
+        return self._backoff + self._until_connected + Duration.of(self._times.network, REQUESTS_TO_VERIFY)
+
+    @property
+    def _until_found(self) -> Duration:
+        """The time until a client has found a coordinator that serves.
+
+        The former coordinator refuses or is gone, and any broker is asked who coordinates.
+        """
+        reconnects = Duration.of(self._times.reconnect_backoff_max, 1 + JITTER)
+        asks = self._until_connected * 2 + Duration.of(self._times.network, REQUESTS_TO_FIND)
+        return reconnects + asks + self._backoff * 2
 
     def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the partition is in the transaction, or the coordinator can be reached to add it."""

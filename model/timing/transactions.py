@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from model.durations import CLIENT_LOOKS
 from model.language import Clock, Duration
 from model.language.terms import And
+from model.timing.coordination import returns_of_coordinator
 from model.timing.part import Part, Requirement
 from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.epochs import of, recovery_in
@@ -27,10 +28,18 @@ class Transactions(Part):
         takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer.connects)
         for replica in self._pipeline.replicas:
             leader = {"leader": replica.number}
-            marks = And(self._guard("write_marker", **leader), at_hand)
-            yield Clock("marking", leader, marks, f"a marker was to be written by {replica.name}", takes)
-            completes = And(self._guard("complete_transaction", **leader), at_hand)
-            yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
+            marks, marked = self._guard("write_marker", **leader), f"a marker was to be written by {replica.name}"
+            yield Clock("marking", leader, And(marks, at_hand), marked, takes)
+            completes = self._guard("complete_transaction", **leader)
+            replicated = f"the marker was replicated by {replica.name}"
+            yield Clock("completing", leader, And(completes, at_hand), replicated, takes)
+            for again in returns_of_coordinator(self._pipeline):
+                # A coordinator that has just started knows the leader by its own metadata.
+                within = again.writes + self._news + takes
+                yield Clock(f"marking_{again.name}", leader, And(marks, again.holds), marked, within)
+                # It may have the marker written again before it knows that there is one.
+                within = within + takes + self._times.between_fetches
+                yield Clock(f"completing_{again.name}", leader, And(completes, again.holds), replicated, within)
         late = of(self._pipeline)[0].late_end
         if late is not None and recovery_in(self._pipeline).ends_in_time:
             # The client gives up on the request after request.timeout.ms; librdkafka can wait longer (4.1).

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import z3
 
+from model.deployment.implied import coordination as implied
 from model.faults import Fault
 from model.language import Action, Effect
-from model.language.terms import And, BoolVal, If, Not, Or
+from model.language.terms import And, BoolVal, If, Not, Or, Sum
 from model.log.replica import advance_high_watermark, append
 from model.log.visibility import is_left_open
 from model.sequencing.arrival import accepts
 from model.sequencing.idempotence import epoch_left
+from model.state.decisions import Controller
 from model.state.pipeline import Pipeline, Replica
 from model.state.transactions import Keeping, Status, Transaction
 from model.transactions.epochs import of, raise_epoch, recovery_in, take_epoch
@@ -218,6 +220,37 @@ def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
     """
     disturbed = of(pipeline)[0].disturbed
     return BoolVal(True) if disturbed is None else Not(disturbed.is_set)
+
+
+def coordinator_returns(pipeline: Pipeline, *, beside_slow: bool) -> z3.BoolRef:
+    """Tell whether a fault can have moved the coordinator, and ``__transaction_state`` has brokers enough to go on.
+
+    Every broker knows the controller's decisions, or is fenced. Those that are away or slow (some is slow if
+    ``beside_slow``) are no more than that topic can do without. Nothing is told of a broker that fell silent: how long
+    clients and other brokers wait for such a broker is left open.
+    """
+    transactions, _ = of(pipeline)
+    if transactions.disturbed is None or not implied.coordinator_returns(pipeline.deployment):
+        return BoolVal(False)
+    controller, brokers = pipeline.controller, pipeline.replicas
+    slow = Or(*(broker.slow.is_set for broker in brokers))
+    missing = Sum(*(If(Or(Not(broker.up.is_set), broker.slow.is_set), 1, 0) for broker in brokers))
+    return And(
+        transactions.disturbed.is_set,
+        *(Not(silent.is_set) for silent in pipeline.history.fell_silent.values()),
+        *(Or(_is_up_to_date(controller, broker), _is_fenced(controller, broker)) for broker in brokers),
+        missing <= pipeline.deployment.cluster.spare_coordinators,
+        slow if beside_slow else Not(slow),
+    )
+
+
+def _is_up_to_date(controller: Controller, broker: Replica) -> z3.BoolRef:
+    in_touch = And(broker.up.is_set, Not(broker.cut_off.is_set), controller.unfenced[broker.number].is_set)
+    return And(in_touch, broker.epoch.term == controller.epoch.term)
+
+
+def _is_fenced(controller: Controller, broker: Replica) -> z3.BoolRef:
+    return And(Not(broker.up.is_set), Not(controller.unfenced[broker.number].is_set))
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

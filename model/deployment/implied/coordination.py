@@ -7,6 +7,16 @@ from model.deployment.deployment import Deployment
 from model.deployment.sender import ClientRecovery
 from model.faults import Fault
 
+KEEPS_COORDINATOR_AWAY = frozenset(
+    {Fault.REASSIGNMENT, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE, Fault.LOST_TRANSACTION_STATE}
+)
+"""The faults after which the model does not limit the time until a coordinator serves again (docs/semantics.md)."""
+
+
+def coordinator_returns(deployment: Deployment) -> bool:
+    """Tell whether the time until a coordinator of transactions serves again after a fault has a limit (11.1)."""
+    return not deployment.faults.possible & KEEPS_COORDINATOR_AWAY
+
 
 def transactions_split(deployment: Deployment) -> bool:
     """Tell whether the coordinator can mistake a later part of a transaction for another transaction (semantics 4.1,
