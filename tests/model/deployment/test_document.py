@@ -53,6 +53,7 @@ deployments = st.builds(
         replicas=st.integers(1, 5),
         min_insync_replicas=st.integers(1, 9),
         flush_messages=st.none() | st.integers(1, 2**31),
+        spare_coordinators=st.integers(0, 9),
     ),
     producer=st.builds(
         Producer,

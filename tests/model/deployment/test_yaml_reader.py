@@ -25,7 +25,7 @@ consumer: {client: Java, version: "4.0", settings: {enable.auto.commit: false, g
            group: new, processing: handed-off, on_processing_error: skip, sink: idempotent}
 assume:   {faults: {total: 2, kill: 1, power-loss: 2}, network: 0..5, metadata: 1s, election: 0..2s, slowness: 1min,
            broker_restart: 2s..1min, application_restart: 1s..unbounded, cut_off: 0..1h, late_request: 0..1min,
-           processing_time: 0..1s, poll_interval: 5ms..1s}
+           processing_time: 0..1s, poll_interval: 5ms..1s, coordinator: 0..5s}
 bounds:   {records: 1, log: 2, epochs: 5, producer_epochs: 3}
 require:  [no-log-duplicate, no-acked-loss]
 """
