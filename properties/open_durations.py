@@ -10,13 +10,13 @@ from model.faults import FALLS_SILENT, OF_BROKERS, Fault
 from properties.verdict import Trace
 
 _STANDS_FOR = (
-    "a record that is in flight for long stands for one that waited for the coordinator, and with shorter waits the run "
-    "may have no time (docs/semantics.md, Time)"
+    "a record that is in flight for long stands for one that waited for the coordinator, and with shorter waits the "
+    "run may have no time (docs/semantics.md, Time)"
 )
 
 WAITS_FOR_COORDINATOR = (
-    "the run leaves open how long the producer takes to find its coordinator after a broker fell silent or was cut off: "
-    + _STANDS_FOR
+    "the run leaves open how long the producer takes to find its coordinator after a broker fell silent or was cut "
+    "off: " + _STANDS_FOR
 )
 """The note on a run in which a send of a transaction ran out of time after such a fault."""
 
