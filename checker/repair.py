@@ -115,6 +115,9 @@ class Watch(Protocol):
     def trying(self, changes: Sequence[Change]) -> None:
         """Receive a set of changes before the set is tried; the empty set is the original deployment."""
 
+    def unchanged(self, result: Result) -> None:
+        """Receive the result of the original deployment; a result of a longer exploration can follow."""
+
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
         """Receive a set of changes after the set was tried, with the properties that do not hold."""
 
@@ -126,6 +129,9 @@ class Unwatched:
     """A watch that does nothing."""
 
     def trying(self, changes: Sequence[Change]) -> None:
+        """Do nothing."""
+
+    def unchanged(self, result: Result) -> None:
         """Do nothing."""
 
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
@@ -235,6 +241,7 @@ class Search:
         if NOTHING not in self._wholes or len(violated(self._wholes[NOTHING])) <= len(violated(result)):
             # A later exploration that was stopped early can have found fewer violations than the first.
             self._wholes[NOTHING] = result
+            self._watch.unchanged(result)
 
     def _judge_again(self) -> None:
         """Judge again the sets that were tried before the original deployment was explored completely."""

@@ -11,8 +11,10 @@ from rich.status import Status
 from rich.text import Text
 
 from model.deployment.changing import Change
+from properties.verdict import Result
 from reports import wording
 from reports.repairs import Repair, named
+from reports.unmended import preventions
 
 AS_IT_IS = "exploring the deployment unchanged"
 """The line before the first change is tried."""
@@ -45,6 +47,13 @@ class RepairProgress:
         if self._status is not None:
             what = f"trying {named(changes)}" if changes else AS_IT_IS
             self._status.update(escape(what))
+
+    def unchanged(self, result: Result) -> None:
+        """Print, once each, the ways to prevent a fault itself that violates a property of the original deployment."""
+        for way in preventions(result.verdicts):
+            if self._status is not None and way not in self._shown:
+                self._shown.add(way)
+                self._console.print(Text(f"found: {way}", style="bold"))
 
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
         """Print the properties that a set of changes leaves violated; a set that leaves none is a repair."""

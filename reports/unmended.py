@@ -27,6 +27,20 @@ def next_steps(deployment: Deployment, violated: Iterable[Verdict]) -> Iterator[
         yield f"{wording.listed(names)} with {faults}: {step}"
 
 
+def preventions(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Yield the ways to prevent faults themselves that violate properties, each with the properties."""
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        for way in dict.fromkeys(way for cut_set in verdict.cut_sets for way in _remedies(cut_set)):
+            found.setdefault(way, []).append(verdict.property)
+    for way, names in found.items():
+        yield f"{way}; a fault that violates {wording.listed(names)} is prevented then"
+
+
+def _remedies(cut_set: CutSet) -> list[str]:
+    return [FAULT_ROWS[kind]["remedy"] for kind, _ in cut_set if FAULT_ROWS[kind]["remedy"]]
+
+
 def _by_step(deployment: Deployment, verdict: Verdict) -> dict[str, list[CutSet]]:
     found: dict[str, list[CutSet]] = {}
     for cut_set in verdict.cut_sets:
@@ -36,8 +50,7 @@ def _by_step(deployment: Deployment, verdict: Verdict) -> dict[str, list[CutSet]
 
 def _step(deployment: Deployment, name: str, cut_set: CutSet) -> str:
     """Return the next step for one fault set."""
-    remedies = [FAULT_ROWS[kind]["remedy"] for kind, _ in cut_set if FAULT_ROWS[kind]["remedy"]]
-    if remedies:
+    if remedies := _remedies(cut_set):
         return f"prevent the fault itself and remove the fault from assume.faults: {'; '.join(remedies)}"
     if (size := sum(count for _, count in cut_set)) > 1:
         return f"whether settings prevent {size} faults together was not computed; --faults {size - 1} checks fewer"

@@ -17,7 +17,7 @@ from checker.budget import Budget
 from checker.candidate import Candidate
 from checker.check import check
 from checker.explanation import Target, prevented, preventions
-from checker.repair import Repair, Search, Unwatched
+from checker.repair import Repair, Search, Unwatched, violated
 from checker.run_transfer import Counterexample, run_of
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.changing import Change, changed, strengthenings
@@ -231,6 +231,21 @@ def test_the_likeliest_repair_is_told_before_the_cheapest_is_known(monkeypatch: 
     assert told[0] == (["producer.acks=all"], False)
     assert found.stopped
     assert [repair.mends for repair in found.found] == [("no-acked-loss",)], "what was found until then is kept"
+
+
+def test_the_violations_are_told_before_any_change_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    class Telling(Unwatched):
+        def unchanged(self, result: Result) -> None:
+            told.append(", ".join(violated(result)))
+
+        def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
+            told.append("tried")
+
+    search(asking(monkeypatch, ("no-acked-loss",)), watch=Telling()).repairs(most=1)
+    assert told[0] == "no-acked-loss"
+    assert "tried" in told[1:]
 
 
 def test_the_likeliest_repair_does_not_wait_for_all_states(monkeypatch: pytest.MonkeyPatch) -> None:
