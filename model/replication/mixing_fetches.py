@@ -37,7 +37,6 @@ def mix_fetches(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
             follower,
             leader,
             And(
-                fetched.term > 0,
                 fetches_from(pipeline, follower, leader),
                 has_reconciled(pipeline, follower, leader),
                 *joins_isr(pipeline, leader, follower, fetched.term - 1),
