@@ -20,6 +20,7 @@ class Fault(StrEnum):
     DISK_LOSS = "disk-loss"
     CUT_OFF = "cut-off"
     CONTROLLER_STALL = "controller-stall"
+    MIXED_FETCHES = "mixed-fetches"
     SLOW_FOLLOWER = "slow-follower"
     FORGED_FETCH = "forged-fetch"
     LATE_ANSWER = "late-answer"

@@ -38,6 +38,7 @@ from model.replication import (
     fetching,
     forging,
     isr,
+    mixing_fetches,
     moving_replicas,
 )
 from model.sequencing import idempotence, network
@@ -66,7 +67,8 @@ def build(deployment: Deployment) -> Model:
     """Build the model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declared(deployment)
     possible = deployment.faults.possible
-    of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, announced_ends, moving_replicas)
+    of_fetches = (fetching, answering_late, forging, mixing_fetches)
+    of_brokers = (*of_fetches, replica, isr, controller, broker, announced_ends, moving_replicas)
     of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
     of_transactions = (ending, split_transactions, early_expiry, coordinator, forgetting, pipeline.sending)

@@ -85,11 +85,16 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
         variables |= {flag: numbered[names.get(number, number)] for number, flag in numbered.items()}
     for replica in pipeline.replicas:
         image = pipeline.replica(names.get(replica.number, replica.number))
-        by_broker = {*replica.isr.values(), *replica.fetched.values()}
-        of_image = {*image.isr.values(), *image.fetched.values()}
+        pairs = [
+            (replica.isr, image.isr),
+            (replica.fetched, image.fetched),
+            (replica.fetched_before, image.fetched_before),
+        ]
+        by_broker = {variable for mine, _ in pairs for variable in mine.values()}
+        of_image = {variable for _, theirs in pairs for variable in theirs.values()}
         own = [variable for variable in replica.variables if variable not in by_broker]
         variables |= dict(zip(own, (v for v in image.variables if v not in of_image), strict=True))
-        for mine, theirs in ((replica.isr, image.isr), (replica.fetched, image.fetched)):
+        for mine, theirs in pairs:
             variables |= {variable: theirs[names.get(number, number)] for number, variable in mine.items()}
     leaders = [controller.leader, *(replica.leader for replica in pipeline.replicas)]
     if controller.last_known_leader is not None:

@@ -21,7 +21,8 @@ FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
 
 def kinds_by_default(era: Era) -> tuple[Fault, ...]:
     """Return the kinds that can happen if none is named, with brokers of this era."""
-    suffered = frozenset({Fault.CONTROLLER_STALL} if era.restart_before_fenced else ())
+    effective = {Fault.CONTROLLER_STALL: era.restart_before_fenced, Fault.MIXED_FETCHES: era.mixes_fetches}
+    suffered = frozenset(kind for kind, has_effect in effective.items() if has_effect)
     return tuple(kind for kind in Fault if kind not in ONLY_BY_NAME | (OF_SOME_RELEASES - suffered))
 
 

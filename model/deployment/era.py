@@ -34,9 +34,13 @@ CHECKS_EACH_FETCH, CHECKS_WITH_PROTOCOL = (2, 8), (2, 7)
 """The first release whose followers truncate by the answers to their fetches (KAFKA-10554), and the first inter-broker
 protocol with which leaders compare the last epoch at every fetch (KIP-595)."""
 
-FORGETS_OLD_FETCHES = (3, 7)
-"""The first release whose KRaft leaders count no fetch of an earlier incarnation of a replica. Leaders of 3.5 and 3.6
-compare the broker's epoch (KIP-903), but a fetch between their two checks replaces the old one (KAFKA-15221)."""
+FORGETS_OLD_FETCHES = (3, 5)
+"""The first release whose KRaft leaders compare the epochs of brokers, and so count no fetch of an earlier incarnation
+of a replica (KIP-903)."""
+
+LOCKS_FETCHES = (3, 7)
+"""The first release whose leaders change what they know of a follower only while they propose no change of the ISR.
+Leaders of 3.5 and 3.6 can mix two fetches in one proposal (KAFKA-15221)."""
 
 Line = tuple[int, int]
 
@@ -85,6 +89,7 @@ class Behaviour:
     high_watermark_needs_min_isr: bool  # no advance while the ISR is below min ISR (from 3.7 on; semantics 2, R2)
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation can register before the old is fenced, and keep its seat
     old_fetches_count: bool  # fetches before a replica's restart can bring it into the ISR (6.2, KIP-903)
+    mixes_fetches: bool  # a proposal can mix fetches of two incarnations (3.5 and 3.6, KRaft; 6.2, KAFKA-15221)
     new_replica_suffices: bool  # a new replica suffices to remove a moved one (KRaft before 3.8; 6.8, KAFKA-15665)
     copies_newer_epochs: bool  # a follower copies epochs newer than its fetch (to 3.9.0, in 4.0.0; 6.1, KAFKA-18723)
     believes_any_fetch: bool  # even a client's, in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
@@ -135,6 +140,7 @@ def era_of(broker: Section, topic: Section) -> Era:
         unclean_is_honoured=zookeeper or line >= (3, 9),
         restart_before_fenced=not zookeeper and line < (4, 0),
         old_fetches_count=zookeeper or line < FORGETS_OLD_FETCHES,
+        mixes_fetches=not zookeeper and FORGETS_OLD_FETCHES <= line < LOCKS_FETCHES,
         offsets_age_in_use=protocol < WITHOUT_EXPIRY,
         loaded_offsets_expire=protocol < WITHOUT_EXPIRY == line,
         fenced_may_join=line < (3, 3),

@@ -23,6 +23,7 @@ def faults_in_vain(
     yield from _forged(given, broker, era)
     yield from _late(given, broker, era)
     yield from _stall(given, broker, era)
+    yield from _mixed(given, broker, era)
     yield from _failed_processing(given, application)
     yield from _elsewhere(given, idempotence=idempotence)
 
@@ -47,6 +48,16 @@ def _stall(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
         why = "a broker that registers anew leaves the ISR, whether or not it was fenced"
         if era.zookeeper:
             why = "a broker cannot register before ZooKeeper ends its old session"
+        yield f"{kind} has no effect: with {broker.software}, {why}"
+
+
+def _mixed(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
+    """Yield a note about mixed fetches with leaders that compare no epochs of brokers, or read them once."""
+    kind = Fault.MIXED_FETCHES.value
+    if kind in given.faults and not era.mixes_fetches:
+        why = "leaders propose a replica with the offset and the broker epoch of one fetch"
+        if era.old_fetches_count:
+            why = "leaders compare no broker epochs, and count fetches from before a replica's restart in any case"
         yield f"{kind} has no effect: with {broker.software}, {why}"
 
 

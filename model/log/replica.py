@@ -55,7 +55,7 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
 
 def stop_leading(effect: Effect, replica: Replica) -> None:
     """Reset what only a leader keeps: its view of the ISR and what it believes of its followers."""
-    for variable in (*replica.isr.values(), *replica.fetched.values()):
+    for variable in (*replica.isr.values(), *replica.fetched.values(), *replica.fetched_before.values()):
         effect[variable] = 0
 
 
@@ -65,6 +65,13 @@ def lead_again(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
         if replica.can_be_older(follower):
             is_fresh = replica.has_fetched(follower, fetched.term)
             effect.set_when(when, fetched, If(is_fresh, fetched.term + replica.fresh, fetched.term))
+
+
+def learn_end_of(effect: Effect, leader: Replica, follower: Replica) -> None:
+    """Let a leader take over from a follower's fetch how much the follower has: all before the offset (6.1, R1)."""
+    effect[leader.fetched[follower.number]] = follower.log.end.term + 1
+    if leader.fetched_before:
+        effect[leader.fetched_before[follower.number]] = 0
 
 
 def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.language.terms import And, If, IntVal
-from model.log.replica import advance_high_watermark, flush_if_due
+from model.log.replica import advance_high_watermark, flush_if_due, learn_end_of
 from model.replication.fetching import copied, fetches_from, has_reconciled
 from model.state.late_answers import LateAnswers
 from model.state.pipeline import Pipeline, Replica
@@ -23,7 +23,7 @@ def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: 
     """Let the leader learn the follower's log end, while its answer with records stays on its way (6.1 R1, R2)."""
     end, until = follower.log.end.term, late.until[follower.number]
     effect = Effect()
-    effect[leader.fetched[follower.number]] = end + 1
+    learn_end_of(effect, leader, follower)
     advance_high_watermark(pipeline, effect, leader)
     effect[until] = leader.log.end.term
     reconciled = has_reconciled(pipeline, follower, leader)

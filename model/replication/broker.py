@@ -133,10 +133,18 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
 
 
 def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """Reset what leaders know of the replica's fetches before its restart, as from 3.7 on (KIP-903, semantics 6.2)."""
-    if not pipeline.deployment.cluster.old_fetches_count:
-        for leader in pipeline.followers_of(replica):
-            effect[leader.fetched[replica.number]] = 0
+    """Reset what leaders know of the replica's fetches before its restart, as from 3.5 on (KIP-903, semantics 6.2).
+
+    A leader that can mix fetches keeps the last one of this epoch until the replica's next fetch.
+    """
+    if pipeline.deployment.cluster.old_fetches_count:
+        return
+    for leader in pipeline.followers_of(replica):
+        fetched = leader.fetched[replica.number]
+        effect[fetched] = 0
+        if leader.fetched_before:
+            before = leader.fetched_before[replica.number]
+            effect.set_when(leader.has_fetched(replica.number, fetched.term), before, fetched.term)
 
 
 def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.ArithRef) -> None:

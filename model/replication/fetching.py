@@ -12,7 +12,7 @@ from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.holes import session_of
 from model.log.log_starts import take_over_start
-from model.log.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
+from model.log.replica import advance_high_watermark, flush_if_due, keep_prefix, learn_end_of, tell_high_watermark
 from model.state.compaction import MARKER, REMOVED, Marker
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
@@ -225,7 +225,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """
     end = follower.log.end.term
     effect = Effect()
-    effect[leader.fetched[follower.number]] = end + 1
+    learn_end_of(effect, leader, follower)
     advance_high_watermark(pipeline, effect, leader)
     has_next = leader.log.end.term > end
     follower.log.append(effect, copied(pipeline, leader, end), when=has_next)
@@ -272,7 +272,7 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """
     end = follower.log.end.term
     effect = Effect()
-    effect[leader.fetched[follower.number]] = end + 1
+    learn_end_of(effect, leader, follower)
     advance_high_watermark(pipeline, effect, leader)
     return Action(
         "ask",

@@ -42,10 +42,14 @@ def _forget_fetches(pipeline: Pipeline, effect: Effect, leader: Replica, number:
 
     A leader proposes a replica when that fetches.
 
-    Where fetches before a restart do not count (KIP-903), the restart resets this knowledge instead.
+    Where fetches before a restart never count (KIP-903), the restart resets this knowledge instead.
     """
-    if pipeline.deployment.cluster.old_fetches_count and number != leader.number:
+    if number == leader.number:
+        return
+    if pipeline.deployment.cluster.old_fetches_count or leader.fetched_before:
         effect.set_when(when, leader.fetched[number], 0)
+    if leader.fetched_before:
+        effect.set_when(when, leader.fetched_before[number], 0)
 
 
 def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
@@ -81,23 +85,41 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     )
 
 
+def join_isr(pipeline: Pipeline, effect: Effect, leader: Replica, follower: Replica) -> None:
+    """Record a follower in the ISR, at the controller and at the leader (semantics 6.2, I3).
+
+    The high watermark can move now that more replicas are in sync; the leader checks that whenever its ISR changes.
+    """
+    _change_isr(pipeline, effect, follower, stays=True)
+    effect[leader.isr[follower.number]] = True
+    advance_high_watermark(pipeline, effect, leader)
+
+
+def joins_isr(pipeline: Pipeline, leader: Replica, follower: Replica, known_end: z3.ArithRef) -> tuple[z3.BoolRef, ...]:
+    """Return the conditions under which leader and controller take in a follower that has all before ``known_end``."""
+    controller, fenced_may_join = pipeline.controller, pipeline.deployment.cluster.fenced_may_join
+    epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
+    return (
+        may_change_isr(pipeline, leader),
+        Not(controller.isr[follower.number].is_set),
+        BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
+        known_end >= leader.high_watermark.term,
+        known_end >= epoch_start if pipeline.deployment.cluster.mends_of_2_0_1 else BoolVal(True),
+    )
+
+
 def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
     """Let a leader add a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
 
     Before 2.0.1 the high watermark suffices, of which a new leader can know an old value only (KAFKA-7128). Before 3.3
-    a follower that died meanwhile can join as well: the controller does not check that it is alive (KIP-841). The high
-    watermark can move now that more replicas are in sync; the leader checks that whenever its ISR changes.
+    a follower that died meanwhile can join as well: the controller does not check that it is alive (KIP-841).
     """
-    controller, fenced_may_join = pipeline.controller, pipeline.deployment.cluster.fenced_may_join
+    controller = pipeline.controller
     effect = Effect()
-    _change_isr(pipeline, effect, follower, stays=True)
-    effect[leader.isr[follower.number]] = True
-    advance_high_watermark(pipeline, effect, leader)
+    join_isr(pipeline, effect, leader, follower)
     fetched = leader.fetched[follower.number]
     of_this_epoch = (fetched.term <= leader.fresh,) if leader.can_be_older(follower.number) else ()
-    known_end = fetched.term - 1
     again = "" if controller.reassignment is not None and controller.reassignment.to == follower.number else "back "
-    epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
     return Action(
         "expand_isr",
         leader.name,
@@ -107,14 +129,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
             pipeline,
             follower,
             leader,
-            And(
-                may_change_isr(pipeline, leader),
-                Not(controller.isr[follower.number].is_set),
-                BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
-                known_end >= leader.high_watermark.term,
-                known_end >= epoch_start if pipeline.deployment.cluster.mends_of_2_0_1 else BoolVal(True),
-                *of_this_epoch,
-            ),
+            And(*joins_isr(pipeline, leader, follower, fetched.term - 1), *of_this_epoch),
         ),
         updates=effect.updates,
         sentence=lambda before, after: (

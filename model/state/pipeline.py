@@ -20,7 +20,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.coordination import commits_without_refused
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
-from model.deployment.implied.outages import ends_of_producer, leader_may_miss_epoch, modelled_brokers
+from model.deployment.implied.outages import ends_of_producer, fetches_may_mix, leader_may_miss_epoch, modelled_brokers
 from model.faults import Fault
 from model.language import Log, Variable, flag, log, present
 from model.language.terms import And, If, Not, Or, Sum
@@ -78,7 +78,9 @@ class Replica:
     ``isr`` (by broker number) is a leader's own view of the ISR. ``fetched`` is what a leader believes of each
     follower: 0 before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both
     are 0 on a broker that does not lead. A leader that is elected again and missed the epoch in between keeps its
-    belief (6.5): such an older value is larger by ``fresh``, where that can happen. ``flushed`` is the prefix forced to
+    belief (6.5): such an older value is larger by ``fresh``, where that can happen. ``fetched_before`` keeps the value
+    of ``fetched`` from before a follower's restart until its next fetch; without entries where that has no effect
+    (:mod:`model.replication.mixing_fetches`). ``flushed`` is the prefix forced to
     disk; None where that is always nothing or always the whole log. ``reconciled``: a follower has asked the leader
     where their logs diverge; None where it does not ask once in each epoch. ``stopped_in_order``: the broker wrote
     everything down before it ended; None where that has no effect. ``log_start``: the first offset that the broker
@@ -104,6 +106,7 @@ class Replica:
     log_start: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
+    fetched_before: dict[int, Variable]
 
     @property
     def name(self) -> str:
@@ -154,7 +157,8 @@ class Replica:
         kept = (self.flushed, self.reconciled, self.stopped_in_order)
         optional = present(*kept, self.knows_producer, self.restored, self.log_start)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
-        return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
+        believed = (*self.fetched.values(), *self.fetched_before.values())
+        return (*own, *self.log.variables, *optional, *self.isr.values(), *believed)
 
 
 @dataclass(frozen=True)
@@ -407,6 +411,11 @@ def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[i
             other: Variable(f"{name}_fetched_{other}", 0, fetched, int(leads and other <= deployment.cluster.replicas))
             for other in numbers
             if other != number
+        },
+        {
+            other: Variable(f"{name}_fetched_before_{other}", 0, capacity + 1, 0)
+            for other in numbers
+            if other != number and fetches_may_mix(deployment)
         },
     )
 

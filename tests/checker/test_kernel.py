@@ -83,6 +83,7 @@ def deployments() -> dict[str, Deployment]:
             flush_messages=2,
             producer_id=ProducerId.NEW,
             restart_before_fenced=True,
+            mixes_fetches=True,
             commit=Commit.BEFORE,
             offset_reset=OffsetReset.EARLIEST,
         ),

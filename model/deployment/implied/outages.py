@@ -57,6 +57,13 @@ def answers_may_be_late(deployment: Deployment) -> bool:
     return deployment.cluster.copies_newer_epochs and Fault.LATE_ANSWER in deployment.faults.possible
 
 
+def fetches_may_mix(deployment: Deployment) -> bool:
+    """Tell whether a leader can propose a replica with the offset of a fetch before the replica's restart (3.5 and 3.6,
+    6.2)."""
+    possible = deployment.faults.possible
+    return deployment.cluster.mixes_fetches and Fault.MIXED_FETCHES in possible and bool(BREAKS_CONNECTIONS & possible)
+
+
 def leader_may_miss_epoch(deployment: Deployment) -> bool:
     """Tell whether a running leader can lose its leadership and have it again without hearing of the time in between
     (semantics 6.5).

@@ -233,22 +233,29 @@ def test_the_mode_of_the_brokers(read_yaml, text: str, zookeeper: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "old_fetches_count", "fenced_may_join", "restart_before_fenced"),
+    ("text", "old_fetches_count", "mixes_fetches", "fenced_may_join", "restart_before_fenced"),
     [
-        ("kafka: 2.8", True, True, False),
-        (f"kafka: 3.9{ZOOKEEPER}", True, False, False),
-        ("kafka: 3.4", True, False, True),
-        ("kafka: 3.5", True, False, True),
-        ("kafka: 3.6.2", True, False, True),
-        ("kafka: 3.7", False, False, True),
-        ('kafka: "4.0"', False, False, False),
+        ("kafka: 2.8", True, False, True, False),
+        (f"kafka: 3.6{ZOOKEEPER}", True, False, False, False),
+        (f"kafka: 3.9{ZOOKEEPER}", True, False, False, False),
+        ("kafka: 3.4", True, False, False, True),
+        ("kafka: 3.5", False, True, False, True),
+        ("kafka: 3.6.2", False, True, False, True),
+        ("kafka: 3.7", False, False, False, True),
+        ('kafka: "4.0"', False, False, False, False),
     ],
 )
 def test_rules_for_returning_replicas_by_release(
-    read_yaml, text: str, old_fetches_count: bool, fenced_may_join: bool, restart_before_fenced: bool
+    read_yaml,
+    text: str,
+    old_fetches_count: bool,
+    mixes_fetches: bool,
+    fenced_may_join: bool,
+    restart_before_fenced: bool,
 ) -> None:
     deployment = read_yaml(text)
     assert deployment.cluster.old_fetches_count is old_fetches_count
+    assert deployment.cluster.mixes_fetches is mixes_fetches
     assert deployment.cluster.fenced_may_join is fenced_may_join
     assert deployment.cluster.restart_before_fenced is restart_before_fenced
 

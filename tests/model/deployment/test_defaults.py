@@ -88,6 +88,26 @@ def test_a_stall_of_the_controller_counts_from_3_3_to_3_9(read_yaml, text: str, 
     assert bool(notes) is (noted is not None) and all(str(noted) in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ('kafka: "3.5"', None),
+        ('kafka: "3.6"', None),
+        ('kafka: "3.4"', "count fetches from before a replica's restart in any case"),
+        ('kafka: "3.6"\nbroker: {zookeeper.connect: "zk:2181"}', "from before a replica's restart in any case"),
+        ('kafka: "3.7"', "the offset and the broker epoch of one fetch"),
+    ],
+)
+def test_mixed_fetches_count_in_3_5_and_3_6(read_yaml, text: str, noted: str | None) -> None:
+    """Other brokers have the fault only where it is named, and a note says that it has no effect."""
+    kind = Fault.MIXED_FETCHES
+    assert (kind in read_yaml(text).faults.possible) is (noted is None)
+    named = read_yaml(f"{text}\nassume: {{faults: {{{kind}: 1}}}}")
+    notes = [note for note in named.notes if str(kind) in note]
+    assert named.faults.at_most == ((kind.value, 1),)
+    assert bool(notes) is (noted is not None) and all(str(noted) in note for note in notes)
+
+
 def test_clients_have_their_own_release(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\nproducer: {version: 2.8.2}\nconsumer: {version: 3.9}')
     assert deployment.producer.acks is Acks.LEADER
