@@ -82,10 +82,20 @@ def test_a_replica_that_restarts_twice_before_it_fetches_can_still_be_taken_for_
     assert run.can("mix_fetches", leader=1, follower=3)
 
 
-def test_fetches_of_a_replica_that_was_in_sync_cannot_be_mixed() -> None:
+@pytest.mark.parametrize("steps", [("learn_isr", "restart"), ("restart", "learn_isr")])
+def test_fetches_of_a_replica_that_was_in_sync_cannot_be_mixed(steps: tuple[str, str]) -> None:
     """A leader proposes a replica when that fetches: in the ISR there is nothing to propose."""
     run = scenario(mixes_fetches=True).produce(0, 1).replicate(3, 1)
-    run.do("lose_disk", broker=3).do("fence", broker=3).do("learn_isr", broker=1).do("restart", broker=3)
+    run.do("lose_disk", broker=3).do("fence", broker=3)
+    for step in steps:
+        run.do(step, broker=1 if step == "learn_isr" else 3)
+    assert not run.can("mix_fetches", leader=1, follower=3)
+
+
+def test_fetches_of_a_replica_that_its_leader_drops_after_a_quick_restart_cannot_be_mixed() -> None:
+    run = scenario(mixes_fetches=True, restart_before_fenced=True).produce(0, 1).replicate(3, 1)
+    run.do("lose_disk", broker=3).do("restart_before_fenced", broker=3).do("apply_metadata", broker=3)
+    run.do("become_slow", broker=3).do("shrink_isr", leader=1, follower=3).do("recover_speed", broker=3)
     assert not run.can("mix_fetches", leader=1, follower=3)
 
 
