@@ -164,9 +164,8 @@ def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]
     """Return the other batches, each with the condition that it stands before this one in the row."""
     assert batch.sequence is not None
     return [
-        (other, And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
-        for other in pipeline.producer.batches
-        if other is not batch and other.sequence is not None
+        (other, And(other.incomplete, sequence.term >= 0, sequence.term < batch.sequence.term))
+        for other, sequence in pipeline.producer.numbered(but=batch)
     ]
 
 
@@ -179,13 +178,12 @@ def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the batch is sent next: numbered ones in their order, then others as the application sent them."""
     assert batch.sequence is not None
     ahead = []
-    for other in pipeline.producer.batches:
-        if other is not batch and other.sequence is not None:
-            later = Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
-            stands = And(other.sequence.term >= 0, later)
-            if other.attempt == batch.attempt and other.record < batch.record:
-                stands = Or(stands, And(other.sequence.term < 0, batch.sequence.term < 0))
-            ahead.append(And(other.is_(Fate.BUFFERED), stands))
+    for other, sequence in pipeline.producer.numbered(but=batch):
+        later = Or(batch.sequence.term < 0, sequence.term < batch.sequence.term)
+        stands = And(sequence.term >= 0, later)
+        if other.attempt == batch.attempt and other.record < batch.record:
+            stands = Or(stands, And(sequence.term < 0, batch.sequence.term < 0))
+        ahead.append(And(other.is_(Fate.BUFFERED), stands))
     return Not(Or(*ahead))
 
 
@@ -202,13 +200,11 @@ def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     producer = pipeline.producer
     if producer.moved_on is None:
         return
-    assert batch.sequence is not None and batch.sent_sequence is not None
     begins = And(
         producer.moved_on.is_set, Not(Or(*(_stands_before(other, batch) for other in _others(pipeline, batch))))
     )
-    for other in _others(pipeline, batch):
-        assert other.sequence is not None
-        effect.set_when(begins, other.sequence, -1)
+    for _, sequence in producer.numbered(but=batch):
+        effect.set_when(begins, sequence, -1)
     effect.set_when(begins, batch.sequence, 0)
     effect.set_when(begins, batch.sent_sequence, 0)
     effect.set_when(begins, producer.next_sequence, 1)

@@ -284,9 +284,5 @@ def follow_due(pipeline: Pipeline) -> z3.BoolRef:
 
 def is_something_numbered(pipeline: Pipeline, but: Batch | None = None) -> z3.BoolRef:
     """Tell whether a batch, besides ``but``, has a number and is not over."""
-    numbered = [
-        And(batch.incomplete, batch.sequence.term >= 0)
-        for batch in pipeline.producer.batches
-        if batch is not but and batch.sequence is not None
-    ]
+    numbered = [And(batch.incomplete, sequence.term >= 0) for batch, sequence in pipeline.producer.numbered(but=but)]
     return Or(*numbered)

@@ -173,7 +173,6 @@ class LibrdkafkaForgetting(Librdkafka):
 def acknowledge_what_came_before(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Acknowledge earlier records that wait for a retry: the client treats them as delivered with a later one (4.1)."""
     assert batch.sequence is not None
-    for other in pipeline.producer.batches:
-        if other is not batch and other.sequence is not None:
-            earlier = And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
-            complete(pipeline, effect, other, Fate.ACKNOWLEDGED, And(other.is_(Fate.BUFFERED), earlier))
+    for other, sequence in pipeline.producer.numbered(but=batch):
+        earlier = And(sequence.term >= 0, sequence.term < batch.sequence.term)
+        complete(pipeline, effect, other, Fate.ACKNOWLEDGED, And(other.is_(Fate.BUFFERED), earlier))

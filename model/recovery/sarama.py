@@ -85,10 +85,9 @@ class Sarama(Recovery):
 
     def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
         """Take one attempt from what waits behind the failed record."""
-        for other in _others(pipeline, batch):
-            assert other.sequence is not None
+        for other, sequence in pipeline.producer.numbered(but=batch):
             left = other.retries.term < other.retries.high
-            waits = And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
+            waits = And(other.is_(Fate.BUFFERED), sequence.term >= 0)
             effect.set_when(And(when, waits, left), other.retries, other.retries.term + 1)
 
     def has_attempt_left(self, pipeline: Pipeline, batch: Batch, state: State) -> bool:
