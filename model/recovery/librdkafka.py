@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, Variable
 from model.language.terms import And, BoolVal, Not, Or
@@ -116,8 +115,6 @@ class Librdkafka(Drains):
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the failures at another partition: the client waits, and then renumbers what waits, stored or not."""
-        if not fails_elsewhere(pipeline.deployment):
-            return
         unresolved = pipeline.producer.unresolved
         effect = Effect()
         effect[unresolved] = True

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import z3
 
 from model.deployment.deployment import Deployment
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, If, Not, Or
@@ -122,12 +121,11 @@ class Sarama(Recovery):
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the failures at another partition: the next record that is numbered begins at 0, in a new epoch."""
-        if fails_elsewhere(pipeline.deployment):
-            producer = pipeline.producer
-            effect = Effect()
-            effect[producer.epoch] = producer.epoch.term + 1
-            effect[producer.next_sequence] = 0
-            yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "bumps its epoch")
+        producer = pipeline.producer
+        effect = Effect()
+        effect[producer.epoch] = producer.epoch.term + 1
+        effect[producer.next_sequence] = 0
+        yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "bumps its epoch")
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield from bumps_due(pipeline)
