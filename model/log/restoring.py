@@ -52,7 +52,7 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
                 And(
                     slot["batch"].term == one.number,
                     BoolVal(True) if any_number else one.incomplete,
-                    *(() if pipeline.transactions is not None else (pipeline.producer.shares_id(other, one),)),
+                    *pipeline.sending.is_of_one_id(pipeline, other, one),
                 )
                 for one in batches
             ]
