@@ -27,7 +27,7 @@ from model.language import TransitionSystem
 from model.language.terms import And, Not, Or
 from model.log import early_expiry, id_expiry, log_starts, replica
 from model.producing import produce, producer, splitting, stopping
-from model.producing.application import forget_numbers_when_done, resend_due
+from model.producing.application import resend_due
 from model.producing.choosing import sending_of
 from model.recovery.choosing import recovery_of
 from model.replication import (
@@ -78,7 +78,7 @@ def build(deployment: Deployment) -> Model:
     optional = of_transactions if deployment.producer.transactional is not None else ()
     machines = (*of_clients, *optional, *of_brokers, *of_readers)
     actions = tuple(
-        forget_numbers_when_done(pipeline, action)
+        action
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
@@ -94,6 +94,7 @@ def build(deployment: Deployment) -> Model:
         relabelling.symmetries(pipeline),
         in_time.clocks,
         pipeline.history.variables,
+        relabelling.unread(pipeline),
     )
     return Model(pipeline, system)
 

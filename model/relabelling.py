@@ -1,6 +1,7 @@
-"""Labels of the state that possibly do not matter: epochs except for their order, and numbers of followers.
+"""Labels of the state that possibly do not matter: epochs except for their order, numbers of followers and of sends.
 
-These are claims; the checker proves them for a system before it relies on them.
+These are claims. The checker proves the first two for a system before it relies on them; tests compare answers with and
+without the last.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from itertools import pairwise
 
 import z3
 
-from model.language import Permutation, Ranked, Symmetry, Variable
+from model.deployment.choices import OnRestart
+from model.language import Permutation, Ranked, Symmetry, Unread, Variable, present
 from model.language.terms import And, Not, Or
 from model.producing.application import resend_due
-from model.state.pipeline import Fate, Pipeline
+from model.state.pipeline import Batch, Fate, Pipeline
 
 
 def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:
@@ -33,6 +35,53 @@ def symmetries(pipeline: Pipeline) -> tuple[Symmetry, ...]:
     followers = [replica.number for replica in pipeline.replicas[1:]]
     exchanges = tuple(_exchange(pipeline, one, other) for one, other in pairwise(followers))
     return (Symmetry("followers", exchanges),) if exchanges else ()
+
+
+def unread(pipeline: Pipeline) -> tuple[Unread, ...]:
+    """Return the numbers of a producer, and what brokers forgot of them: nothing reads these once every send is over.
+
+    A transaction's coordinator and its markers in logs go on from these numbers. An application with a position in an
+    input can send a record again after its next start.
+    """
+    if pipeline.transactions is not None or pipeline.upstream is not None:
+        return ()
+    producer = pipeline.producer
+    of_batches = [
+        variable
+        for batch in producer.batches
+        if batch.numbering is not None and batch.sequence is not None
+        for variable in (batch.sequence, *batch.numbering.variables)
+    ]
+    numbers = present(
+        *(replica.restored for replica in pipeline.replicas),
+        producer.epoch,
+        producer.next_sequence,
+        producer.last_acknowledged,
+        producer.unresolved,
+        *producer.known_by_client,
+        producer.leader_epoch,
+        *of_batches,
+    )
+    return (Unread("producer", And(*(_is_over(pipeline, batch) for batch in producer.batches)), tuple(numbers)),)
+
+
+_COMPLETED = (Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
+
+
+def _is_over(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Tell whether the client does nothing more about this batch."""
+    is_completed = batch.is_(*_COMPLETED)
+    if batch.attempt == 0:
+        return is_completed
+    application = pipeline.deployment.application
+    previous = pipeline.producer.of_record(batch.record)[batch.attempt - 1]
+    sent_again = [Fate.FAILED] if application.on_send_error.sends_again else []
+    sent_again += [Fate.FORGOTTEN] if application.on_restart is OnRestart.RESEND else []
+    # A send that was never made is over only where the send before it needs no further one, or was never made either.
+    not_needed = previous.is_(*(fate for fate in _COMPLETED if fate not in sent_again))
+    if batch.attempt > 1:
+        not_needed = Or(not_needed, previous.fate.term == int(Fate.UNSENT))
+    return Or(is_completed, And(batch.fate.term == int(Fate.UNSENT), not_needed))
 
 
 def leader_epochs(pipeline: Pipeline) -> Ranked:

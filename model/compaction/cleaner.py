@@ -56,8 +56,8 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
     something_to_do = []
     for offset in before_it:
         replaced = Not(is_removed(replica, offset))
-        if pipeline.transactions is not None:
-            replaced = And(replaced, Not(is_marker(pipeline, replica, offset)))
+        for marker in pipeline.sending.is_marker(pipeline, replica, offset):
+            replaced = And(replaced, Not(marker))
         effect.set_when(replaced, replica.log.slots[offset][REMOVED], REPLACED)
         something_to_do.append(replaced)
     pass_markers(pipeline, effect, replica, last)
@@ -96,6 +96,14 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
     )
 
 
+def _is_no_record(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
+    """Tell whether the entry at the offset is removed, or a marker."""
+    gone = is_removed(replica, offset)
+    for marker in pipeline.sending.is_marker(pipeline, replica, offset):
+        gone = Or(gone, marker)
+    return gone
+
+
 def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
     """Drop a tombstone kept for delete.retention.ms; what it deletes is gone by then (10, D4).
 
@@ -107,10 +115,7 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
     effect = Effect()
     effect[replica.log.slots[offset][REMOVED]] = DROPPED
     it_is_this = replica.log.slots[offset]["batch"].term == batch.number
-    nothing_before = [is_removed(replica, earlier) for earlier in range(offset)]
-    if pipeline.transactions is not None:
-        markers = (is_marker(pipeline, replica, earlier) for earlier in range(offset))
-        nothing_before = [Or(gone, marker) for gone, marker in zip(nothing_before, markers, strict=True)]
+    nothing_before = [_is_no_record(pipeline, replica, earlier) for earlier in range(offset)]
     return Action(
         "drop_tombstone",
         replica.name,

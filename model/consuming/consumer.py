@@ -27,6 +27,7 @@ from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, If, Not, Or
+from model.log.cleaned import cleaning_of
 from model.log.log_starts import start_for_readers
 from model.log.visibility import can_all_be_read, can_be_passed_over
 from model.state.outages import note_outage_of_consumer
@@ -94,9 +95,9 @@ def process(
         this = record == number
         later = Or(*(effect[other] > 0 for other in consumer.processed[number + 1 :]))
         first_after_later = And(effect[processed] == 0, later)
-        if pipeline.compacted is not None and number < len(pipeline.compacted.passed):
-            # The group went past the hole of this record, and now reads it where no cleaner removed it: a repetition.
-            first_after_later = And(first_after_later, Not(pipeline.compacted.passed[number].is_set))
+        for was_not_passed in cleaning_of(pipeline).was_not_passed(number):
+            # A record that some log lacked, and the group reads now where no cleaner removed it, is a repetition.
+            first_after_later = And(first_after_later, was_not_passed)
         out_of_order = And(this, Or(effect[consumer.latest] > number + 1, first_after_later))
         effect.set_when(out_of_order, consumer.disorder, 1)
         effect.set_when(And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)

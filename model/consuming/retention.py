@@ -9,7 +9,7 @@ from model.deployment.choices import OffsetReset
 from model.deployment.implied.commits import offsets_expire
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, IntVal, Not
-from model.log.log_starts import delete_up_to, forgets_in_words, start_for_readers
+from model.log.log_starts import forgets_in_words, own_start, start_for_readers
 from model.state.consumer import EXPIRED
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.wording import record_name
@@ -29,7 +29,7 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
     it_is_this = leader.log.slots[offset]["batch"].term == batch.number
     effect = Effect()
     effect[log_start] = offset + 1
-    delete_up_to(pipeline, effect, leader, IntVal(offset + 1))
+    own_start(leader).raise_to(pipeline, effect, IntVal(offset + 1))
     return Action(
         "expire",
         leader.name,

@@ -4,7 +4,7 @@ import z3.z3
 
 from model.durations import Duration, Quantity
 from model.language.actions import Action, Effect, Sentence
-from model.language.canonical import Permutation, Ranked, Symmetry
+from model.language.canonical import Permutation, Ranked, Symmetry, Unread
 from model.language.clocks import Clock, ClockKey, Need
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
@@ -27,6 +27,7 @@ __all__ = [
     "State",
     "Symmetry",
     "TransitionSystem",
+    "Unread",
     "Variable",
     "describe",
     "flag",

@@ -1,6 +1,7 @@
-"""States that are equal except for names: values that only matter by comparison, parts that can be exchanged.
+"""States that differ in nothing that matters: names, parts that can be exchanged, values that nothing reads.
 
-Both are *declarations*: a reduction that relies on one first proves it of the system at hand (checker/reductions).
+All are *declarations* for reductions (checker/reductions). A reduction that exchanges values or parts first proves the
+declaration of the system at hand; tests compare the answers with and without values that nothing reads.
 
 Reference: C. N. Ip, D. L. Dill, "Better verification through symmetry", Formal Methods in System Design 9 (1996).
 """
@@ -35,6 +36,18 @@ class Ranked:
             raise ValueError(
                 f"{self.name}: {self.newest.name} makes the fresh values and has to be one of the variables"
             )
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Variables that nothing reads from the moment that a condition holds, which then holds for good.
+
+    ``once`` is made of conjunctions, disjunctions and comparisons of a variable with a value.
+    """
+
+    name: str
+    once: z3.BoolRef
+    variables: tuple[Variable, ...]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language.actions import Action
-from model.language.canonical import Ranked, Symmetry
+from model.language.canonical import Ranked, Symmetry, Unread
 from model.language.clocks import Clock
 from model.language.terms import And
 from model.language.variables import State, Variable
@@ -34,8 +34,8 @@ class TransitionSystem:
     """A transition system, whose terms the kernel, the solver and the printers all read.
 
     ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which it does:
-    where that is reachable, a larger bound would explore more. ``ranked`` and ``symmetries`` are declarations that a
-    reduction can prove and then use. ``clocks`` limit when things happen: without them, anything can take any time.
+    where that is reachable, a larger bound would explore more. ``ranked``, ``symmetries`` and ``unread`` are
+    declarations that reductions use. ``clocks`` limit when things happen: without them, anything can take any time.
     ``history`` are variables that only clocks read and that actions set to constants: they remember facts about a run.
 
     Reference: M. Abadi, L. Lamport, "The existence of refinement mappings", TCS 1991.
@@ -50,6 +50,7 @@ class TransitionSystem:
     symmetries: tuple[Symmetry, ...] = ()
     clocks: tuple[Clock, ...] = ()
     history: tuple[Variable, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
     def __post_init__(self) -> None:
         names = [variable.name for variable in self.variables]

@@ -187,6 +187,10 @@ class Filling:
         self._variables = array(*(variable.ast for variable, _ in pairs))
         self._values = array(*(value.ast for _, value in pairs))
 
+    def filled(self, condition: z3.BoolRef) -> Condition:
+        """Return the condition with the variables replaced."""
+        return Condition(_substitute(_REF, condition.ast, self._count, self._variables, self._values))
+
     def simplified(self, term: z3.ExprRef) -> Condition | Number:
         """Return the term with the variables replaced, as Z3 simplifies it."""
         filled = _Made(_substitute(_REF, term.ast, self._count, self._variables, self._values))

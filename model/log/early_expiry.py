@@ -43,9 +43,8 @@ def _knows_marker_only(pipeline: Pipeline, replica: Replica, offset: int) -> z3.
 def _is_something_sent(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether numbers of an earlier epoch can still reach the broker."""
     sent = [
-        Or(batch.delayed.term != 0, And(batch.incomplete, batch.sequence.term >= 0))
-        for batch in pipeline.producer.batches
-        if batch.sequence is not None
+        Or(batch.delayed.term != 0, And(batch.incomplete, sequence.term >= 0))
+        for batch, sequence in pipeline.producer.numbered()
     ]
     return Or(*sent)
 

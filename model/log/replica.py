@@ -9,7 +9,7 @@ import z3
 from model.faults import Fault
 from model.language import Action, Effect
 from model.language.terms import And, If, IntVal, Not, Sum
-from model.state.kept_numbers import FORGOTTEN
+from model.log.log_starts import own_start
 from model.state.log_fields import AS_APPENDED
 from model.state.outages import note_disturbance
 from model.state.pipeline import Pipeline, Replica
@@ -45,12 +45,7 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
         effect.set_when(replica.flushed.term > length, replica.flushed, length)
     if replica.restored is not None:
         effect.set_when(replica.restored.term > length, replica.restored, 0)
-    if replica.log_start is not None:
-        # The broker loads its producers again, and knows none from below its log start offset (3.5).
-        for offset, slot in enumerate(replica.log.slots):
-            deleted = And(replica.log_start.term > offset, length > offset)
-            effect.set_when(And(replica.log.end.term > length, deleted), slot[FORGOTTEN], 1)
-        effect.set_when(replica.log_start.term > length, replica.log_start, length)
+    own_start(replica).keep_prefix(effect, length)
 
 
 def stop_leading(effect: Effect, replica: Replica) -> None:

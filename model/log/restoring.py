@@ -12,7 +12,7 @@ import z3
 
 from model.language import Effect, State
 from model.language.terms import And, BoolVal, If, Not, Or
-from model.log.log_starts import forget_deleted, forgets_in_words
+from model.log.log_starts import forgets_in_words, own_start
 from model.state.pipeline import Pipeline, Replica
 
 
@@ -38,7 +38,7 @@ def is_remembered(
 
 def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """Start a broker, and keep that it forgot something where somebody can ask for that again."""
-    forget_deleted(effect, replica)
+    own_start(replica).forget_deleted(effect)
     if replica.restored is None:
         return
     batches = pipeline.producer.batches
@@ -52,7 +52,7 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
                 And(
                     slot["batch"].term == one.number,
                     BoolVal(True) if any_number else one.incomplete,
-                    *(() if pipeline.transactions is not None else (pipeline.producer.shares_id(other, one),)),
+                    *pipeline.sending.is_of_one_id(pipeline, other, one),
                 )
                 for one in batches
             ]

@@ -10,7 +10,7 @@ import z3
 
 from model.deployment.implied.cleaning import drops_markers
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log import holes
+from model.log.cleaned import cleaning_of
 from model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted, may_have_other_ids
 from model.state.pipeline import Pipeline, Replica
 from model.state.shared_terms import shared
@@ -25,8 +25,8 @@ def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef)
     if drops_markers(pipeline.deployment):
         ended = [And(one, has_seen(pipeline, leader, later)) for one, later in zip(ended, after, strict=True)]
     is_open = And(end > offset, Not(is_marker(pipeline, leader, offset)), Not(Or(*ended)))
-    if pipeline.compacted is not None:
-        return And(is_open, Not(holes.is_removed(leader, offset)))
+    for stands in cleaning_of(pipeline).stands(leader, offset):
+        is_open = And(is_open, stands)
     return is_open
 
 
@@ -79,16 +79,16 @@ def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRe
     """Tell whether the entry at the position is readable, but the consumer is not given it."""
     here = [And(position == offset, is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)]
     passed = And(position < end_of_reading(pipeline, leader), Or(*here))
-    if pipeline.compacted is not None:
-        return And(passed, Not(holes.some_removed(leader, position, 1)))
+    for stands in cleaning_of(pipeline).all_stand(leader, position, 1):
+        passed = And(passed, stands)
     return passed
 
 
 def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
     """Tell whether the consumer can be given all ``count`` entries from the position on."""
     below = position + count <= end_of_reading(pipeline, leader)
-    if pipeline.compacted is not None:
-        below = And(below, Not(holes.some_removed(leader, position, count)))
+    for stand in cleaning_of(pipeline).all_stand(leader, position, count):
+        below = And(below, stand)
     passed = [
         And(position <= offset, position + count > offset, here)
         for offset in range(leader.log.capacity)
@@ -99,9 +99,7 @@ def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, 
 
 def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
     """Tell whether the replica's log has the record and does not abort it, or the cleaner has rightly removed it."""
-    if pipeline.compacted is not None:
-        return holes.keeps_record(pipeline, replica, record)
-    return pipeline.sending.keeps_record(pipeline, replica, record)
+    return cleaning_of(pipeline).keeps_record(pipeline, replica, record)
 
 
 def keeps_unaborted(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:

@@ -16,6 +16,7 @@ from model.recovery.refusing import refuse_for_good
 from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
 from model.sequencing.idempotence import check_sequence, numbers_sent
 from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection, lose_late_answers
+from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
 
@@ -51,12 +52,9 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect = Effect()
     append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_numbers(pipeline, batch)))
     advance_high_watermark(pipeline, effect, leader)
-    done = Fate.ACKNOWLEDGED if pipeline.deployment.producer.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, BoolVal(True))
     pipeline.recovery.keep_request(pipeline, effect, batch)
-    effect[batch.fate] = int(done)
-    if done is Fate.ACKNOWLEDGED:
-        effect[batch.target] = 0
+    acknowledging(pipeline).leave_appended(effect, batch)
     note_unserved(pipeline, effect)
     return Action(
         "append",
@@ -155,9 +153,8 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
 def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Let the leader's success response reach the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
     producer = pipeline.producer
-    condition = waits_at(batch, leader)
-    if pipeline.deployment.producer.acks is Acks.ALL:
-        condition = And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
+    is_replicated, in_sync = replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)
+    condition = acknowledging(pipeline).answered_when(waits_at(batch, leader), is_replicated, in_sync)
     for taken in pipeline.recovery.takes_answer(pipeline, batch):
         condition = And(condition, taken)
     effect = Effect()

@@ -14,6 +14,7 @@ from model.language.terms import And, BoolVal, If, Not, Or, Sum
 from model.sequencing.arrival import accepts, held_up, queues_at
 from model.sequencing.idempotence import can_be_numbered
 from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
+from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 
@@ -151,7 +152,6 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     the broker (semantics 3.7). A request over a dead connection is left out: it could have been sent right before the
     connection died.
     """
-    deployment = pipeline.deployment
     effect = Effect()
     effect[batch.fate] = int(Fate.SENT)
     effect[batch.target] = leader.number
@@ -163,9 +163,9 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
     def sentence(before: State, after: State) -> str:
         verb = "retries" if pipeline.recovery.is_retry(batch, before) else "transmits"
-        silent = " and treats it as done (acks=0)" if deployment.producer.acks is Acks.NONE else ""
+        done = acknowledging(pipeline).transmitted_in_words
         first = pipeline.sending.adds_partition_in_words(pipeline, before)
-        return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}{first}"
+        return f"the producer {verb} {record_name(batch)} to {leader.name}{done}{first}"
 
     return Action(
         "transmit",
@@ -211,8 +211,9 @@ def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     for other in pipeline.producer.batches:
         if other is not batch:
             causes += [And(other.incomplete, other.retries.term > 0), other.is_(Fate.UNANSWERED)]
-            if pipeline.deployment.producer.acks is Acks.ALL:
-                causes += [held_up(pipeline, other, leader) for leader in pipeline.replicas]
+            causes += acknowledging(pipeline).waiting_for_isr(
+                held_up(pipeline, other, leader) for leader in pipeline.replicas
+            )
     return Or(*causes)
 
 
@@ -221,14 +222,12 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
     A request of a transaction can have waited for its coordinator, which can have been on a broker that had a fault.
     """
-    if pipeline.deployment.producer.acks is Acks.NONE:
-        return BoolVal(False)
-    if leader_may_return_unnoticed(pipeline.deployment):
-        return BoolVal(True)
     waited = Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
     for waits in pipeline.sending.waits_for_coordinator(pipeline):
         waited = Or(waited, waits)
-    return waited
+    if leader_may_return_unnoticed(pipeline.deployment):
+        waited = BoolVal(True)
+    return acknowledging(pipeline).while_answered(waited)
 
 
 def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
@@ -273,8 +272,9 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     waiting = And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
     answerable = batch.can_be_answered if deployment.producer.idempotence else batch.is_(Fate.APPENDED)
     in_flight = [batch.is_(Fate.UNANSWERED), And(answerable, _was_held_up(pipeline, batch))]
-    if deployment.producer.acks is Acks.ALL:
-        in_flight += [Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
+    in_flight += acknowledging(pipeline).waiting_for_isr(
+        Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders
+    )
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     doubt(effect, batch, batch.in_flight)

@@ -97,6 +97,13 @@ class SendingInTransactions(Sending):
     def is_left_open(self, pipeline: Pipeline, leader: Replica) -> Iterator[z3.BoolRef]:
         yield visibility.is_left_open(pipeline, leader)
 
+    def is_marker(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
+        yield markers.is_marker(pipeline, replica, offset)
+
+    def is_of_one_id(self, pipeline: Pipeline, other: z3.ArithRef, batch: Batch) -> Iterator[z3.BoolRef]:
+        """Yield nothing: the producer keeps its id."""
+        yield from ()
+
     def is_value(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
         yield Not(markers.is_marker(pipeline, replica, offset))
         yield Not(markers.is_aborted(pipeline, replica, offset))

@@ -13,6 +13,7 @@ from model.language.terms import And, BoolVal, Not, Or
 from model.producing.resuming import is_of_this_start, may_go_on_at, position_words
 from model.recovery.late_errors import forget_late_answers
 from model.sequencing.network import abandon, end_send
+from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.wording import record_name
 
@@ -26,7 +27,7 @@ _HOW = {
 
 def is_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the client is not done with the batch; with acks=0 it is once the request is written (3.2)."""
-    return batch.is_(Fate.BUFFERED) if pipeline.deployment.producer.acks is Acks.NONE else batch.incomplete
+    return acknowledging(pipeline).is_left(batch)
 
 
 def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:

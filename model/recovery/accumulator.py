@@ -54,10 +54,11 @@ class Accumulator(Recovery):
         An idempotent producer sends a retry only when nothing before it is in flight. It sends no new record while a
         number is in doubt, or while the partition has still to follow a new epoch (semantics 3.4).
         """
-        fresh_may_go = And(fresh_may_go, Not(pipeline.producer.unresolved.is_set))
-        if pipeline.producer.moved_on is not None:
-            fresh_may_go = And(fresh_may_go, pipeline.producer.moved_on.term == 0)
-        return If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
+        return If(retried, is_first_in_flight(pipeline, batch), self.may_begin(pipeline, fresh_may_go))
+
+    def may_begin(self, pipeline: Pipeline, in_order: z3.BoolRef) -> z3.BoolRef:
+        """Tell whether a record goes out that was never sent; ``in_order``: nothing has to go before it."""
+        return And(in_order, Not(pipeline.producer.unresolved.is_set))
 
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Give the record the next number at its first transmission; retries keep it (semantics 3.1, P2)."""

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from model.deployment.deployment import Deployment
+from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.older_transactions import InDoubt
 from model.deployment.sender import ClientRecovery
 from model.deployment.sequencing import Recovery as AsReleased
 from model.recovery.franz_go import FranzGo, FranzGoStopping
+from model.recovery.franz_go_elsewhere import FranzGoBeginningAgain, FranzGoStoppingElsewhere
 from model.recovery.java import Java
 from model.recovery.java_0_11 import Java011
-from model.recovery.java_2_7_0 import JavaKeepingNumbers
+from model.recovery.java_2_7_0 import Java270, JavaKeepingNumbers
 from model.recovery.java_before_2_5 import JavaBefore25
+from model.recovery.java_elsewhere import JavaFollowing
 from model.recovery.java_transactions import JavaTransactions
 from model.recovery.java_transactions_before_2_5 import (
     JavaTransactions011,
@@ -41,12 +44,13 @@ def recovery_of(deployment: Deployment) -> Recovery:
         return _IN_TRANSACTIONS[producer.sender.recovery]
     if producer.sequencing is not None and producer.sequencing.takes_new_ids:
         return _BEFORE_2_5[producer.sequencing.recovery]
-    return _WITHOUT_TRANSACTIONS[producer.sender.recovery]
+    clients = _WHERE_ANOTHER_PARTITION_FAILS if fails_elsewhere(deployment) else _WITHOUT_TRANSACTIONS
+    return clients[producer.sender.recovery]
 
 
 _WITHOUT_TRANSACTIONS: Mapping[ClientRecovery, Recovery] = {
     ClientRecovery.JAVA: Java(),
-    ClientRecovery.JAVA_2_7_0: JavaKeepingNumbers(),
+    ClientRecovery.JAVA_2_7_0: Java270(),
     ClientRecovery.LIBRDKAFKA: Librdkafka(),
     ClientRecovery.LIBRDKAFKA_GAPLESS: Librdkafka(gapless=True),
     ClientRecovery.LIBRDKAFKA_FORGETTING: LibrdkafkaForgetting(),
@@ -54,6 +58,14 @@ _WITHOUT_TRANSACTIONS: Mapping[ClientRecovery, Recovery] = {
     ClientRecovery.FRANZ_GO: FranzGo(),
     ClientRecovery.FRANZ_GO_STOPPING: FranzGoStopping(),
     ClientRecovery.SARAMA: Sarama(),
+}
+
+_WHERE_ANOTHER_PARTITION_FAILS: Mapping[ClientRecovery, Recovery] = {
+    **_WITHOUT_TRANSACTIONS,
+    ClientRecovery.JAVA: JavaFollowing(),
+    ClientRecovery.JAVA_2_7_0: JavaKeepingNumbers(),
+    ClientRecovery.FRANZ_GO: FranzGoBeginningAgain(),
+    ClientRecovery.FRANZ_GO_STOPPING: FranzGoStoppingElsewhere(),
 }
 
 _BEFORE_2_5: Mapping[AsReleased, Recovery] = {

@@ -88,9 +88,8 @@ class Drains(Accumulator):
         effect.reset(producer.moved_on)
         assert producer.draining is not None
         effect[producer.draining] = self.wants_to_wait
-        for batch in producer.batches:
-            assert batch.sequence is not None
-            effect[batch.sequence] = -1
+        for _, sequence in producer.numbered():
+            effect[sequence] = -1
         return Action(
             "bump_when_drained",
             "producer",

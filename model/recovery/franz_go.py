@@ -8,21 +8,17 @@ request at a time. After an error that is not retried all records in the row fai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.other_partitions import fails_elsewhere
-from model.language import Action, Effect, State, Variable, flag
+from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.draining import Drains
-from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere, stop_elsewhere
+from model.recovery.elsewhere import stop_elsewhere
 from model.recovery.refusing import with_it
-from model.sequencing.arrival import accepts, arrives, checked, has_numbers, has_numbers_sent
-from model.sequencing.idempotence import epoch_left, numbers_sent
+from model.sequencing.arrival import accepts, arrives, checked, has_numbers
 from model.sequencing.network import complete, fail_attempt, leave_connection
-from model.state.kept_numbers import KeptByProducer
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
 
@@ -38,29 +34,14 @@ class FranzGo(Drains):
     numbers_come_again = True
     retries_run_out = False
 
-    def declare(self, deployment: Deployment) -> KeptByProducer:
-        """Keep too that the epoch has gone on, after a failure in another partition."""
-        kept = super().declare(deployment)
-        return replace(kept, moved_on=flag("moved_on")) if fails_elsewhere(deployment) else kept
-
     def is_next(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         return leads_row(pipeline, batch)
 
     def start_transmitting(self, pipeline: Pipeline, effect: Effect, batch: Batch, epoch: z3.ArithRef) -> None:
         starts_at_new_leader(pipeline, effect, epoch)
-        begin_again(pipeline, effect, batch)
-
-    def keep_request(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-        """Keep the request's numbers, if a failure in another partition can change those of the record."""
-        if fails_elsewhere(pipeline.deployment):
-            assert batch.sent_epoch is not None and batch.sent_sequence is not None
-            effect[batch.sent_epoch] = batch.sent_epoch.term
-            effect[batch.sent_sequence] = batch.sent_sequence.term
 
     def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
         """Tell whether the entry has the record's number: the client gives the number of a failed record again."""
-        if fails_elsewhere(pipeline.deployment):
-            return has_numbers_sent(pipeline, batch, slot)
         assert batch.sequence is not None
         return has_numbers(pipeline, batch, slot, (pipeline.producer.epoch.term, batch.sequence.term))
 
@@ -123,23 +104,17 @@ class FranzGo(Drains):
         """Take the refusal of the first record for lost data: go on with it in a new epoch (semantics 4.3)."""
         first = _is_first(pipeline, batch)
         fail_attempt(pipeline, effect, batch, BoolVal(True))
-        effect.set_when(_heeded(pipeline, batch, first), pipeline.producer.unresolved, 1)
+        effect.set_when(self.is_heeded(pipeline, batch, first), pipeline.producer.unresolved, 1)
+
+    def is_heeded(self, pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
+        """Tell whether the client heeds the refusal of a record; ``first``: the record is the first of the row."""
+        return first
 
     def actions_of_waiting(
         self, pipeline: Pipeline, batch: Batch, give_up: Callable[[Pipeline, Batch], Action]
     ) -> Iterator[Action]:
         """Wait without an end: a delivery has no time limit."""
         yield from ()
-
-    def actions(self, pipeline: Pipeline) -> Iterator[Action]:
-        """Yield the failures at another partition: the client goes on in a new epoch (4.3)."""
-        producer = pipeline.producer
-        if producer.moved_on is not None:
-            effect = Effect()
-            effect[producer.epoch] = producer.epoch.term + 1
-            effect[producer.moved_on] = NUMBERS_BEGIN_AGAIN
-            goes_on = And(epoch_left(pipeline), Not(self.has_stopped(pipeline)))
-            yield fail_elsewhere(pipeline, effect, goes_on, "bumps its epoch")
 
 
 @dataclass(frozen=True)
@@ -154,19 +129,18 @@ class FranzGoStopping(FranzGo):
         self.stop_for_good(pipeline, effect, first)
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
-        if fails_elsewhere(pipeline.deployment):
-            effect = Effect()
-            self.stop_for_good(pipeline, effect, BoolVal(True))
-            yield stop_elsewhere(pipeline, effect)
+        """Yield the failures at another partition."""
+        effect = Effect()
+        self.stop_for_good(pipeline, effect, BoolVal(True))
+        yield stop_elsewhere(pipeline, effect)
 
 
 def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]:
     """Return the other batches, each with the condition that it stands before this one in the row."""
     assert batch.sequence is not None
     return [
-        (other, And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
-        for other in pipeline.producer.batches
-        if other is not batch and other.sequence is not None
+        (other, And(other.incomplete, sequence.term >= 0, sequence.term < batch.sequence.term))
+        for other, sequence in pipeline.producer.numbered(but=batch)
     ]
 
 
@@ -179,51 +153,18 @@ def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the batch is sent next: numbered ones in their order, then others as the application sent them."""
     assert batch.sequence is not None
     ahead = []
-    for other in pipeline.producer.batches:
-        if other is not batch and other.sequence is not None:
-            later = Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
-            stands = And(other.sequence.term >= 0, later)
-            if other.attempt == batch.attempt and other.record < batch.record:
-                stands = Or(stands, And(other.sequence.term < 0, batch.sequence.term < 0))
-            ahead.append(And(other.is_(Fate.BUFFERED), stands))
+    for other, sequence in pipeline.producer.numbered(but=batch):
+        later = Or(batch.sequence.term < 0, sequence.term < batch.sequence.term)
+        stands = And(sequence.term >= 0, later)
+        if other.attempt == batch.attempt and other.record < batch.record:
+            stands = Or(stands, And(sequence.term < 0, batch.sequence.term < 0))
+        ahead.append(And(other.is_(Fate.BUFFERED), stands))
     return Not(Or(*ahead))
 
 
 def is_next_answer(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether no answer to an earlier record is out: answers come in the order of the requests."""
     return Not(Or(*(And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
-
-
-def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """Begin at 0 with the first record of the row, if another partition's failure has begun a new epoch (4.3).
-
-    A record behind one in flight is sent in the new epoch under the number that follows.
-    """
-    producer = pipeline.producer
-    if producer.moved_on is None:
-        return
-    assert batch.sequence is not None and batch.sent_sequence is not None
-    begins = And(
-        producer.moved_on.is_set, Not(Or(*(_stands_before(other, batch) for other in _others(pipeline, batch))))
-    )
-    for other in _others(pipeline, batch):
-        assert other.sequence is not None
-        effect.set_when(begins, other.sequence, -1)
-    effect.set_when(begins, batch.sequence, 0)
-    effect.set_when(begins, batch.sent_sequence, 0)
-    effect.set_when(begins, producer.next_sequence, 1)
-    effect.set_when(begins, producer.moved_on, 0)
-
-
-def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
-    return [other for other in pipeline.producer.batches if other is not batch]
-
-
-def _stands_before(other: Batch, batch: Batch) -> z3.BoolRef:
-    """Tell whether ``other`` is not over and has a lower number, or a number where ``batch`` has none yet."""
-    assert other.sequence is not None and batch.sequence is not None
-    lower = Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
-    return And(other.incomplete, other.sequence.term >= 0, lower)
 
 
 def starts_at_new_leader(pipeline: Pipeline, effect: Effect, epoch: z3.ArithRef) -> None:
@@ -266,11 +207,3 @@ def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     numbered = And(first, batch.sequence.term >= 0)
     effect.set_when(numbered, pipeline.producer.next_sequence, batch.sequence.term)
     effect.set_when(first, pipeline.producer.draining, 1)
-
-
-def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
-    """Tell whether the batch is the first and was sent in the current epoch, which another partition can raise."""
-    if not fails_elsewhere(pipeline.deployment):
-        return first
-    epoch, _ = numbers_sent(pipeline, batch)
-    return And(first, epoch == pipeline.producer.epoch.term)

@@ -2,8 +2,7 @@
 
 A failure that leaves a number in doubt, or that means lost data to the client, takes the producer to a new epoch, in
 which what is in flight is numbered from 0. Nothing waits for that, and a record that is stored and waits to be sent
-again gets a number that no broker knows. The partition follows a failure in another partition once nothing with an old
-number is in flight (to 2.7.0 see java_2_7_0.py).
+again gets a number that no broker knows. See java_elsewhere.py for failures in another partition.
 """
 
 from __future__ import annotations
@@ -15,18 +14,16 @@ from itertools import product
 import z3
 
 from model.deployment.deployment import Deployment
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.sequencing import Unknown
 from model.faults import Fault
-from model.language import Action, Effect, State, flag
+from model.language import Action, Effect
 from model.language.terms import And, BoolVal, Not, Or
-from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
 from model.recovery.late_errors import HearsLateErrors, late_answers, late_bumps_due, late_errors_due
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
 from model.sequencing.idempotence import bump_epoch, epoch_left, is_renumbered
 from model.sequencing.network import attempts_left, complete, fail_attempt
-from model.state.kept_numbers import KeptByProducer, KeptOfBatch
+from model.state.kept_numbers import KeptOfBatch
 from model.state.pipeline import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 
@@ -40,11 +37,6 @@ class Java(HearsLateErrors):
     def declare_of_batch(self, deployment: Deployment, name: str) -> KeptOfBatch:
         """Keep what is answered late: an error renumbers what else is in flight or waits to be sent again (3.4)."""
         return KeptOfBatch(late=self.declare_late(deployment, name, alone_counts=False))
-
-    def declare(self, deployment: Deployment) -> KeptByProducer:
-        if not fails_elsewhere(deployment):
-            return KeptByProducer()
-        return KeptByProducer(moved_on=flag("moved_on"))
 
     def leave_gap(
         self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, out_of_retries: bool
@@ -88,48 +80,12 @@ class Java(HearsLateErrors):
                 yield reject_unknown(pipeline, batch, leader)
         for batch in pipeline.producer.batches:
             yield from late_answers(pipeline, self, batch)
-        if pipeline.producer.moved_on is not None:
-            effect = Effect()
-            effect[pipeline.producer.moved_on] = NUMBERS_BEGIN_AGAIN
-            yield fail_elsewhere(pipeline, effect, pipeline.producer.moved_on.term == 0, "bumps its epoch")
-            yield self.follow(pipeline)
-
-    def follow(self, pipeline: Pipeline) -> Action:
-        """Let this partition go on in the producer's new epoch (semantics 3.4)."""
-        producer = pipeline.producer
-        assert producer.moved_on is not None
-        effect = Effect()
-        effect[producer.epoch] = producer.epoch.term + 1
-        effect[producer.moved_on] = 0
-        self.number_in_new_epoch(pipeline, effect)
-        return Action(
-            "follow_epoch",
-            "producer",
-            lane="producer",
-            arguments={},
-            guard=And(follow_due(pipeline), epoch_left(pipeline)),
-            updates=effect.updates,
-            sentence=lambda before, after: (
-                f"the producer goes on with this partition in its new epoch, {self.said_of_numbers(pipeline, before)}"
-            ),
-            semantics="3.4",
-        )
-
-    def number_in_new_epoch(self, pipeline: Pipeline, effect: Effect) -> None:
-        """Begin at 0 in the epoch that the partition follows to."""
-        producer = pipeline.producer
-        effect.set_when(BoolVal(True), producer.next_sequence, 0)
-        effect.set_when(BoolVal(True), producer.last_acknowledged, -1)
-
-    def said_of_numbers(self, pipeline: Pipeline, before: State) -> str:
-        return "from sequence number 0"
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield from late_bumps_due(pipeline, self)
         yield from late_errors_due(pipeline)
         yield resolution_due(pipeline)
-        if pipeline.producer.moved_on is not None:
-            yield follow_due(pipeline)
+        yield from self.follows_due(pipeline)
         for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
             yield bump_due(pipeline, batch, leader)
             if some_do_not_know(pipeline.deployment):
@@ -137,6 +93,10 @@ class Java(HearsLateErrors):
             if Fault.REFUSED_RECORD in pipeline.deployment.faults.possible:
                 answered = answered_in_order(pipeline, batch, leader)
                 yield And(arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))
+
+    def follows_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+        """Yield the condition that this partition would follow the producer's epoch, where another one can fail."""
+        yield from ()
 
 
 def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -275,18 +235,7 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
     )
 
 
-def follow_due(pipeline: Pipeline) -> z3.BoolRef:
-    """Tell whether the producer's epoch has gone on and nothing in flight has a number of the epoch before."""
-    moved_on = pipeline.producer.moved_on
-    assert moved_on is not None
-    return And(moved_on.term > 0, Not(is_something_numbered(pipeline)))
-
-
 def is_something_numbered(pipeline: Pipeline, but: Batch | None = None) -> z3.BoolRef:
     """Tell whether a batch, besides ``but``, has a number and is not over."""
-    numbered = [
-        And(batch.incomplete, batch.sequence.term >= 0)
-        for batch in pipeline.producer.batches
-        if batch is not but and batch.sequence is not None
-    ]
+    numbered = [And(batch.incomplete, sequence.term >= 0) for batch, sequence in pipeline.producer.numbered(but=but)]
     return Or(*numbered)

@@ -12,10 +12,10 @@ import z3
 
 from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Effect, State, Variable
 from model.language.terms import And, Not
 from model.recovery.java import Java, is_something_numbered
+from model.recovery.java_elsewhere import JavaFollowing, moved_on
 from model.state.kept_numbers import KeptByProducer
 from model.state.pipeline import Batch, Pipeline, Replica
 
@@ -24,38 +24,39 @@ LAST_ONE_SUCCEEDED = 2
 
 
 @dataclass(frozen=True)
-class JavaKeepingNumbers(Java):
-    """The client from 2.5 to 2.7.0."""
+class Java270(Java):
+    """The client from 2.5 to 2.7.0, as long as no other partition fails."""
+
+    suffers_elsewhere = True
+
+
+@dataclass(frozen=True)
+class JavaKeepingNumbers(JavaFollowing):
+    """The client from 2.5 to 2.7.0, where another partition can fail."""
 
     suffers_elsewhere = True
 
     def numbers_skipped(self, deployment: Deployment) -> int:
-        """Return 1 where the partition can go on in a new epoch without the first number of the old one."""
-        return int(fails_elsewhere(deployment))
+        """Return 1: the partition can go on in a new epoch without the first number of the old one."""
+        return 1
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
-        if not fails_elsewhere(deployment):
-            return KeptByProducer()
         return KeptByProducer(moved_on=Variable("moved_on", 0, LAST_ONE_SUCCEEDED, 0))
 
     def acknowledge(self, pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
         """Note too a success of the last record under the old epoch, which makes the client begin at 0."""
         super().acknowledge(pipeline, effect, batch, leader)
-        moved_on = pipeline.producer.moved_on
-        if moved_on is not None:
-            last = And(moved_on.term > 0, Not(is_something_numbered(pipeline, batch)))
-            effect.set_when(last, moved_on, LAST_ONE_SUCCEEDED)
+        last = And(moved_on(pipeline).term > 0, Not(is_something_numbered(pipeline, batch)))
+        effect.set_when(last, moved_on(pipeline), LAST_ONE_SUCCEEDED)
 
     def bumps_after_failure(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         """Bump no epoch of this partition while it has still to follow another one."""
-        bumps, moved_on = super().bumps_after_failure(pipeline, batch), pipeline.producer.moved_on
-        return bumps if moved_on is None else And(bumps, moved_on.term == 0)
+        return And(super().bumps_after_failure(pipeline, batch), moved_on(pipeline).term == 0)
 
     def number_in_new_epoch(self, pipeline: Pipeline, effect: Effect) -> None:
         """Begin at 0 only if the last record in flight was acknowledged."""
         producer = pipeline.producer
-        assert producer.moved_on is not None
-        again = producer.moved_on.term == LAST_ONE_SUCCEEDED
+        again = moved_on(pipeline).term == LAST_ONE_SUCCEEDED
         effect.set_when(again, producer.next_sequence, 0)
         effect.set_when(again, producer.last_acknowledged, -1)
         if pipeline.deployment.application.producer_id is ProducerId.KNOWN:
@@ -65,7 +66,6 @@ class JavaKeepingNumbers(Java):
             effect.set_when(And(Not(again), first), producer.last_acknowledged, 0)
 
     def said_of_numbers(self, pipeline: Pipeline, before: State) -> str:
-        moved_on = pipeline.producer.moved_on
-        if moved_on is not None and before[moved_on.name] == LAST_ONE_SUCCEEDED:
+        if before[moved_on(pipeline).name] == LAST_ONE_SUCCEEDED:
             return super().said_of_numbers(pipeline, before)
         return "but under its old sequence numbers (KAFKA-12152)"

@@ -15,7 +15,6 @@ import z3
 from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.implied.forgetting import brokers_forget_deleted
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.language import Action, Effect, State, Variable, flag
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
 from model.recovery.elsewhere import fail_elsewhere
@@ -218,10 +217,9 @@ class JavaBefore25(HearsLateErrors):
             if batch.late is not None:
                 yield from give_ups(pipeline, batch, _frees(pipeline, batch))
             yield from late_answers(pipeline, self, batch)
-        if fails_elsewhere(pipeline.deployment):
-            effect = Effect()
-            take_new_id(pipeline, effect, BoolVal(True))
-            yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "takes a new producer id")
+        effect = Effect()
+        take_new_id(pipeline, effect, BoolVal(True))
+        yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "takes a new producer id")
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield resolution_due(pipeline)

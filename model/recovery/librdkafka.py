@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, Variable
 from model.language.terms import And, BoolVal, Not, Or
@@ -116,8 +115,6 @@ class Librdkafka(Drains):
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the failures at another partition: the client waits, and then renumbers what waits, stored or not."""
-        if not fails_elsewhere(pipeline.deployment):
-            return
         unresolved = pipeline.producer.unresolved
         effect = Effect()
         effect[unresolved] = True
@@ -173,7 +170,6 @@ class LibrdkafkaForgetting(Librdkafka):
 def acknowledge_what_came_before(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Acknowledge earlier records that wait for a retry: the client treats them as delivered with a later one (4.1)."""
     assert batch.sequence is not None
-    for other in pipeline.producer.batches:
-        if other is not batch and other.sequence is not None:
-            earlier = And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
-            complete(pipeline, effect, other, Fate.ACKNOWLEDGED, And(other.is_(Fate.BUFFERED), earlier))
+    for other, sequence in pipeline.producer.numbered(but=batch):
+        earlier = And(sequence.term >= 0, sequence.term < batch.sequence.term)
+        complete(pipeline, effect, other, Fate.ACKNOWLEDGED, And(other.is_(Fate.BUFFERED), earlier))

@@ -226,9 +226,8 @@ def go_on_in_epoch(pipeline: Pipeline, effect: Effect) -> None:
     producer = pipeline.producer
     take_epoch(pipeline, effect)
     effect[producer.unresolved] = False
-    for batch in producer.batches:
-        assert batch.sequence is not None
-        effect[batch.sequence] = -1
+    for _, sequence in producer.numbered():
+        effect[sequence] = -1
 
 
 def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import z3
 
 from model.deployment.deployment import Deployment
-from model.deployment.implied.other_partitions import fails_elsewhere
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, If, Not, Or
@@ -85,10 +84,9 @@ class Sarama(Recovery):
 
     def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
         """Take one attempt from what waits behind the failed record."""
-        for other in _others(pipeline, batch):
-            assert other.sequence is not None
+        for other, sequence in pipeline.producer.numbered(but=batch):
             left = other.retries.term < other.retries.high
-            waits = And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
+            waits = And(other.is_(Fate.BUFFERED), sequence.term >= 0)
             effect.set_when(And(when, waits, left), other.retries, other.retries.term + 1)
 
     def has_attempt_left(self, pipeline: Pipeline, batch: Batch, state: State) -> bool:
@@ -123,12 +121,11 @@ class Sarama(Recovery):
 
     def actions(self, pipeline: Pipeline) -> Iterator[Action]:
         """Yield the failures at another partition: the next record that is numbered begins at 0, in a new epoch."""
-        if fails_elsewhere(pipeline.deployment):
-            producer = pipeline.producer
-            effect = Effect()
-            effect[producer.epoch] = producer.epoch.term + 1
-            effect[producer.next_sequence] = 0
-            yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "bumps its epoch")
+        producer = pipeline.producer
+        effect = Effect()
+        effect[producer.epoch] = producer.epoch.term + 1
+        effect[producer.next_sequence] = 0
+        yield fail_elsewhere(pipeline, effect, epoch_left(pipeline), "bumps its epoch")
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         yield from bumps_due(pipeline)

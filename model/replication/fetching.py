@@ -11,10 +11,9 @@ from model.deployment.truncation import Truncation
 from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.holes import session_of
-from model.log.log_starts import take_over_start
+from model.log.log_starts import own_start
 from model.log.replica import advance_high_watermark, flush_if_due, keep_prefix, learn_end_of, tell_high_watermark
 from model.state.compaction import MARKER, REMOVED, Marker
-from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Pipeline, Replica
 from model.state.taking_part import while_it_is_answered
 from model.state.wording import entry_name, records_dropped
@@ -23,11 +22,8 @@ from model.state.wording import entry_name, records_dropped
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
     """Copy to the follower what the leader knows of producers from before the modelled log (semantics 3.5)."""
     if follower.knows_producer is not None and leader.knows_producer is not None:
-        has_it = leader.knows_producer.term
-        if leader.log_start is not None:
-            # The log starts after the records from before the run, so the follower learns nothing of their producer.
-            has_it = If(leader.log_start.term > 0, follower.knows_producer.term, has_it)
-        effect[follower.knows_producer] = has_it
+        knows = own_start(leader).knows_after_fetch(follower.knows_producer, leader.knows_producer.term)
+        effect[follower.knows_producer] = knows
 
 
 def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
@@ -185,10 +181,7 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
     if drops_markers(pipeline.deployment):
         dropped = entry[MARKER] >= int(Marker.DROPPED)
         entry[MARKER] = If(dropped, int(Marker.UNSEEN), int(Marker.STANDS))
-    if leader.log_start is not None:
-        # A follower starts at its leader's log start offset, and gets nothing from below.
-        entry[FORGOTTEN] = If(leader.log_start.term > offset, IntVal(1), IntVal(0))
-    return entry
+    return {**entry, **own_start(leader).copied_fields(offset)}
 
 
 def is_hole(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> bool:
@@ -234,7 +227,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
     tell_high_watermark(effect, follower, known, BoolVal(True))
     share_producer_state(effect, follower, leader)
-    take_over_start(pipeline, effect, follower, leader)
+    own_start(follower).take_over(pipeline, effect, leader)
 
     def sentence(before: State, after: State) -> str:
         offset = before[follower.log.end.name]

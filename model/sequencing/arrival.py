@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.deployment.choices import Acks
 from model.language import Variable
-from model.language.terms import And, BoolVal, If, Implies, IntVal, Not, Or
+from model.language.terms import And, If, Implies, IntVal, Not, Or
 from model.sequencing.idempotence import check_sequence, numbers_sent
+from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.sequence_check import SequenceCheck
 from model.state.shared_terms import shared
@@ -19,12 +19,11 @@ from model.state.shared_terms import shared
 def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     """Tell whether the request is the next that a running broker handles: all before it are answered (1.1)."""
     before = [ahead.is_set for ahead in batch.ahead.values()]
-    if pipeline.deployment.producer.acks is Acks.ALL:
-        before += [
-            And(waits_at(other, broker), Not(replicated(pipeline, other, broker)))
-            for other in pipeline.producer.batches
-            if other is not batch
-        ]
+    before += acknowledging(pipeline).waiting_for_isr(
+        And(waits_at(other, broker), Not(replicated(pipeline, other, broker)))
+        for other in pipeline.producer.batches
+        if other is not batch
+    )
     before += [is_ahead for other in pipeline.producer.batches for is_ahead in _answered_late(pipeline, other, broker)]
     return And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, Not(Or(*before)))
 
@@ -56,9 +55,7 @@ def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck 
 
 def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader accepts writes: with acks=all its ISR must reach ``min.insync.replicas`` first (3.2)."""
-    if pipeline.deployment.producer.acks is Acks.ALL:
-        return pipeline.enough_in_sync(leader)
-    return BoolVal(True)
+    return acknowledging(pipeline).accepts(pipeline, leader)
 
 
 def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:

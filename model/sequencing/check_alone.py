@@ -10,6 +10,7 @@ import z3
 
 from model.deployment.implied.forgetting import brokers_forget_deleted, producer_ids_expire
 from model.language.terms import And, If, IntVal
+from model.log.cleaned import cleaning_of
 from model.log.restoring import is_remembered
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -30,9 +31,8 @@ def check_alone(
         ours = And(leader.log.has(offset), pipeline.producer.shares_id(slot["batch"].term, batch))
         if forgets:
             ours = And(ours, slot[FORGOTTEN].term == 0)
-        if pipeline.compacted is not None:
-            # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            ours = And(ours, slot["sequence"].term >= 0)
+        for keeps_number in cleaning_of(pipeline).keeps_number(slot):
+            ours = And(ours, keeps_number)
         last_epoch = If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = If(ours, slot["sequence"].term, last_sequence)
         same = And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)

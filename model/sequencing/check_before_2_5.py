@@ -7,6 +7,7 @@ import z3
 from model.deployment.implied.forgetting import brokers_forget_deleted
 from model.deployment.sequencing import Sequencing, Unknown
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from model.log.cleaned import cleaning_of
 from model.log.restoring import is_remembered
 from model.state.kept_numbers import FORGOTTEN
 from model.state.pipeline import Batch, Pipeline, Replica
@@ -40,9 +41,8 @@ def check_before_2_5(
     ours_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
-        if pipeline.compacted is not None:
-            # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            ours = And(ours, slot["sequence"].term >= 0)
+        for keeps_number in cleaning_of(pipeline).keeps_number(slot):
+            ours = And(ours, keeps_number)
         if brokers_forget_deleted(pipeline.deployment):
             ours = And(ours, slot[FORGOTTEN].term == 0)
         last_epoch = If(ours, slot["producer_epoch"].term, last_epoch)

@@ -16,6 +16,7 @@ from model.deployment.older_transactions import OlderTransactions
 from model.deployment.sequencing import Unknown
 from model.deployment.transactional import Transactional
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from model.log.cleaned import cleaning_of
 from model.log.early_expiry import is_forgotten
 from model.log.markers import has_seen
 from model.log.restoring import is_remembered
@@ -67,9 +68,8 @@ def _last_batch(
         for kept in _is_kept(pipeline, leader, offset):
             ours = And(ours, kept)
         numbered = And(ours, Not(And(is_marker, slot["producer_epoch"].term == last_epoch)))
-        if pipeline.compacted is not None:
-            # The broker does not know a record that the cleaner had removed before the broker copied the log.
-            left = Or(slot["sequence"].term >= 0, And(is_marker, has_seen(pipeline, leader, offset)))
+        for keeps_number in cleaning_of(pipeline).keeps_number(slot):
+            left = Or(keeps_number, And(is_marker, has_seen(pipeline, leader, offset)))
             ours, numbered = And(ours, left), And(numbered, left)
         last_epoch = If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = If(numbered, slot["sequence"].term, last_sequence)

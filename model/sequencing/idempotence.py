@@ -24,10 +24,9 @@ def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether no incomplete batch has a lower sequence number: only then can a retry be sent (semantics 3.4)."""
     assert batch.sequence is not None
     lower = []
-    for other in pipeline.producer.batches:
-        if other is not batch and other.sequence is not None:
-            earlier = And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
-            lower.append(And(other.incomplete, earlier))
+    for other, sequence in pipeline.producer.numbered(but=batch):
+        earlier = And(sequence.term >= 0, sequence.term < batch.sequence.term)
+        lower.append(And(other.incomplete, earlier))
     return Not(Or(*lower))
 
 
@@ -80,9 +79,8 @@ def number_from_zero(
     """Renumber what is in flight from 0, except for the ``failed`` batch; return how many batches that are (3.4)."""
     producer = pipeline.producer
     numbered = [
-        (batch, batch.sequence, And(batch.incomplete, batch.sequence.term >= 0))
-        for batch in producer.batches
-        if batch.sequence is not None and batch is not failed
+        (batch, sequence, And(batch.incomplete, sequence.term >= 0))
+        for batch, sequence in producer.numbered(but=failed)
     ]
     for batch, sequence, counts in numbered:
         rank = [
@@ -110,10 +108,9 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
     producer = pipeline.producer
     assert batch.sequence is not None
     numbered = batch.sequence.term >= 0 if when is None else And(when, batch.sequence.term >= 0)
-    for other in producer.batches:
-        if other is not batch and other.sequence is not None:
-            later = And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)
-            effect.set_when(later, other.sequence, other.sequence.term - 1)
+    for other, sequence in producer.numbered(but=batch):
+        later = And(numbered, other.incomplete, sequence.term > batch.sequence.term)
+        effect.set_when(later, sequence, sequence.term - 1)
     effect.set_when(numbered, producer.next_sequence, producer.next_sequence.term - 1)
 
 

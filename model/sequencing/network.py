@@ -14,6 +14,7 @@ from model.faults import Fault
 from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, IntVal, Not, Or
 from model.sequencing.idempotence import numbers_sent
+from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 
@@ -193,11 +194,11 @@ def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """Answer NOT_LEADER to the requests that wait for the ISR at a broker that stops leading (semantics 6.5)."""
-    if pipeline.deployment.producer.acks is Acks.ALL:
-        for batch in pipeline.producer.batches:
-            waits = And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
-            fail_attempt(pipeline, effect, batch, And(when, waits), by_no_leader=True)
-        lose_late_answers(pipeline, effect, replica.number, when)
+    for batch in pipeline.producer.batches:
+        waits = And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
+        for waits_for_isr in acknowledging(pipeline).waiting_for_isr([waits]):
+            fail_attempt(pipeline, effect, batch, And(when, waits_for_isr), by_no_leader=True)
+    lose_late_answers(pipeline, effect, replica.number, when)
 
 
 def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:

@@ -251,6 +251,10 @@ class Producer:
         """Tell whether the batch of this number was sent under the same producer id as ``batch``, by the same start."""
         return Or(*(And(number == one.number, one.session.term == batch.session.term) for one in self.batches))
 
+    def numbered(self, *, but: Batch | None = None) -> list[tuple[Batch, Variable]]:
+        """Return the batches besides ``but``, each with its sequence number; none without idempotence."""
+        return [(batch, batch.sequence) for batch in self.batches if batch is not but and batch.sequence is not None]
+
     def of_record(self, record: int) -> list[Batch]:
         """Return the batches of one record, first send first."""
         return [batch for batch in self.batches if batch.record == record]

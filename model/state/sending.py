@@ -138,6 +138,14 @@ class Sending(ABC):
         """Yield the condition that some record of the log is in a transaction that the log does not end."""
         yield from ()
 
+    def is_marker(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
+        """Yield the condition that an entry is a marker and no record."""
+        yield from ()
+
+    def is_of_one_id(self, pipeline: Pipeline, other: z3.ArithRef, batch: Batch) -> Iterator[z3.BoolRef]:
+        """Yield the condition that the batch of number ``other`` has the producer id of ``batch``, if it may differ."""
+        yield pipeline.producer.shares_id(other, batch)
+
     def is_value(self, pipeline: Pipeline, replica: Replica, offset: int) -> Iterator[z3.BoolRef]:
         """Yield the conditions that an entry is, or was, of a value of its key: markers and aborted records are not."""
         yield from ()

@@ -15,7 +15,7 @@ import z3
 from model.deployment import NotModelledError
 from model.language import Action
 from model.pipeline import build
-from model.recovery.java import follow_due
+from model.recovery.java_elsewhere import follow_due
 from model.state.pipeline import Fate, Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask

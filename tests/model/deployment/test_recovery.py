@@ -6,10 +6,12 @@ import pytest
 
 from model.recovery.choosing import recovery_of
 from model.recovery.franz_go import FranzGo, FranzGoStopping
+from model.recovery.franz_go_elsewhere import FranzGoBeginningAgain, FranzGoStoppingElsewhere
 from model.recovery.java import Java
 from model.recovery.java_0_11 import Java011
-from model.recovery.java_2_7_0 import JavaKeepingNumbers
+from model.recovery.java_2_7_0 import Java270, JavaKeepingNumbers
 from model.recovery.java_before_2_5 import JavaBefore25
+from model.recovery.java_elsewhere import JavaFollowing
 from model.recovery.java_transactions import JavaTransactions
 from model.recovery.java_transactions_before_2_5 import (
     JavaTransactions011,
@@ -32,7 +34,7 @@ IDEMPOTENT, TRANSACTIONAL = "enable.idempotence: true", "transactional.id: order
         ("4.0", "client: kafkajs", WithoutNumbers()),
         ("4.0", IDEMPOTENT, Java()),
         ("2.7.1", IDEMPOTENT, Java()),
-        ("2.7.0", IDEMPOTENT, JavaKeepingNumbers()),
+        ("2.7.0", IDEMPOTENT, Java270()),
         ("2.4", IDEMPOTENT, JavaBefore25()),
         ("0.11", f"{IDEMPOTENT}, max.in.flight.requests.per.connection: 1", Java011()),
         ("4.0", TRANSACTIONAL, JavaTransactions()),
@@ -56,3 +58,23 @@ IDEMPOTENT, TRANSACTIONAL = "enable.idempotence: true", "transactional.id: order
 )
 def test_each_client_has_its_recovery(read_yaml, kafka: str, producer: str, expected: Recovery) -> None:
     assert recovery_of(read_yaml(f'kafka: "{kafka}"\nproducer: {{{producer}}}\n')) == expected
+
+
+@pytest.mark.parametrize(
+    ("kafka", "producer", "expected"),
+    [
+        ("4.0", IDEMPOTENT, JavaFollowing()),
+        ("2.7.1", IDEMPOTENT, JavaFollowing()),
+        ("2.7.0", IDEMPOTENT, JavaKeepingNumbers()),
+        ("2.4", IDEMPOTENT, JavaBefore25()),
+        ("4.0", f"client: librdkafka, {IDEMPOTENT}", Librdkafka()),
+        ("4.0", "client: franz-go", FranzGoBeginningAgain()),
+        ("4.0", "client: franz-go, StopProducerOnDataLossDetected: true", FranzGoStoppingElsewhere()),
+        ("4.0", "enable.idempotence: false", WithoutNumbers()),
+    ],
+)
+def test_java_and_franz_go_recover_in_another_way_where_another_partition_fails(
+    read_yaml, kafka: str, producer: str, expected: Recovery
+) -> None:
+    faults = "assume: {faults: {failure-elsewhere: 1}}"
+    assert recovery_of(read_yaml(f'kafka: "{kafka}"\nproducer: {{{producer}}}\n{faults}\n')) == expected
