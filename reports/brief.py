@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_WRITES, REPLICAS_ASSUMED
+from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_NOTHING, REFUSES_WRITES, REPLICAS_ASSUMED
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
@@ -25,7 +25,7 @@ MOST_HAPPENINGS = 3
 MOST_UNKNOWN = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""
 
-_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON, MEANT)
+_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), REFUSES_NOTHING, PASSED_OVER, GOES_ON, MEANT)
 """Words in notes that can decide the verdict, the most important first."""
 
 MOST_SETS = 3

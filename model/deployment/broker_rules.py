@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from model.deployment.choices import Acks
 from model.deployment.compaction import Compaction
 from model.deployment.era import Era
 from model.deployment.given import Given, Settings, complaint, not_modelled
@@ -329,6 +330,19 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     return Setting(
         "topic", setting.key, str(replicas), Origin("rule", because, setting.origin.file, setting.origin.line)
     )
+
+
+REFUSES_NOTHING = "has no effect on this producer's writes"
+"""Words of a note about a ``min.insync.replicas`` beside a producer that does not wait for the ISR."""
+
+
+def notes_on_acks(values: BrokerSettings, acks: Acks) -> Iterator[str]:
+    """Yield a note about a ``min.insync.replicas`` above 1 that brokers do not apply to this producer's writes."""
+    if acks is not Acks.ALL and values.min_insync_replicas > 1:
+        yield (
+            f"min.insync.replicas={values.min_insync_replicas} {REFUSES_NOTHING}: brokers apply it only to writes with "
+            f"acks=all, and the producer has acks={acks}"
+        )
 
 
 def check_reassignment(topic: Section, broker: Section, replicas: int, faults: Settings) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from model.deployment import group_rules, transaction_rules
 from model.deployment.aborted_reads import compression_counts, compression_of
 from model.deployment.accepting import Accepted, ignored_for, why_it_does_not_matter
-from model.deployment.broker_rules import BrokerValues
+from model.deployment.broker_rules import BrokerValues, notes_on_acks
 from model.deployment.clients import Client
 from model.deployment.connecting import PROTOCOL
 from model.deployment.effective import Effective
@@ -78,6 +78,7 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *_vendors(read.given),
         *notes_of_era(effective.era, read.components.kafka),
         *effective.broker.notes,
+        *notes_on_acks(effective.broker, effective.sending.acks),
         *effective.sending.notes,
         *effective.reading.notes,
         *group_rules.notes_of(consumer, broker),
