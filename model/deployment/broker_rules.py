@@ -310,7 +310,7 @@ ABOVE_REPLICAS = ("B03", "B04")
 """The rules about a ``min.insync.replicas`` that exceeds the number of replicas."""
 
 REFUSES_WRITES = "with NotEnoughReplicasException (rule B04)"
-"""The end of a note about refused writes with acks=all."""
+"""Words of a note about refused writes with acks=all."""
 
 
 def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> Setting:
@@ -322,7 +322,8 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     if brokers.topic.release.line < (3, 7):
         notes.append(
             f"min.insync.replicas={value} exceeds the number of replicas, {replicas}: {software} accepts it and "
-            f"refuses every write with acks=all {REFUSES_WRITES}"
+            f"refuses every write with acks=all {REFUSES_WRITES}; lower min.insync.replicas to {replicas}, or "
+            f"use {value} replicas"
         )
         return setting
     notes.append(f"{software} uses min.insync.replicas={replicas}, the number of replicas, not {value} (rule B03)")
