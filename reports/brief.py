@@ -246,8 +246,8 @@ class BriefStory:
             if position not in left_out:
                 yield from of_step
             elif position - 1 not in left_out:
-                more = Text(f"{'...':>{self.story.digits}} more steps: {self.command}", style="dim", no_wrap=True)
-                yield more if more.cell_len <= width else lines.cut(more, width)
+                more = f"{'...':>{self.story.digits}} more steps: {self.command}"
+                yield Text(more, style="dim", no_wrap=True, overflow="ignore")
 
 
 def most_telling(told: Sequence[Telling], happenings: Sequence[Happening]) -> Telling | None:
