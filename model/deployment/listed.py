@@ -85,8 +85,8 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *(transaction_rules.notes_of(broker, transactional) if transactional is not None else ()),
         *faults_in_vain(read.given, broker, effective.era, application, idempotence=idempotence),
         *_slow_polls(read.given, effective.times.durations),
-        *_misplaced(read.producer.ignored, "consumer"),
-        *_misplaced(read.consumer.ignored, "producer"),
+        *_misplaced(read.producer.ignored, read.consumer.section),
+        *_misplaced(read.consumer.ignored, read.producer.section),
         *_misspelt(*read.accepted),
     )
 
@@ -102,17 +102,17 @@ def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
     return tuple(section.setting(key) for key in keys if section.has(key))
 
 
-def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
-    """Yield a note about settings of one client that stand with the other client, a mistake that changes the
+def _misplaced(ignored: Iterable[Ignored], owner: Section) -> Iterator[str]:
+    """Yield a note about settings of one client that stand only with the other client, a mistake that changes the
     verdicts."""
-    found = [one for one in ignored if one.reason == MISPLACED.format(owner=owner, scope=one.scope)]
+    misplaced = (one for one in ignored if one.reason == MISPLACED.format(owner=owner.scope, scope=one.scope))
+    found = [one for one in misplaced if not owner.has(one.key)]
     if found:
         keys = ", ".join(one.key for one in found)
-        many = len(found) > 1
+        are, them = ("are settings", "them") if len(found) > 1 else ("is a setting", "it")
         yield (
-            f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
-            f"{'them' if many else 'it'}, and the {owner} is checked without {'them' if many else 'it'}; move "
-            f"{'them' if many else 'it'}"
+            f"{keys} {are} of the {owner.scope}: the {found[0].scope} does not read {them}, and the {owner.scope} is "
+            f"checked without {them}; move {them}"
         )
 
 
