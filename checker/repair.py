@@ -11,9 +11,10 @@ shown soon, and is not always the cheapest. For this purpose, a deployment with 
 each violation found there is a violation of the whole.
 
 The claim that a repair is the cheapest rests on one assumption: if a run is possible with a set of changes, no change
-of the set removes the run in combination with others. Changes that do nothing without another change are known
-(``companions``). If no repair is found, all changes are tried at once. The claim that a repair holds rests on the check
-alone.
+of the set removes the run in combination with others. The same is assumed of the changes beside a set with which a
+property is vacuous or undecided, if they leave the property so. Changes that do nothing without another change are
+known (``companions``). If no repair is found, all changes are tried at once. The claim that a repair holds rests on the
+check alone.
 
 Reference: E. Moreno-Centeno, R. Karp, "The implicit hitting set approach to solve combinatorial optimization problems",
 Operations Research 61 (2), 2013.
@@ -395,7 +396,7 @@ class Search:
             known = [one for one in self._known if one.counterexample.property in names]
             candidate = self._candidate(chosen, FaultBudget.allowing(one.faults for one in known))
             if candidate is None:
-                self._of("").append(self._offered.other_than(chosen))
+                self._exclude("", chosen)
                 return True
             wrong = self._still_possible(candidate, chosen, known)
             if not wrong and self.deployment.faults.total != ANSWERED_TO:
@@ -447,7 +448,19 @@ class Search:
         """Refuse a set of changes if some property is neither violated nor mended."""
         for verdict in result.verdicts:
             if verdict.status is not Status.VIOLATED and not self._is_mended(verdict):
-                self._of(verdict.property).append(self._offered.other_than(chosen))
+                self._exclude(verdict.property, chosen)
+
+    def _exclude(self, name: str, chosen: Chosen) -> None:
+        """Record that a property neither holds nor is violated with a set of changes; for "", that the set is refused.
+
+        Where the same is known of a part of the set, the other changes of the set do not help this part.
+        """
+        clauses = self._of(name)
+        parts = [number for number, clause in enumerate(clauses) if clause.without <= chosen]
+        for number in parts:
+            clauses[number] = clauses[number].after(chosen)
+        if not parts:
+            clauses.append(self._offered.other_than(chosen))
 
     def _learn(self, run: Run, chosen: Chosen) -> set[str]:
         """Record the violating runs, and return the violated properties.

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_WRITES, REPLICAS_ASSUMED
+from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_NOTHING, REFUSES_WRITES, REPLICAS_ASSUMED
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
@@ -25,7 +25,7 @@ MOST_HAPPENINGS = 3
 MOST_UNKNOWN = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""
 
-_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON, MEANT)
+_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), REFUSES_NOTHING, PASSED_OVER, GOES_ON, MEANT)
 """Words in notes that can decide the verdict, the most important first."""
 
 MOST_SETS = 3
@@ -246,8 +246,8 @@ class BriefStory:
             if position not in left_out:
                 yield from of_step
             elif position - 1 not in left_out:
-                more = Text(f"{'...':>{self.story.digits}} more steps: {self.command}", style="dim", no_wrap=True)
-                yield more if more.cell_len <= width else lines.cut(more, width)
+                more = f"{'...':>{self.story.digits}} more steps: {self.command}"
+                yield Text(more, style="dim", no_wrap=True, overflow="ignore")
 
 
 def most_telling(told: Sequence[Telling], happenings: Sequence[Happening]) -> Telling | None:

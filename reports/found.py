@@ -159,7 +159,7 @@ class FirstFound:
         wrong = sum(is_rejected for _, is_rejected in left)
         of_them = f", {wrong} of them with rejected values" if wrong else ""
         rest = f"{len(left)} more{of_them}" if left else "more"
-        return [*first, Text(f"  {rest}: {self.more}", style="dim", no_wrap=True)]
+        return [*first, Text(f"  {rest}: {self.more}", style="dim", no_wrap=True, overflow="ignore")]
 
 
 class AccountReport:

@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from rich.console import Console
 from rich.text import Text
 
 from reports import wording
+from reports.console import MAX_WIDTH
 
 MIN_ROOM = 20
 """Smallest number of characters of text in a line, on a terminal of any width."""
 
 
+_COMMAND = re.compile(r"\bproofka \S+ \S+")
+"""A command to copy, up to its first argument."""
+
+_UNBROKEN = "\xa0"
+"""A space at which no line is broken."""
+
+
 def wrapped(text: str, width: int, *, first: str = "", rest: str = "", style: str = "") -> Iterator[Text]:
-    """Yield ``text`` in lines of at most ``width`` characters.
+    """Yield ``text`` in lines of at most ``width`` characters. No line is broken within a word or a command, which can
+    be wider.
 
     The first line begins with ``first``, the others with ``rest``. Only the text has the style.
     """
     room = max(width, MIN_ROOM + max(len(first), len(rest)))
     broken = textwrap.wrap(
-        wording.plain(text), room, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        _COMMAND.sub(lambda command: command[0].replace(" ", _UNBROKEN), wording.plain(text)),
+        room,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        break_long_words=False,
     )
     for position, line in enumerate(broken):
         prefix = rest if position else first
-        yield Text.assemble(prefix, (line[len(prefix) :], style), no_wrap=True)
+        said = line[len(prefix) :].replace(_UNBROKEN, " ")
+        yield Text.assemble(prefix, (said, style), no_wrap=True, overflow="ignore")
+
+
+def print_wrapped(out: Console, text: str, *, first: str = "", rest: str = "", style: str = "") -> None:
+    """Print ``text`` in lines as of :func:`wrapped`."""
+    for line in wrapped(text, out.width, first=first, rest=rest, style=style):
+        out.print(line, soft_wrap=True)
 
 
 def title(text: str, width: int) -> Iterator[Text]:
     """Yield ``text`` as the heading of a section: ``── text ─────``."""
     lines = [line.plain for line in wrapped(text, width, first="── ", rest="   ")]
-    lines[-1] += " " + "─" * max(0, width - len(lines[-1]) - 1)
-    yield from (Text(line, style="bold", no_wrap=True) for line in lines)
+    lines[-1] += " " + "─" * max(0, min(width, MAX_WIDTH) - len(lines[-1]) - 1)
+    yield from (Text(line, style="bold", no_wrap=True, overflow="ignore") for line in lines)
 
 
 def cut(text: Text, width: int) -> Text:
     """Return a line that ends in an ellipsis, because the text continues after it."""
     shown = text.copy()
-    shown.truncate(max(width - 4, 1))
+    shown.truncate(max(width - 4, 1), overflow="crop")
     shown.rstrip()
     return shown.append(" ...")
 

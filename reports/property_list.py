@@ -21,5 +21,4 @@ def print_properties(out: Console, properties: Iterable[Property]) -> None:
             out.print()
         out.print(Text.assemble((each.name, "bold"), f" ({each.family})"))
         for label, text in (("says", each.statement), ("guarantee", each.guarantee), ("witness", each.witness_words)):
-            for line in lines.wrapped(text, out.width, first=f"  {label:<10} ", rest=" " * 13):
-                out.print(line)
+            lines.print_wrapped(out, text, first=f"  {label:<10} ", rest=" " * 13)

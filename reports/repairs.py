@@ -13,6 +13,7 @@ from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
 from reports import lines, unmended, wording
+from reports.brief import reasons
 
 
 class Repair(Protocol):
@@ -79,6 +80,8 @@ class RepairReport:
         yield from lines.wrapped(self._answer(), width, rest="  ", style="bold")
         for line in _open(repairs.before.verdicts):
             yield from lines.wrapped(f"before: {line}", width, first="  ", rest="    ")
+        for reason in reasons(self.deployment):
+            yield from lines.wrapped(reason, width, first="  ", rest="    ", style="bold")
         for number, repair in enumerate(repairs.found, start=1):
             yield Text()
             yield from self._repair(number, repair, width)

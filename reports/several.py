@@ -17,7 +17,7 @@ from reports import wording
 from reports.brief import BriefStory, most_telling
 from reports.by_fault import by_fault
 from reports.console import console
-from reports.lines import wrapped
+from reports.lines import print_wrapped, wrapped
 from reports.story import tellings
 from reports.table import STYLE
 from reports.terminal import answer_style
@@ -132,14 +132,12 @@ def print_together(
         telling = most_telling(told, by_fault(first.deployment, first.result))
         if telling is not None:
             out.print()
-            for line in wrapped(f"{first.deployment.name}:", out.width, rest="  ", style="bold"):
-                out.print(line)
+            print_wrapped(out, f"{first.deployment.name}:", rest="  ", style="bold")
             out.print(BriefStory(telling, first.trace, used + 2))
     out.print()
-    for line in wrapped(
-        "--details: all of this, with the bounds, of each pipeline; proofka show: every setting", out.width, style="dim"
-    ):
-        out.print(line)
+    print_wrapped(
+        out, "--details: all of this, with the bounds, of each pipeline; proofka show: every setting", style="dim"
+    )
     again = next(command for one, command in those if one is (first or checked[0]))
     out.print(Text(wording.plain(f"one pipeline alone: {again}"), style="dim"), soft_wrap=True)
 
@@ -149,8 +147,7 @@ def _print_answer(out: Console, those: Sequence[Checked], skipped: int) -> None:
     said = wording.answer_of_all([one.result.verdicts for one in those]).replace("bounds above", "bounds of each")
     rest = f" {wording.not_checked(skipped)}" if skipped else ""
     style = answer_style(verdict for one in those for verdict in one.result.verdicts)
-    for line in wrapped(said + rest, out.width, rest="  ", style=style):
-        out.print(line)
+    print_wrapped(out, said + rest, rest="  ", style=style)
     out.print()
     out.print(Properties(those))
 

@@ -237,8 +237,7 @@ def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole
     _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
         said = f"{name}: {wording.answer(result.verdicts, bounds_below=False)}"
-        for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=answer_style(result.verdicts)):
-            out.print(line)
+        lines.print_wrapped(out, said, first="  ", rest="    ", style=answer_style(result.verdicts))
 
 
 def _print_section(out: Console, heading: str, texts: Iterable[str]) -> None:
@@ -252,8 +251,7 @@ def _print_section(out: Console, heading: str, texts: Iterable[str]) -> None:
 
 
 def _print_wrapped(out: Console, text: str, *, style: str = "", indent: int = 0) -> None:
-    for line in lines.wrapped(text, out.width, first=" " * indent, rest=" " * (indent + 2), style=style):
-        out.print(line)
+    lines.print_wrapped(out, text, first=" " * indent, rest=" " * (indent + 2), style=style)
 
 
 def answer_style(verdicts: Iterable[Verdict]) -> str:

@@ -87,6 +87,7 @@ def _found(asked: str, source: Source) -> tuple[str, Sequence[Defect]]:
 
     from model.deployment.release import JAVA, ReleaseError, parse_release
     from properties.known_defects.affected import release_from
+    from properties.known_defects.near_ids import near_ids
     from properties.known_defects.register import defects_of, products, register
     from properties.known_defects.releases import BROKER
 
@@ -107,7 +108,7 @@ def _found(asked: str, source: Source) -> tuple[str, Sequence[Defect]]:
     except ReleaseError as error:
         if asked[:1].isdigit():
             fail(f"{plain(str(error))}; proofka defects says what there is")
-        close = get_close_matches(asked, [*(one.id for one in register()), *products()], n=3)
+        close = near_ids(asked) or get_close_matches(asked, products(), n=3)
         near = f"; did you mean {', '.join(close)}?" if close else "; proofka defects says what there is"
         fail(f"{plain(asked)[:100]}: no release, client, defect or file has that name{near}")
     release = release_from(asked)

@@ -62,15 +62,15 @@ def show(
     with one_line_errors():
         sought = source.seek()
         deployments = [source.read()] if sought is None else sought.deployments
-    from reports.console import console
+    from reports.console import console_of_lists
     from reports.settings import SettingsReport
 
     if sought is not None:
         print_found(sought, kafka, each_value=True)
     if len(deployments) == 1:
-        console().print(SettingsReport(deployments[0]))
+        console_of_lists().print(SettingsReport(deployments[0]))
     elif deployments:
-        console().print("\n--pipeline N shows every effective setting of pipeline N")
+        console_of_lists().print("\n--pipeline N shows every effective setting of pipeline N")
     if sought is not None and sought.problems:
         for problem in (*sought.problems, *sought.besides):
             complain(str(problem))
@@ -84,11 +84,11 @@ def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: in
     of its own.
     """
     from model.deployment.dialects.accounting import accounts_of
-    from reports.console import console
+    from reports.console import console, console_of_lists
     from reports.found import AccountReport, FirstFound, FoundReport
 
     accounts = accounts_of(sought.findings, sought.judged, kafka)
-    out = console()
+    out = console_of_lists() if each_value else console()
     report = FoundReport(sought.findings, sought.paired, accounts, notes=most is None or len(sought.checks) != 1)
     if most is not None:
         shown = FirstFound(report, most, f"proofka show {shlex.quote(sought.findings.place)}")

@@ -52,7 +52,7 @@ def _verify_result(file: Path, *, again: bool) -> Found:
 
 def _say(line: str) -> None:
     """Print a line. On a terminal the line is wrapped between words; in a file it stays one line."""
-    from reports.lines import wrapped
+    from reports.lines import print_wrapped
     from reports.terminal import console
 
     out = console()
@@ -60,8 +60,7 @@ def _say(line: str) -> None:
         typer.echo(plain(line))
         return
     indent = " " * (len(line) - len(line.lstrip()))
-    for part in wrapped(line.strip(), out.width, first=indent, rest=f"{indent}  "):
-        out.print(part)
+    print_wrapped(out, line.strip(), first=indent, rest=f"{indent}  ")
 
 
 def load_document(file: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from model.deployment.choices import Acks
 from model.deployment.compaction import Compaction
 from model.deployment.era import Era
 from model.deployment.given import Given, Settings, complaint, not_modelled
@@ -315,7 +316,7 @@ ABOVE_REPLICAS = ("B03", "B04")
 """The rules about a ``min.insync.replicas`` that exceeds the number of replicas."""
 
 REFUSES_WRITES = "with NotEnoughReplicasException (rule B04)"
-"""The end of a note about refused writes with acks=all."""
+"""Words of a note about refused writes with acks=all."""
 
 
 def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> Setting:
@@ -327,7 +328,8 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     if brokers.topic.release.line < (3, 7):
         notes.append(
             f"min.insync.replicas={value} exceeds the number of replicas, {replicas}: {software} accepts it and "
-            f"refuses every write with acks=all {REFUSES_WRITES}"
+            f"refuses every write with acks=all {REFUSES_WRITES}; lower min.insync.replicas to {replicas}, or "
+            f"use {value} replicas"
         )
         return setting
     notes.append(f"{software} uses min.insync.replicas={replicas}, the number of replicas, not {value} (rule B03)")
@@ -335,6 +337,19 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     return Setting(
         "topic", setting.key, str(replicas), Origin("rule", because, setting.origin.file, setting.origin.line)
     )
+
+
+REFUSES_NOTHING = "has no effect on this producer's writes"
+"""Words of a note about a ``min.insync.replicas`` beside a producer that does not wait for the ISR."""
+
+
+def notes_on_acks(values: BrokerSettings, acks: Acks) -> Iterator[str]:
+    """Yield a note about a ``min.insync.replicas`` above 1 that brokers do not apply to this producer's writes."""
+    if acks is not Acks.ALL and values.min_insync_replicas > 1:
+        yield (
+            f"min.insync.replicas={values.min_insync_replicas} {REFUSES_NOTHING}: brokers apply it only to writes with "
+            f"acks=all, and the producer has acks={acks}"
+        )
 
 
 def check_reassignment(topic: Section, broker: Section, replicas: int, faults: Settings) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from model.deployment import group_rules, transaction_rules
 from model.deployment.aborted_reads import compression_counts, compression_of
 from model.deployment.accepting import Accepted, ignored_for, why_it_does_not_matter
-from model.deployment.broker_rules import BrokerValues
+from model.deployment.broker_rules import BrokerValues, notes_on_acks
 from model.deployment.clients import Client
 from model.deployment.connecting import PROTOCOL
 from model.deployment.effective import Effective
@@ -78,14 +78,15 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *_vendors(read.given),
         *notes_of_era(effective.era, read.components.kafka),
         *effective.broker.notes,
+        *notes_on_acks(effective.broker, effective.sending.acks),
         *effective.sending.notes,
         *effective.reading.notes,
         *group_rules.notes_of(consumer, broker),
         *(transaction_rules.notes_of(broker, transactional) if transactional is not None else ()),
         *faults_in_vain(read.given, broker, effective.era, application, idempotence=idempotence),
         *_slow_polls(read.given, effective.times.durations),
-        *_misplaced(read.producer.ignored, "consumer"),
-        *_misplaced(read.consumer.ignored, "producer"),
+        *_misplaced(read.producer.ignored, read.consumer.section),
+        *_misplaced(read.consumer.ignored, read.producer.section),
         *_misspelt(*read.accepted),
     )
 
@@ -101,17 +102,17 @@ def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
     return tuple(section.setting(key) for key in keys if section.has(key))
 
 
-def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
-    """Yield a note about settings of one client that stand with the other client, a mistake that changes the
+def _misplaced(ignored: Iterable[Ignored], owner: Section) -> Iterator[str]:
+    """Yield a note about settings of one client that stand only with the other client, a mistake that changes the
     verdicts."""
-    found = [one for one in ignored if one.reason == MISPLACED.format(owner=owner, scope=one.scope)]
+    misplaced = (one for one in ignored if one.reason == MISPLACED.format(owner=owner.scope, scope=one.scope))
+    found = [one for one in misplaced if not owner.has(one.key)]
     if found:
         keys = ", ".join(one.key for one in found)
-        many = len(found) > 1
+        are, them = ("are settings", "them") if len(found) > 1 else ("is a setting", "it")
         yield (
-            f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
-            f"{'them' if many else 'it'}, and the {owner} is checked without {'them' if many else 'it'}; move "
-            f"{'them' if many else 'it'}"
+            f"{keys} {are} of the {owner.scope}: the {found[0].scope} does not read {them}, and the {owner.scope} is "
+            f"checked without {them}; move {them}"
         )
 
 

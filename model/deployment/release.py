@@ -81,6 +81,12 @@ def parse_release(text: str) -> Release:
         if numbers[1] not in (10, 11) or not exists:
             raise ReleaseError(f"no defaults are known for Kafka {named}; {known}")
         return Release(0, *numbers[1:])
+    if numbers[:2] > NEWEST:
+        newest = f"{NEWEST[0]}.{NEWEST[1]}"
+        instead = (
+            f"for an answer about {newest} name {newest} (existing files: --kafka for brokers, --client for clients)"
+        )
+        raise ReleaseError(f"no defaults are known for Kafka {named}; {known}; {instead}")
     if len(numbers) > 3 or numbers[:2] not in _LINES:
         raise ReleaseError(f"no defaults are known for Kafka {named}; {known}")
     return Release(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else None)

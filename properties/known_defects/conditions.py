@@ -35,7 +35,10 @@ INTER_BROKER_PROTOCOL = "inter.broker.protocol.version"
 
 @cache
 def _meanings() -> Mapping[str, str]:
-    """Return the meanings of texts that libraries write in ways of their own, in small letters."""
+    """Return the meanings of texts that libraries write in ways of their own, in small letters.
+
+    A text such as ``compression.type=4`` has this meaning for the setting alone, by Kafka's name if it has one.
+    """
     return {row["text"]: row["meaning"] for row in rows_of("meanings")}
 
 
@@ -60,7 +63,7 @@ def values_of(deployment: Deployment) -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for key, value in _given(deployment):
         for name in {key, _names().get(key, key)}:
-            found.setdefault(name, set()).update(map(_normal, value.split(",")))
+            found.setdefault(name, set()).update(_normal(key, item) for item in value.split(","))
     found.setdefault(INTER_BROKER_PROTOCOL, {release_in_words(dict(releases_of(deployment))[BROKER])})
     return {key: frozenset(values) for key, values in found.items()}
 
@@ -76,12 +79,12 @@ def is_met(condition: str, values: Mapping[str, frozenset[str]]) -> bool:
     """Tell whether a condition can be met with these values of settings."""
     match = _CONDITION.fullmatch(condition)
     key = condition if match is None else match["key"]
-    known = values.get(key) or ({_normal(_defaults()[key])} if key in _defaults() else None)
+    known = values.get(key) or ({_normal(key, _defaults()[key])} if key in _defaults() else None)
     if known is None:
         return True
     if match is None:
         return any(value not in UNSET for value in known)
-    wanted = _normal(match["value"])
+    wanted = _normal(key, match["value"])
     return any(_holds(value, match["relation"], wanted) for value in known)
 
 
@@ -97,6 +100,8 @@ def _holds(value: str, relation: str, wanted: str) -> bool:
     return {">": one > other, "<": one < other, ">=": one >= other, "<=": one <= other}[relation]
 
 
-def _normal(value: str) -> str:
-    small = value.strip().lower()
-    return _meanings().get(small, small).removeprefix(PACKAGE)
+def _normal(key: str, value: str) -> str:
+    """Return a value as conditions have it. A number can stand for the word that it means for this setting."""
+    small, meanings = value.strip().lower(), _meanings()
+    of_setting = f"{_names().get(key, key)}={small}"
+    return meanings.get(of_setting, meanings.get(small, small)).removeprefix(PACKAGE)

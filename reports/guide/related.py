@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
+from properties.known_defects.defect import Treatment
+from properties.known_defects.register import register
 from reports.guide.entry import some, table
 
 MOST_CLAIMS = 6
@@ -27,7 +29,12 @@ def related(word: str, of: Collection[str]) -> Iterator[tuple[str, str]]:
     for row in table("rules"):
         if word in named_in(row) and (not of or set(of) & set(whose(row["of"]))):
             yield f"rule {row['id']}", rule_in_words(row)
-    yield from _claims(word)
+    found = [row for row in table("claims") if word in row["words"].split()]
+    asked = dict.fromkeys(name for row in found for name in row["properties"].split())
+    if asked and word not in asked:
+        yield "bears on", f"{', '.join(asked)}, among others (properties in claims about this word)"
+    yield from _defects(word, asked)
+    yield from _claims(found)
     yield from some("semantics", _sections().get(word, ""))
 
 
@@ -51,13 +58,16 @@ def whose(heading: str) -> tuple[str, ...]:
     return _OF.get(heading, (f"{heading} producer", f"{heading} consumer"))
 
 
-def _claims(word: str) -> Iterator[tuple[str, str]]:
-    found = [row for row in table("claims") if word in row["words"].split()]
-    if not found:
-        return
-    asked = dict.fromkeys(name for row in found for name in row["properties"].split())
-    if asked and word not in asked:
-        yield "bears on", f"{', '.join(asked)}, among others (properties in claims about this word)"
+def _defects(fault: str, asked: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the properties besides ``asked`` that a fault can violate in releases with a modelled defect."""
+    defects = [one for one in register() if one.treatment is Treatment.MODELLED and fault in one.needs]
+    found = {name: [one.id for one in defects if name in one.breaks] for one in defects for name in one.breaks}
+    others = [f"{name} ({', '.join(ids)})" for name, ids in found.items() if name not in asked]
+    if others:
+        yield "defects", f"also {', '.join(others)}, in releases with the defect (proofka defects ID explains a defect)"
+
+
+def _claims(found: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     for row in found[:MOST_CLAIMS]:
         yield f"claim {row['id']}", claim_in_words(row)
     if more := found[MOST_CLAIMS:]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from model.deployment.changing import changes_of
 from properties.known_defects.beside import defects_beside
 from properties.verdict import Status
 from tests.checker.records import decide, recorded
@@ -62,3 +63,18 @@ def test_the_compression_counts_where_it_changes_what_is_read(release: str, coun
     assert ("producer", "compression.type") in {
         (one.scope, one.key) for one in (deployment.settings if counts else deployment.ignored)
     }
+
+
+@pytest.mark.parametrize(
+    ("release", "compression", "offered"),
+    [
+        ("1.5.2", GZIP, ["producer.compression.type=none", "topic.compression.type=uncompressed"]),
+        ("1.5.2", LZ4_TOPIC, ["topic.compression.type=uncompressed"]),
+        ("1.5.3", GZIP, []),
+    ],
+)
+def test_batches_without_compression_are_a_change_to_try(
+    release: str, compression: Mapping[str, object], offered: list[str]
+) -> None:
+    deployment = recorded("no-aborted-read", FAULTS, PIPELINE, by(release), compression)
+    assert [str(change) for change in changes_of(deployment) if "compression" in str(change)] == offered

@@ -62,7 +62,11 @@ def test_all_as_json() -> None:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("KAFKA-1899", "did you mean KAFKA-"),
+        ("KAFKA-1899", "did you mean KAFKA-18991, KAFKA-19899?"),
+        ("kafka-15150", "did you mean KAFKA-15100, KAFKA-15510, KAFKA-15170?"),
+        ("librdkafka-3200", "did you mean librdkafka-3020?"),
+        ("KAFKA-1", "has that name; proofka defects says what there is"),
+        ("KAFKA-99999", "has that name; proofka defects says what there is"),
         ("librdkafak", "did you mean librdkafka"),
         ("9.9", "proofka defects says what there is"),
         ("3.9.9", "Kafka 3.9.9 was never released"),

@@ -385,3 +385,18 @@ def test_an_upgrade_is_a_repair_and_no_newer_one_is_told(monkeypatch: pytest.Mon
     found = search(replace(one, require=("no-hanging-transaction",))).repairs(most=3)
     assert [[str(change) for change in repair.changes] for repair in found.found] == [["kafka=3.9.1"]]
     assert holding(found.found[0].result) == {"no-hanging-transaction"}
+
+
+def test_changes_that_do_not_cure_a_vacuous_set_are_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each change beside one with which all writes are refused leaves the property vacuous."""
+    file = tmp_path / "d.yaml"
+    file.write_text(ALONE, encoding="utf-8")
+    useless = ("producer.on_send_error=resend", "producer.on_restart=resend", "producer.sends=sync")
+    words = ("topic.min.insync.replicas=2", *useless)
+    offered = [next(change for change in strengthenings() if str(change) == one) for one in words]
+    monkeypatch.setattr(repairing, "changes_of", lambda _: offered)
+    monkeypatch.setattr(repairing, "upgrades_of", lambda _: [])
+    monkeypatch.setattr(repairing, "companions", lambda *_: {})
+    found = search(read_deployment(file)).repairs()
+    assert found.found == ()
+    assert found.explored == len(["min.insync.replicas alone", *useless, "all at once"])

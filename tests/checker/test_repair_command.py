@@ -67,6 +67,22 @@ def test_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repairs: R
     assert repair(tmp_path).exit_code == status
 
 
+def test_refused_writes_are_the_reason_that_nothing_is_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two in-sync replicas of one: no property is violated, because no record is ever written."""
+    monkeypatch.setattr(
+        "checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: found(of(E), None))
+    )
+    file = tmp_path / "d.yaml"
+    file.write_text(
+        'kafka: "3.6"\ntopic: {replicas: 1, min.insync.replicas: 2}\nproducer: {acks: all}\n', encoding="utf-8"
+    )
+    said = " ".join(CliRunner().invoke(app, ["repair", str(file)]).stdout.split())
+    assert "refuses every write with acks=all" in said
+    assert "lower min.insync.replicas to 1, or use 2 replicas" in said
+
+
 def test_each_repair_says_within_which_bounds_it_was_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two repairs, of which one was covered less far for one of its properties."""
     coverage = samples.HOLDS.coverage

@@ -118,6 +118,7 @@ def test_no_meaning_is_left_over() -> None:
         ("atomicity", "property", "required", "where the producer uses transactions"),
         ("power-loss", "fault", "is", "not forced to disk"),
         ("shutdown", "fault", "happens", "only if the fault is named"),
+        ("full-buffer", "fault", "defects", "also atomicity (KAFKA-9279), no-acked-loss (KAFKA-9279), in releases"),
         ("kill", "fault", "happens", "if no kind of fault is named"),
         ("processing", "assumption", "values", "poll-thread, handed-off"),
         ("network", "assumption", "default", "0..100ms"),

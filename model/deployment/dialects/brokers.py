@@ -11,6 +11,7 @@ from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.said import Said
 from model.deployment.disagreement import disagreement
 from model.deployment.given import Given
+from model.deployment.setting import Origin
 
 _OWN = (
     "advertised.",
@@ -33,6 +34,9 @@ _OWN = (
 """Prefixes of the settings that differ between the brokers of a cluster."""
 
 _CLUSTER = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
+
+_COUNTED = Origin("rule", "the number of brokers that the file describes")
+"""The origin of a number of brokers that is no value of the file."""
 
 
 @dataclass
@@ -96,5 +100,5 @@ def together(members: Sequence[Broker], accounts: Accounts) -> Component:
             else:
                 accounts.reject(said, f"differs from the release of {ordered[0].name}")
     count = sum(one.count for one in members)
-    given = Given("brokers", str(count), next(iter(settings.values())).origin) if count and settings else None
+    given = Given("brokers", str(count), _COUNTED) if count and settings else None
     return Component(Role.BROKER, ", ".join(one.name for one in ordered), settings, kafka=release, brokers=given)

@@ -65,6 +65,18 @@ def test_min_isr_is_not_capped_before_3_7(read_yaml) -> None:
     assert any("NotEnoughReplicasException (rule B04)" in note for note in deployment.notes)
 
 
+@pytest.mark.parametrize(
+    ("acks", "in_sync", "told"), [("1", 2, True), ("0", 2, True), ("all", 2, False), ("1", 1, False)]
+)
+def test_min_isr_without_effect_on_writes_is_noted(read_yaml, acks: str, in_sync: int, told: bool) -> None:
+    text = f'kafka: "4.0"\ntopic: {{replicas: 3, min.insync.replicas: {in_sync}}}\nproducer: {{acks: {acks}}}'
+    sentence = (
+        f"min.insync.replicas={in_sync} has no effect on this producer's writes: brokers apply it only to writes with "
+        f"acks=all, and the producer has acks={acks}"
+    )
+    assert (sentence in read_yaml(text).notes) is told
+
+
 @pytest.mark.parametrize(("release", "honoured"), [("3.3", False), ("3.8", False), ("3.9", True), ("4.0", True)])
 def test_unclean_election_is_honoured_since_3_9(read_yaml, release: str, honoured: bool) -> None:
     deployment = read_yaml(f"kafka: {release}\ntopic: {{unclean.leader.election.enable: true}}")

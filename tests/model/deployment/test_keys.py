@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.deployment import to_document
+from model.deployment.choices import Acks, Commit
 from model.deployment.defaults import known_keys
 from model.deployment.given import Given
 from model.deployment.hiding import HIDDEN, is_secret
@@ -161,3 +162,16 @@ def test_a_name_that_clients_and_brokers_have_is_the_clients() -> None:
     given = Given("fetch.max.byte", "1", Origin("file", "", "a", 1))
     error = unknown(given, "unknown consumer setting", known_keys("consumer"), "consumer")
     assert error.message == "unknown consumer setting; did you mean fetch.max.bytes?"
+
+
+def test_one_file_for_both_clients_has_no_misplaced_settings(read_files) -> None:
+    """Each client ignores the settings of the other, and the other reads them: nothing is to be moved."""
+    text = "acks=1\ngroup.id=g\nenable.auto.commit=false\n"
+    both = read_files(producer=text, consumer=text)
+    assert (both.producer.acks, both.application.commit) == (Acks.LEADER, Commit.AFTER)
+    assert {(one.scope, one.key) for one in both.ignored} == {
+        ("producer", "group.id"),
+        ("producer", "enable.auto.commit"),
+        ("consumer", "acks"),
+    }
+    assert not [note for note in both.notes if "move" in note]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.deployment.patch_levels import never_released, newest_of_line, patch_levels_of
-from model.deployment.release import ReleaseError, lines, parse_release
+from model.deployment.release import NEWEST, ReleaseError, lines, parse_release
 from model.deployment.vendor_releases import vendor_release
 from properties.known_defects.register import products, register
 
@@ -23,6 +23,15 @@ def test_a_patch_of_a_closed_line_that_never_was_is_refused(text: str, near: str
 def test_lines_of_0_that_never_were_are_refused(text: str) -> None:
     with pytest.raises(ReleaseError, match="no defaults are known"):
         parse_release(text)
+
+
+@pytest.mark.parametrize(("text", "told"), [((99, 0), True), ((1, 99), False)])
+def test_newer_release_names_the_newest_known_instead(text: tuple[int, int], told: bool) -> None:
+    """A line that never was between two others is no newer release."""
+    newest = ".".join(map(str, NEWEST))
+    with pytest.raises(ReleaseError, match="no defaults are known") as refused:
+        parse_release(".".join(map(str, text)))
+    assert (f"for an answer about {newest} name {newest}" in str(refused.value)) is told
 
 
 @pytest.mark.parametrize("text", ["3.9.2", "0.10.0.1", "0.10.2", "4.2.2", "4.3.2", "4.0.3"])

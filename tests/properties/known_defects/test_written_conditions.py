@@ -49,6 +49,7 @@ def test_a_condition_is_met_where_the_setting_is_written_so(tmp_path: Path) -> N
     ("library", "key", "value", "condition"),
     [
         ("sarama", "Consumer.Offsets.Initial", "OffsetNewest", "Consumer.Offsets.Initial=OffsetNewest"),
+        ("sarama", "Consumer.IsolationLevel", "1", "Consumer.IsolationLevel=ReadCommitted"),
         ("kafka-go", "CommitInterval", "0", "CommitInterval=0"),
         ("kafka-go", "CommitInterval", "0s", "CommitInterval=0"),
         ("librdkafka", "enable.partition.eof", "t", "enable.partition.eof=true"),
@@ -63,3 +64,17 @@ def test_texts_of_one_meaning(tmp_path: Path, library: str, key: str, value: str
     values = values_of(read_deployment(path))
     assert condition.partition("=")[0] in values
     assert is_met(condition, values)
+
+
+@pytest.mark.parametrize(
+    ("library", "key"), [("sarama", "Producer.Compression"), ("kafkajs", "compression"), ("kafka-go", "Compression")]
+)
+def test_compression_by_number(tmp_path: Path, library: str, key: str) -> None:
+    path = tmp_path / "deployment.yaml"
+    for number, name in enumerate(("none", "gzip", "snappy", "lz4", "zstd")):
+        path.write_text(
+            f'kafka: "2.6"\nproducer: {{client: {library}, settings: {{{key}: {number}}}}}\n', encoding="utf-8"
+        )
+        values = values_of(read_deployment(path))
+        assert values["compression.type"] == {name}
+        assert is_met(f"{key}={name}", values)

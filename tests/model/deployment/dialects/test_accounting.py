@@ -74,3 +74,17 @@ def test_a_value_that_only_a_default_contradicts_is_not_judged(
     found = entries(tmp_path, "consumer.properties", "group.id=g\n" + text)
     assert found[wrong].fate is Fate.REJECTED and "cannot be judged" not in found[wrong].what
     assert found[right].what.startswith(f"cannot be judged before {wrong} is right: with the default of {wrong}, ")
+
+
+def test_number_of_brokers_is_no_value_of_the_file(tmp_path: Path) -> None:
+    """The first value of a broker was said to be used as the number of brokers, and ignored as a setting."""
+    text = """services:
+  kafka:
+    image: apache/kafka:3.9.0
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_MIN_INSYNC_REPLICAS: 1
+"""
+    node = entries(tmp_path, "docker-compose.yml", text)["services.kafka.environment.KAFKA_NODE_ID"]
+    assert (node.fate, node.what) == (Fate.IGNORED, "names do not change delivery")
