@@ -18,6 +18,7 @@ from checker.timing.timely import Timely
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from properties.known_defects.beside import known_defects
+from properties.known_defects.unread import unread_releases
 from properties.modelling_assumption import ModellingAssumption, by_kind
 from properties.open_durations import open_durations
 from properties.property import Property
@@ -64,6 +65,8 @@ class Conclusion:
         found = self._explored(prop) if closed is None else self._closed(closed)
         lemmas = self.in_time[prop.name].rests_on if found.status in PASSES else ()
         assumed = tuple(self._assumptions_behind(prop, in_time=bool(lemmas))) if found.status in PASSES else ()
+        holds = found.status is Status.HOLDS
+        unread = unread_releases(self.deployment) if holds else ()
         return Verdict(
             prop.name,
             prop.statement,
@@ -77,9 +80,9 @@ class Conclusion:
             found.states,
             found.coverage,
             question_id,
-            (*open_durations(self.deployment, found.traces), *found.notes, *(one.text for one in assumed)),
+            (*open_durations(self.deployment, found.traces), *found.notes, *unread, *(one.text for one in assumed)),
             lemmas,
-            known_defects(self.deployment, prop.name) if found.status is Status.HOLDS else (),
+            known_defects(self.deployment, prop.name) if holds else (),
             by_kind(assumed),
         )
 

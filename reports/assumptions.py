@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Setting
-from properties.known_defects.beside import beyond_the_register
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result, Sensitivity, Status, TimingLemma, Verdict
 from reports import wording
@@ -62,8 +61,6 @@ def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     yield from deployment.notes
     yield from _with_properties((verdict, note) for verdict in result.verdicts for note in own_notes(verdict))
     yield from defect_lines(result)
-    if any(verdict.status is Status.HOLDS for verdict in result.verdicts):
-        yield from beyond_the_register(deployment)
     yield from timing_lines(result)
     yield from (wording.threshold(item) for item in result.thresholds)
     if count := len(deployment.ignored):

@@ -13,6 +13,7 @@ from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
 from model.deployment.leaving_out import AS_READ, PASSED_OVER
+from properties.known_defects.unread import unread_releases
 from properties.verdict import Result, Status, Verdict
 from reports import known_defects, lines, wording
 from reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
@@ -71,7 +72,10 @@ def reasons(deployment: Deployment) -> list[str]:
 
 
 def first_notes(deployment: Deployment) -> list[str]:
-    """Return an assumed number of replicas, the weighty notes, the notes of readers of files, and the number of others.
+    """Return the notes to print first, and the number of others.
+
+    An assumed number of replicas comes first, then releases whose defects are not known, the weighty notes, and the
+    notes of readers of files.
 
     The notes of :func:`reasons` are left out, because the answer contains them.
     """
@@ -81,6 +85,7 @@ def first_notes(deployment: Deployment) -> list[str]:
     replicas = [note for note in deployment.notes if REPLICAS_ASSUMED in note]
     return [
         *replicas,
+        *unread_releases(deployment),
         *told[:MOST_UNKNOWN],
         *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else []),
     ]

@@ -124,11 +124,17 @@ def _claims(result: Result) -> Iterator[str]:
 def _words(verdict: Verdict) -> str:
     match verdict.status:
         case Status.HOLDS:
-            return "Holds in time" if verdict.lemmas else "Holds"
+            return ("Holds in time" if verdict.lemmas else "Holds") + _beside(verdict)
         case Status.VACUOUS:
             return "Vacuous, because the witness was not reached"
         case _:
             return "Undecided"
+
+
+def _beside(verdict: Verdict) -> str:
+    """Return the ids of known defects that could violate the property, as a clause, or nothing."""
+    ids = [defect.id for defect in verdict.known_defects]
+    return f" in the model, which lacks these known defects: {', '.join(ids)}" if ids else ""
 
 
 def _scope(result: Result) -> Iterator[str]:

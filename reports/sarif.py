@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from model.deployment.setting import Origin
 from properties.verdict import Status, Step, Trace, Verdict
-from reports import wording
+from reports import known_defects, wording
 from reports.blame import blame
 from reports.formats import Answer
 
@@ -28,7 +28,8 @@ Log = dict[str, Any]
 def to_sarif(answers: Sequence[Answer]) -> str:
     """Return the log as text: a rule for each property, and a result for each property that is violated.
 
-    A required property that is not shown to hold has a result as well.
+    A required property that is not shown to hold has a result as well, and so has a required property that a known
+    defect could violate.
     """
     verdicts = [verdict for answer in answers for verdict in answer.result.verdicts]
     rules = {verdict.property: verdict for verdict in reversed(verdicts)}
@@ -69,7 +70,8 @@ def _invocation(answer: Answer) -> Log:
 
 def _results(answer: Answer, names: Sequence[str]) -> Iterator[Log]:
     for verdict in answer.result.verdicts:
-        if verdict.status is Status.VIOLATED or (verdict.required and verdict.status is not Status.HOLDS):
+        doubtful = verdict.status is not Status.HOLDS or verdict.known_defects
+        if verdict.status is Status.VIOLATED or (verdict.required and doubtful):
             yield _result(answer, verdict, names.index(verdict.property))
 
 
@@ -117,6 +119,9 @@ def _said(verdict: Verdict) -> str:
         case Status.UNKNOWN:
             why = wording.stopped(verdict.coverage)
             return f"{verdict.property} is undecided{f': {why}' if why else ''}."
+        case Status.HOLDS if verdict.known_defects:
+            beside = " ".join(map(known_defects.line, verdict.known_defects))
+            return f"{verdict.property} holds, but known defects of these releases could violate the property: {beside}"
         case _:
             return f"{verdict.property} {wording.outcome(verdict.status, verdict.cut_sets)}."
 

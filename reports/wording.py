@@ -360,7 +360,8 @@ def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
             return f"{words} {number(those)} of {every}."
     if not any(required):
         return f"Nothing is required of {every}."
-    return f"Yes: all required properties of {every} hold within the bounds above."
+    held = [verdict for verdicts in pipelines for verdict in verdicts if verdict.required]
+    return f"Yes: all required properties of {every} hold within the bounds above{_beside(held)}."
 
 
 def _how_violated(violated: Sequence[Verdict], required: int, called: str) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from model.deployment.deployment import Deployment
 from model.deployment.known_properties import known_properties
-from model.deployment.patch_levels import newest_of_line
-from model.deployment.release import JAVA
 from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.defect import Defect, Treatment, release_in_words
+from properties.known_defects.defect import Defect, Treatment
 from properties.known_defects.events import can_happen
 from properties.known_defects.features import USES
 from properties.known_defects.register import defects_of, products
-from properties.known_defects.releases import BROKER, releases_of
+from properties.known_defects.releases import releases_of
 from properties.verdict import KnownDefect
 
 
@@ -56,17 +54,3 @@ def _can_show(defect: Defect, deployment: Deployment, values: Mapping[str, froze
     happens = not defect.needs or any(can_happen(event, deployment, values) for event in defect.needs)
     in_use = all(USES[feature](deployment) for feature in defect.features)
     return happens and in_use and all(is_met(condition, values) for condition in defect.settings)
-
-
-def beyond_the_register(deployment: Deployment) -> Iterator[str]:
-    """Say of each product that is newer than what the register covers up to which release and day defects are known."""
-    for product, release in releases_of(deployment):
-        known = products().get(product)
-        if known is None:
-            continue
-        of_kafka = product in (BROKER, JAVA)
-        newest = newest_of_line(release) if of_kafka and release <= known.newest else known.newest
-        if newest is not None and release > newest:
-            name = "Kafka" if of_kafka else known.name
-            listed = f"listed up to release {release_in_words(newest)}, as known on {known.day}"
-            yield f"known defects of {name} are {listed}"

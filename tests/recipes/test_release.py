@@ -17,7 +17,7 @@ TESTS = (
 TESTED = """
 from model.deployment import read_deployment
 from model.deployment.release import NEWEST, Release, lines
-from properties.known_defects.beside import beyond_the_register
+from properties.known_defects.unread import unread_releases
 from scripts.write_guide import text_of
 
 
@@ -34,7 +34,7 @@ def test_defaults(tmp_path):
 
 
 def test_the_register_of_defects_covers_the_release(tmp_path):
-    assert not list(beyond_the_register(read(tmp_path, Release(*NEWEST))))
+    assert not list(unread_releases(read(tmp_path, Release(*NEWEST))))
 
 
 def test_documents_describe_the_release():

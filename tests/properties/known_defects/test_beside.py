@@ -13,7 +13,7 @@ from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.known_defects import beside
 from properties.known_defects.affected import Affected, Release
-from properties.known_defects.beside import beyond_the_register, could_violate, defects_beside, known_defects
+from properties.known_defects.beside import could_violate, defects_beside, known_defects
 from properties.known_defects.conditions import is_met, values_of
 from properties.known_defects.defect import Defect, Treatment
 from properties.known_defects.features import USES
@@ -139,19 +139,6 @@ def test_features_of_a_plain_deployment() -> None:
 
 def test_releases_are_those_that_were_named() -> None:
     assert dict(releases_of(deployment("3.9.1"))) == {"broker": (3, 9, 1), "java": (3, 9, 1)}
-
-
-def test_releases_newer_than_the_register(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not list(beyond_the_register(deployment("4.3")))
-    assert not list(beyond_the_register(deployment("4.3.1")))
-    later = list(beyond_the_register(deployment("4.3.2")))
-    assert later and all("listed up to release 4.3.1" in note for note in later)
-    of_an_older_line = list(beyond_the_register(deployment("4.1.3")))
-    assert of_an_older_line and all("listed up to release 4.1.2" in note for note in of_an_older_line)
-    monkeypatch.setattr(beside, "releases_of", lambda _: [("broker", (9, 0)), ("sarama", (9, 9, 9))])
-    kafka, sarama = beyond_the_register(deployment())
-    assert kafka.startswith("known defects of Kafka are listed up to release 4.")
-    assert sarama.startswith("known defects of sarama are listed up to release 1.")
 
 
 @pytest.mark.parametrize("product", products())
