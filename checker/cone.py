@@ -81,16 +81,21 @@ def _with_variables(
     return replace(system, variables=tuple(variables), actions=tuple(actions), history=history, clocks=clocks)
 
 
-def _specialised(actions: Iterable[Action], fixed: Substitution, kept: set[Variable]) -> list[Action]:
-    filling = Filling(fixed)
-    return [small for action in actions if (small := _specialise(action, filling, kept)) is not None]
+def _specialised(actions: Sequence[Action], fixed: Substitution, kept: set[Variable]) -> list[Action]:
+    changes = [{v: value for v, value in action.updates.items() if v in kept} for action in actions]
+    changed = list(zip(actions, changes, strict=True))
+    terms = [term for action, updates in changed for term in (action.guard, *updates.values())]
+    simple = iter(Filling(fixed).each_simplified(terms))
+    specialised = [
+        _specialise(action, next(simple), {variable: next(simple) for variable in updates})
+        for action, updates in changed
+    ]
+    return [action for action in specialised if action is not None]
 
 
-def _specialise(action: Action, filling: Filling, kept: set[Variable]) -> Action | None:
-    guard = filling.simplified(action.guard)
+def _specialise(action: Action, guard: z3.BoolRef, updates: Mapping[Variable, z3.ExprRef]) -> Action | None:
     if guard.eq(BoolVal(False)):
         return None
-    updates = {variable: filling.simplified(value) for variable, value in action.updates.items() if variable in kept}
     return replace(action, guard=guard, updates={v: u for v, u in updates.items() if not u.eq(v.term)})
 
 

@@ -20,6 +20,10 @@ TOGETHER = "tests/checker/spark/"
 LONG = (TOGETHER, "tests/test_readme.py")
 """Folders of tests that take long one after another: they begin first, so that no worker is left with them."""
 
+COLLECT_AFTER = (50_000, 20, 20)
+"""Thresholds of Python's garbage collector, those of the program: collecting early costs a seventh of the time here."""
+gc.set_threshold(*COLLECT_AFTER)
+
 
 class ByFile(LoadScopeScheduling):
     """A scheduler that gives the tests of a file to one worker: they share fixtures, runs and compiled systems.

@@ -42,8 +42,13 @@ def trees(package: str) -> tuple[tuple[str, ast.Module], ...]:
     return tuple((path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in paths)
 
 
-def documented(package: str) -> Iterator[tuple[str, ast.AST, str]]:
-    """Yield the place, the node and the docstring of every module, class, function and constant that has one."""
+@cache
+def documented(package: str) -> tuple[tuple[str, ast.AST, str], ...]:
+    """Return the place, the node and the docstring of every module, class, function and constant that has one."""
+    return tuple(_documented(package))
+
+
+def _documented(package: str) -> Iterator[tuple[str, ast.AST, str]]:
     for path, tree in trees(package):
         for node in ast.walk(tree):
             if isinstance(node, HAVE_DOCSTRINGS) and (text := ast.get_docstring(node)):

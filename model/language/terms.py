@@ -13,13 +13,14 @@ from functools import cache
 from typing import Any, overload
 
 import z3
-from z3.z3types import Ast, ContextObj
+from z3.z3types import Ast, ContextObj, FuncDecl
 
 from model.language.z3_library import function
 
 _CONTEXT = z3.main_ctx()
 _REF = _CONTEXT.ref()
 _SEVERAL = ctypes.POINTER(Ast)
+_CONDITIONS, _NUMBERS = z3.BoolSort(), z3.IntSort()
 
 _inc_ref = function("Z3_inc_ref", None, ContextObj, Ast)
 _dec_ref = function("Z3_dec_ref", None, ContextObj, Ast)
@@ -38,6 +39,8 @@ _gt = function("Z3_mk_gt", Ast, ContextObj, Ast, Ast)
 _ge = function("Z3_mk_ge", Ast, ContextObj, Ast, Ast)
 _substitute = function("Z3_substitute", Ast, ContextObj, Ast, ctypes.c_uint, _SEVERAL, _SEVERAL)
 _simplify = function("Z3_simplify", Ast, ContextObj, Ast)
+_apply = function("Z3_mk_app", Ast, ContextObj, FuncDecl, ctypes.c_uint, _SEVERAL)
+_argument = function("Z3_get_app_arg", Ast, ContextObj, Ast, ctypes.c_uint)
 _is_numeral = function("Z3_is_numeral_ast", ctypes.c_bool, ContextObj, Ast)
 
 
@@ -193,8 +196,29 @@ class Filling:
 
     def simplified(self, term: z3.ExprRef) -> Condition | Number:
         """Return the term with the variables replaced, as Z3 simplifies it."""
-        filled = _Made(_substitute(_REF, term.ast, self._count, self._variables, self._values))
-        ast = _simplify(_REF, filled.ast)
-        if isinstance(term, z3.BoolRef):
-            return Condition(ast)
-        return _Numeral(ast) if _is_numeral(_REF, ast) else Number(ast)
+        return _as(term, _simplify(_REF, self._filled(term.ast).ast))
+
+    def each_simplified(self, terms: Sequence[z3.ExprRef]) -> list[Condition | Number]:
+        """Return what :meth:`simplified` returns for each term: Z3 visits once the parts that terms share."""
+        different = {term.ast.value: term for term in terms}
+        if not different:
+            return []
+        sorts = (_CONDITIONS if isinstance(term, z3.BoolRef) else _NUMBERS for term in different.values())
+        together = z3.Function("terms", *sorts, _CONDITIONS)
+        arguments = (Ast * len(different))(*different)
+        joined = _Made(_apply(_REF, together.ast, len(different), arguments))
+        simple = _Made(_simplify(_REF, self._filled(joined.ast).ast))
+        found = {
+            key: _as(term, _argument(_REF, simple.ast, place)) for place, (key, term) in enumerate(different.items())
+        }
+        return [found[term.ast.value] for term in terms]
+
+    def _filled(self, ast: Ast) -> _Made:
+        return _Made(_substitute(_REF, ast, self._count, self._variables, self._values))
+
+
+def _as(term: z3.ExprRef, ast: Ast) -> Condition | Number:
+    """Return the Z3 term as a condition or a number, whichever ``term`` is."""
+    if isinstance(term, z3.BoolRef):
+        return Condition(ast)
+    return _Numeral(ast) if _is_numeral(_REF, ast) else Number(ast)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 import z3
 
@@ -23,38 +24,72 @@ BINARY: Mapping[int, Callable[[Value, Value], Value]] = {
 }
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """A term, taken apart.
+
+    ``leaf``: the name of a variable, or the value of a constant. ``term`` keeps Z3 from giving its id to another term.
+    """
+
+    term: z3.ExprRef
+    kind: int
+    parts: tuple[Part, ...]
+    leaf: str | int
+
+
+_TAKEN_APART: dict[int, Part] = {}
+"""Terms by their ids: Z3's Python layer needs most of the time to take a term apart, and states do not change terms."""
+
+_MOST_TAKEN_APART = 300_000
+"""The number of terms that are kept, of which a deployment has some thousands."""
+
+
+def taken_apart(term: z3.ExprRef) -> Part:
+    """Return the parts of a term, from the table if the term was taken apart before."""
+    key = term.get_id()
+    if key not in _TAKEN_APART:
+        kind, parts = term.decl().kind(), tuple(taken_apart(child) for child in term.children())
+        leaf = int(str(term)) if kind == z3.Z3_OP_ANUM else term.decl().name()
+        if len(_TAKEN_APART) >= _MOST_TAKEN_APART:
+            _TAKEN_APART.clear()
+        _TAKEN_APART[key] = Part(term, kind, parts, leaf)
+    return _TAKEN_APART[key]
+
+
 class PlainEvaluator:
     """The values of terms in one concrete state, each shared subterm computed once."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._known: dict[int, Value] = {}
+        self._known: dict[Part, Value] = {}
 
     def value(self, term: z3.ExprRef) -> Value:
         """Return the value of a term: a number, or a truth value."""
-        key = term.get_id()
-        if key not in self._known:
-            self._known[key] = self._compute(term)
-        return self._known[key]
+        return self._value(taken_apart(term))
 
-    def _compute(self, term: z3.ExprRef) -> Value:
-        kind, children = term.decl().kind(), term.children()
+    def _value(self, part: Part) -> Value:
+        if part not in self._known:
+            self._known[part] = self._compute(part)
+        return self._known[part]
+
+    def _compute(self, part: Part) -> Value:
+        kind, parts = part.kind, part.parts
         if kind == z3.Z3_OP_UNINTERPRETED:
-            return self._state[term.decl().name()]
+            return self._state[str(part.leaf)]
         if kind == z3.Z3_OP_ANUM:
-            return int(str(term))
+            return int(part.leaf)
         if kind in (z3.Z3_OP_TRUE, z3.Z3_OP_FALSE):
             return kind == z3.Z3_OP_TRUE
         if kind == z3.Z3_OP_ITE:
-            condition, then, otherwise = children
-            return self.value(then if self.value(condition) else otherwise)
+            condition, then, otherwise = parts
+            return self._value(then if self._value(condition) else otherwise)
         if kind == z3.Z3_OP_AND:
-            return all(self.value(child) for child in children)
+            return all(self._value(one) for one in parts)
         if kind == z3.Z3_OP_OR:
-            return any(self.value(child) for child in children)
+            return any(self._value(one) for one in parts)
         if kind == z3.Z3_OP_NOT:
-            return not self.value(children[0])
-        values = [self.value(child) for child in children]
+            return not self._value(parts[0])
+        values = [self._value(one) for one in parts]
         if kind == z3.Z3_OP_ADD:
             return sum(values)
         if kind == z3.Z3_OP_SUB:
@@ -70,7 +105,7 @@ class PlainEvaluator:
             return len(set(values)) == len(values)
         if kind in BINARY and len(values) == 2:
             return BINARY[kind](*values)
-        raise NotImplementedError(term.decl().name())
+        raise NotImplementedError(part.leaf)
 
 
 def holds(term: z3.BoolRef, state: State) -> bool:

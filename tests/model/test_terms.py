@@ -75,6 +75,21 @@ def test_a_filling_is_a_substitution_that_z3_simplifies(recipe: list[int], value
     assert same(filling.simplified(made), z3.simplify(z3.substitute(own, *pairs)))
 
 
+@given(st.lists(st.tuples(st.booleans(), st.lists(st.integers(0, 60), max_size=20)), max_size=6), st.integers(-3, 3))
+def test_terms_that_are_simplified_together_are_those_that_are_simplified_alone(
+    recipes: list[tuple[bool, list[int]]], value: int
+) -> None:
+    made = [(condition if boolean else number)(terms, 3, list(recipe)) for boolean, recipe in recipes]
+    filling = terms.Filling([(terms.Int(NAMES[0]), terms.IntVal(value))])
+    together = filling.each_simplified(made)
+    alone = [filling.simplified(term) for term in made]
+    assert [type(term) for term in together] == [type(term) for term in alone]
+    assert [term.sort() for term in together] == [term.sort() for term in made]
+    solver = z3.Solver()
+    solver.add(z3.Or(*(one != other for one, other in zip(together, alone, strict=True))))
+    assert solver.check() == z3.unsat
+
+
 @pytest.mark.parametrize("value", [0, -4, 7])
 def test_python_s_numbers_stand_for_terms(value: int) -> None:
     made, own = terms.Int("x"), z3.Int("x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,16 @@ MATRIX = Influence(("no-skip",), BY_VALUE, ("producer.linger.ms",), ("topic.flus
 FLEET = Influence((), (), (), (), (), [portion(("", f"orders-{n} and 9 more")) for n in range(3)], TOLERANCE[:1])
 
 
-@pytest.fixture
-def sheets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Sheet]:
-    """Collect the written sheets, by name."""
+@dataclass(frozen=True)
+class Drawn:
+    """The folder of the files that were drawn, and the sheets that were written there, by name."""
+
+    folder: Path
+    sheets: dict[str, Sheet]
+
+
+def draw(influence: Influence, folder: Path) -> Drawn:
+    """Draw the figures of an audit, and keep their sheets."""
     written: dict[str, Sheet] = {}
     write = Sheet.write
 
@@ -56,8 +64,20 @@ def sheets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Sheet]:
         written[name] = self
         return write(self, folder, name)
 
-    monkeypatch.setattr(Sheet, "write", keep)
-    return written
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sheet, "write", keep)
+        draw_audit(influence, folder)
+    return Drawn(folder, written)
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
+    return draw(MATRIX, tmp_path_factory.mktemp("matrix"))
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
+    return draw(FLEET, tmp_path_factory.mktemp("fleet"))
 
 
 @pytest.mark.parametrize(
@@ -78,10 +98,11 @@ def test_files(tmp_path: Path, influence: Influence, names: set[str]) -> None:
         assert one.read_bytes().startswith(b"\x89PNG" if one.suffix == ".png" else b"<?xml")
 
 
-@pytest.mark.parametrize("influence", [MATRIX, FLEET])
-def test_no_label_lies_on_another(tmp_path: Path, sheets: dict[str, Sheet], influence: Influence) -> None:
-    draw_audit(influence, tmp_path)
-    for name, sheet in sheets.items():
+@pytest.mark.parametrize("influence", ["matrix", "fleet"])
+def test_no_label_lies_on_another(request: pytest.FixtureRequest, influence: str) -> None:
+    drawn: Drawn = request.getfixturevalue(influence)
+    assert drawn.sheets
+    for name, sheet in drawn.sheets.items():
         texts = [text for text in sheet.axes.texts if text.get_text()]
         boxes = [(text, text.get_window_extent().padded(-1)) for text in texts if not text.get_rotation()]
         assert len(boxes) > 3
@@ -89,23 +110,21 @@ def test_no_label_lies_on_another(tmp_path: Path, sheets: dict[str, Sheet], infl
             assert not its.overlaps(others), (name, one.get_text(), other.get_text())
 
 
-def test_titles_stand_above_the_headings(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
-    draw_audit(MATRIX, tmp_path)
+def test_titles_stand_above_the_headings(matrix: Drawn) -> None:
     for name in ("settings", "combinations"):
-        texts = sheets[name].axes.texts
+        texts = matrix.sheets[name].axes.texts
         (title,) = (text for text in texts if text.get_fontsize() > 10)
         highest = max(text.get_window_extent().y1 for text in texts if text.get_rotation())
         assert highest <= title.get_window_extent().y0
 
 
-@pytest.mark.parametrize("name", ["settings", pytest.param("combinations", marks=pytest.mark.slow), "tolerance"])
-def test_nothing_is_cut_off(tmp_path: Path, sheets: dict[str, Sheet], name: str) -> None:
+@pytest.mark.parametrize("name", ["settings", "combinations", "tolerance"])
+def test_nothing_is_cut_off(matrix: Drawn, name: str) -> None:
     """The picture has room for every element, and a margin."""
     from matplotlib.image import imread
 
-    draw_audit(MATRIX, tmp_path)
-    picture = imread(tmp_path / f"{name}.png")[:, :, :3]
-    drawn = sheets[name].figure.get_tightbbox()
+    picture = imread(matrix.folder / f"{name}.png")[:, :, :3]
+    drawn = matrix.sheets[name].figure.get_tightbbox()
     assert picture.shape[1] >= drawn.width * DOTS_AN_INCH
     assert picture.shape[0] >= drawn.height * DOTS_AN_INCH
     for edge in (picture[:5], picture[-5:], picture[:, :5], picture[:, -5:]):
@@ -118,36 +137,34 @@ def said(sheet: Sheet) -> list[str]:
     return [" ".join(text.get_text().split()) for text in sheet.axes.texts]
 
 
-def test_heat_map_shows_percentages(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
-    draw_audit(MATRIX, tmp_path)
-    texts = said(sheets["settings"])
+def test_heat_map_shows_percentages(matrix: Drawn) -> None:
+    texts = said(matrix.sheets["settings"])
     assert texts.count("25") == len(KNOWN_PROPERTIES) * len(BY_VALUE)
     assert {"no-skip*", "no-loss", "producer.acks", LONG, "all"} <= set(texts)
     assert any("No verdict changes with producer.linger.ms alone." in text for text in texts)
     assert any("no deployment occurs with every value: topic.flush.ms." in text for text in texts)
-    texts = said(sheets["combinations"])
+    texts = said(matrix.sheets["combinations"])
     assert texts.count("100") == texts.count("?") == len(KNOWN_PROPERTIES) * 2
     assert texts.count("all") == texts.count("producer.acks") == 1, "once for both rows"
 
 
-def test_bars_show_tolerated_faults(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
-    draw_audit(MATRIX, tmp_path)
-    texts = said(sheets["tolerance"])
+def test_bars_show_tolerated_faults(matrix: Drawn) -> None:
+    texts = said(matrix.sheets["tolerance"])
     key = ["no fault needed", "1 fault", "2 faults", "3 faults or more", "undecided", "vacuous", "not violated"]
     assert [text for text in texts if text in key] == key
     assert {"200", "1,100", "1,373", LONG} <= set(texts)
     assert "producer.linger.ms" not in texts
     assert any(text.endswith("The same for every value of producer.linger.ms.") for text in texts)
-    bars = [patch for patch in sheets["tolerance"].axes.patches if patch.get_y() == 1.1]
+    bars = [patch for patch in matrix.sheets["tolerance"].axes.patches if patch.get_y() == 1.1]
     assert sum(bar.get_width() for bar in bars) == pytest.approx(100)
     assert len(bars) == 6
 
 
-def test_texts_are_only_texts(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+def test_texts_are_only_texts(tmp_path: Path) -> None:
     """Labels are no formulas, have no control characters, and are cut to a length."""
     name = "$\\frac{1}{$ \x1b[31m" + "x" * 99
-    draw_audit(Influence((), (), (), (), (), [portion(("", name))], TOLERANCE[:1]), tmp_path)
-    (label,) = [text for text in said(sheets["outcomes"]) if text.startswith("$")]
+    drawn = draw(Influence((), (), (), (), (), [portion(("", name))], TOLERANCE[:1]), tmp_path)
+    (label,) = [text for text in said(drawn.sheets["outcomes"]) if text.startswith("$")]
     assert label.isprintable()
     assert label.endswith("…")
     assert len(label) <= LONGEST_LABEL + len(r"\x1b")

@@ -30,6 +30,9 @@ COUNTING = "SPECIFICATION Spec\nINVARIANT {}\n"
 NO_DEADLOCKS = "CHECK_DEADLOCK FALSE\n"
 """Line of a configuration that TLC of 2020 does not know; every release has the option -deadlock, for the same."""
 
+QUICK_TO_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Options of Java for a process of a few seconds: one thread of the collector, and no optimising compiler."""
+
 
 @dataclass(frozen=True)
 class TlcRun:
@@ -45,7 +48,7 @@ def run_tlc(module: Path, *, invariant: str | None = None, workers: int = 1) -> 
     configuration = module.with_suffix(".cfg")
     own = configuration.read_text(encoding="utf-8").replace(NO_DEADLOCKS, "")
     configuration.write_text(own if invariant is None else COUNTING.format(invariant), encoding="utf-8")
-    java = ["java", "-XX:+UseParallelGC", "-cp", str(tla2tools()), "tlc2.TLC"]
+    java = ["java", *QUICK_TO_START, "-cp", str(tla2tools()), "tlc2.TLC"]
     command = [*java, "-deadlock", "-workers", str(workers), module.stem]
     done = subprocess.run(command, cwd=module.parent, capture_output=True, text=True, check=False)
     found = re.findall(r"(\d+) distinct states found", done.stdout.replace(",", ""))
