@@ -101,18 +101,18 @@ def producer_epochs(pipeline: Pipeline) -> Ranked:
 
     The claim holds as long as the producer keeps its id: after a crash it starts again at 0, below what logs hold.
     """
-    of_records = [slot.get("producer_epoch") for replica in pipeline.replicas for slot in replica.log.slots]
-    of_requests = [
+    of_records = (slot.get("producer_epoch") for replica in pipeline.replicas for slot in replica.log.slots)
+    of_requests = (
         one for batch in pipeline.producer.batches for one in (batch.delayed_epoch, batch.sent_epoch, batch.numbered_in)
-    ]
+    )
     newest = pipeline.producer.epoch
-    others = [variable for variable in (*of_records, *of_requests) if variable is not None]
+    others = present(*of_records, *of_requests)
     return Ranked("producer epoch", (newest, *others), newest, settled=_nothing_left_to_send(pipeline))
 
 
 def _nothing_left_to_send(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether every send is completed or will never be made, no answer is late, and no sequence is unresolved."""
-    over = [batch.late.term == 0 for batch in pipeline.producer.batches if batch.late is not None]
+    over = [late.term == 0 for late in present(*(batch.late for batch in pipeline.producer.batches))]
     for batch in pipeline.producer.batches:
         completed = batch.is_(Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
         if batch.attempt > 0:
@@ -145,12 +145,10 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
         variables |= dict(zip(own, (v for v in image.variables if v not in of_image), strict=True))
         for mine, theirs in pairs:
             variables |= {variable: theirs[names.get(number, number)] for number, variable in mine.items()}
-    leaders = [controller.leader, *(replica.leader for replica in pipeline.replicas)]
-    if controller.last_known_leader is not None:
-        leaders.append(controller.last_known_leader)
-    targets = [
-        variable for batch in batches for variable in (batch.target, batch.delayed, batch.late) if variable is not None
-    ]
+    leaders = present(
+        controller.leader, controller.last_known_leader, *(replica.leader for replica in pipeline.replicas)
+    )
+    targets = present(*(variable for batch in batches for variable in (batch.target, batch.delayed, batch.late)))
     return Permutation(
         f"brokers {one} and {other} exchanged",
         variables,

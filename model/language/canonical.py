@@ -40,7 +40,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Unread:
-    """Variables that nothing reads from the moment that a condition holds, which then holds for good.
+    """Variables that nothing reads from the moment that a condition holds, which then holds permanently.
 
     ``once`` is made of conjunctions, disjunctions and comparisons of a variable with a value.
     """

@@ -14,7 +14,6 @@ from model.log.unserved import note_unserved
 from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
 from model.recovery.refusing import refuse_for_good
 from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
-from model.sequencing.idempotence import check_sequence, numbers_sent
 from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection, lose_late_answers
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -33,24 +32,19 @@ def _entry(
     return {**own, "producer_epoch": epoch, "sequence": sequence}
 
 
-def _numbers(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
-    """Return the producer epoch and the sequence number in the batch's request; 0 without idempotence."""
-    return (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
-
-
 def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader would append the batch if its log had room."""
     check = checked(pipeline, batch, leader)
     conditions = [arrives(pipeline, batch, leader), accepts(pipeline, leader)]
     conditions.append(BoolVal(True) if check is None else check.in_sequence)
-    conditions.extend(pipeline.sending.verifies(pipeline, leader, _numbers(pipeline, batch)[0]))
+    conditions.extend(pipeline.sending.verifies(pipeline, leader, pipeline.recovery.numbers_sent(batch)[0]))
     return And(*conditions)
 
 
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Append the record to the leader's log (semantics 3.2, 5 L1)."""
     effect = Effect()
-    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_numbers(pipeline, batch)))
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *pipeline.recovery.numbers_sent(batch)))
     advance_high_watermark(pipeline, effect, leader)
     leave_connection(pipeline, effect, batch, BoolVal(True))
     pipeline.recovery.keep_request(pipeline, effect, batch)
@@ -102,13 +96,6 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     )
 
 
-def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
-    """Return the producer epoch and the sequence number that an abandoned request was sent with."""
-    if batch.delayed_epoch is None or batch.delayed_sequence is None:
-        return 0, 0
-    return batch.delayed_epoch.term, batch.delayed_sequence.term
-
-
 def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the leader would append an abandoned request, next on its connection, if its log had room."""
     earlier = Or(
@@ -118,12 +105,7 @@ def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
             if other.attempt == batch.attempt and other.record < batch.record
         )
     )
-    in_order = BoolVal(True)
-    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
-        epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
-        in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
-        for verified in pipeline.sending.verifies(pipeline, leader, epoch):
-            in_order = And(in_order, verified)
+    in_order = pipeline.recovery.accepts_delayed(pipeline, batch, leader)
     at_leader = And(batch.delayed.term == leader.number, leader.presumes_leadership)
     return And(at_leader, accepts(pipeline, leader), Not(earlier), in_order)
 
@@ -131,7 +113,7 @@ def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
 def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Execute a request whose client gave up on it, in the order of sending (semantics 1.1)."""
     effect = Effect()
-    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_delayed_numbers(batch)))
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *pipeline.recovery.numbers_delayed(batch)))
     advance_high_watermark(pipeline, effect, leader)
     drop_delayed(effect, batch, BoolVal(True))
     note_unserved(pipeline, effect)

@@ -12,7 +12,6 @@ from model.faults import Fault
 from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, If, Not, Or, Sum
 from model.sequencing.arrival import accepts, held_up, queues_at
-from model.sequencing.idempotence import can_be_numbered
 from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
@@ -132,7 +131,7 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     if counts_attempts(pipeline):
         leads = Or(leads, _said_to_lead(pipeline, leader))
     conditions = [leads, Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
-    conditions.append(can_be_numbered(pipeline, batch))
+    conditions.append(pipeline.recovery.can_be_numbered(pipeline, batch))
     conditions.extend(pipeline.recovery.may_go_to(pipeline, batch, leader))
     conditions.extend(pipeline.sending.may_transmit(pipeline, batch))
     if deployment.producer.max_in_flight <= len(others):

@@ -25,6 +25,21 @@ class WithoutNumbers(Accumulator):
     ) -> z3.BoolRef:
         return Or(retried, fresh_may_go)
 
+    def can_be_numbered(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        return BoolVal(True)
+
+    def numbers_sent(self, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+        return 0, 0
+
+    def numbers_delayed(self, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+        return 0, 0
+
+    def keep_delayed(self, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+        """Keep nothing: the request has no numbers."""
+
+    def accepts_delayed(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+        return BoolVal(True)
+
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         """Give the record no number."""
 

@@ -20,7 +20,7 @@ from model.language.terms import And, BoolVal, If, Not, Or
 from model.recovery.elsewhere import fail_elsewhere
 from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
-from model.sequencing.idempotence import can_be_numbered, epoch_left
+from model.sequencing.idempotence import epoch_left
 from model.sequencing.network import complete
 from model.state.kept_numbers import KeptOfBatch
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -48,7 +48,7 @@ class Sarama(Recovery):
         """Give the record its number if the leader is only away; without any leader the send fails, in a new epoch."""
         keep_numbers(pipeline, effect, batch, Not(leaderless))
         due = If(leaderless, finds_no_leader(pipeline, batch), due)
-        return due, [If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
+        return due, [If(leaderless, epoch_left(pipeline), self.can_be_numbered(pipeline, batch))]
 
     def is_retry(self, batch: Batch, before: State) -> bool:
         assert batch.sent_sequence is not None
@@ -218,7 +218,7 @@ def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
         if other.attempt == batch.attempt and other.record < batch.record
     ]
     others = Or(*(other.incomplete for other in _others(pipeline, batch)))
-    waits = And(batch.is_(Fate.BUFFERED), Not(_is_numbered(batch)), can_be_numbered(pipeline, batch))
+    waits = And(batch.is_(Fate.BUFFERED), Not(_is_numbered(batch)), pipeline.recovery.can_be_numbered(pipeline, batch))
     effect = Effect()
     give_number(pipeline, effect, batch, BoolVal(True))
     return Action(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.language import Effect
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
+from model.language.terms import And, If, IntVal, Not, Or, Sum
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.sequence_check import SequenceCheck
 
@@ -30,18 +30,9 @@ def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return Not(Or(*lower))
 
 
-def can_be_numbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Tell whether the batch has its sequence number or one is left; always true, as each batch takes one."""
-    if batch.sequence is None:
-        return BoolVal(True)
-    next_sequence = pipeline.producer.next_sequence
-    return Or(batch.sequence.term >= 0, next_sequence.term < next_sequence.high)
-
-
 def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """Give a batch its sequence number at its first transmission, and note the request's numbers (3.1, P2)."""
-    if batch.sequence is None or batch.sent_epoch is None or batch.sent_sequence is None:
-        return
+    assert batch.sequence is not None
     fresh = batch.sequence.term < 0
     producer = pipeline.producer
     effect.set_when(fresh, batch.sequence, producer.next_sequence.term)

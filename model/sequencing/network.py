@@ -11,9 +11,8 @@ import z3
 
 from model.deployment.choices import Acks
 from model.faults import Fault
-from model.language import Action, Effect, State
+from model.language import Action, Effect, State, present
 from model.language.terms import And, BoolVal, IntVal, Not, Or
-from model.sequencing.idempotence import numbers_sent
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
@@ -168,19 +167,16 @@ def _end_connections(
     lose_late_answers(pipeline, effect, replica.number, BoolVal(True))
 
 
-def is_answered_late(batch: Batch) -> z3.BoolRef:
-    """Tell whether the send failed in flight and its connection works: the request will be handled and answered."""
-    if batch.late is None:
-        return BoolVal(False)
-    return And(batch.late.term != 0, batch.late.term != batch.late.high)
+def answered_late(batch: Batch) -> Iterator[z3.BoolRef]:
+    """Yield the condition that the send failed in flight and its connection works: the request will be answered."""
+    if batch.late is not None:
+        yield And(batch.late.term != 0, batch.late.term != batch.late.high)
 
 
 def lose_late_answers(pipeline: Pipeline, effect: Effect, broker: z3.ArithRef | int, when: z3.BoolRef) -> None:
     """Turn every late answer over this broker's connection into an error."""
-    for batch in pipeline.producer.batches:
-        if batch.late is not None:
-            late = batch.late
-            effect.set_when(And(when, late.term != 0, late.term == broker), late, late.high)
+    for late in present(*(batch.late for batch in pipeline.producer.batches)):
+        effect.set_when(And(when, late.term != 0, late.term == broker), late, late.high)
 
 
 def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
@@ -209,10 +205,7 @@ def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
 def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Abandon a request that stays on its way to the broker, with the numbers it was sent with."""
     effect.set_when(when, batch.delayed, batch.target.term)
-    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
-        epoch, sequence = numbers_sent(pipeline, batch)
-        effect.set_when(when, batch.delayed_epoch, epoch)
-        effect.set_when(when, batch.delayed_sequence, sequence)
+    pipeline.recovery.keep_delayed(effect, batch, when)
 
 
 def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_executed: bool) -> None:
@@ -327,13 +320,13 @@ def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
     """Discard an abandoned request and those behind it: the broker closed the connection before it executed them."""
     effect = Effect()
     dropped = batch.delayed.term != 0
-    if batch.late is not None:
-        dropped = And(dropped, Not(is_answered_late(batch)))
+    for answered in answered_late(batch):
+        dropped = And(dropped, Not(answered))
     for other in pipeline.producer.batches:
         if other is batch or (other.attempt == batch.attempt and other.record > batch.record):
             behind = other.delayed.term == batch.delayed.term
-            if other.late is not None:
-                behind = And(behind, Not(is_answered_late(other)))
+            for answered in answered_late(other):
+                behind = And(behind, Not(answered))
             drop_delayed(effect, other, behind)
     return Action(
         "discard_delayed",

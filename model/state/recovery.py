@@ -16,7 +16,7 @@ import z3
 from model.deployment.deployment import Deployment
 from model.durations import Duration
 from model.language import Action, Effect, State, Variable
-from model.language.terms import And, BoolVal
+from model.language.terms import And, BoolVal, Or
 from model.state.kept_numbers import KeptByProducer, KeptOfBatch
 from model.state.transactions import Status, Transaction
 
@@ -116,6 +116,36 @@ class Recovery(ABC):
         return restarted
 
     # the numbers of a record and of its request
+
+    def can_be_numbered(self, pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+        """Tell whether the record has its number or one is left; always true, as each record takes one."""
+        assert batch.sequence is not None
+        next_sequence = pipeline.producer.next_sequence
+        return Or(batch.sequence.term >= 0, next_sequence.term < next_sequence.high)
+
+    def numbers_sent(self, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+        """Return the producer epoch and the sequence number in the record's request (semantics 3.4)."""
+        assert batch.sent_epoch is not None and batch.sent_sequence is not None
+        return batch.sent_epoch.term, batch.sent_sequence.term
+
+    def numbers_delayed(self, batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+        """Return the producer epoch and the sequence number in the record's abandoned request."""
+        assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
+        return batch.delayed_epoch.term, batch.delayed_sequence.term
+
+    def keep_delayed(self, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+        """Keep the numbers of a request that is abandoned and stays on its way."""
+        epoch, sequence = self.numbers_sent(batch)
+        effect.set_when(when, batch.delayed_epoch, epoch)
+        effect.set_when(when, batch.delayed_sequence, sequence)
+
+    def accepts_delayed(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+        """Tell whether the leader accepts the numbers of an abandoned request (semantics 3.5, 11.5)."""
+        epoch, sequence = self.numbers_delayed(batch)
+        accepted = pipeline.sending.check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
+        for verified in pipeline.sending.verifies(pipeline, leader, epoch):
+            accepted = And(accepted, verified)
+        return accepted
 
     @abstractmethod
     def assign_number(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
