@@ -37,6 +37,7 @@ class Accounts:
         self._ignored: list[Left] = []
         self._rejected: list[Left] = []
         self._taken: list[Left] = []
+        self._repeated: list[tuple[Left, frozenset[tuple[str, int | None]]]] = []
 
     @property
     def fillings(self) -> Fillings:
@@ -80,18 +81,23 @@ class Accounts:
         self._ignored.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
 
     def last_of_each(self, values: Iterable[Said], who: str) -> list[Said]:
-        """Return each key once. If a key is repeated, the reader ``who`` keeps the last value, and the others are
-        ignored."""
+        """Return each key once, with its last value, as the reader ``who`` has it.
+
+        An equal value before is ignored, and another value is rejected: one of the two is a mistake.
+        """
         kept: dict[tuple[str, ...], Said] = {}
         for said in values:
             before = kept.pop(said.path, None)
             if before is not None:
-                self.ignore(before, self._given_again(said.line, who))
+                self._leave_out(before, (said,), who, line=said.line, is_equal=before.value == said.value)
             kept[said.path] = said
         return sorted(kept.values(), key=lambda said: said.line)
 
     def each_once(self, node: Node, who: str, path: tuple[str, ...] = ()) -> Node:
-        """Return a YAML node without repeated keys: ``who`` keeps the last value of a key, with everything under it."""
+        """Return a YAML node without repeated keys: ``who`` keeps the last value of a key, with everything under it.
+
+        Equal values before are ignored, and other values are rejected: one of the two is a mistake.
+        """
         if isinstance(node, Sequence):
             items = (self.each_once(item, who, (*path, f"[{at}]")) for at, item in enumerate(node.items))
             return Sequence(tuple(items), node.line)
@@ -100,8 +106,10 @@ class Accounts:
         last = {entry.key: entry for entry in node.entries}
         for entry in node.entries:
             if entry is not last[entry.key]:
-                for said in values_of(entry.node, (*path, entry.key)):
-                    self.ignore(said, self._given_again(last[entry.key].line, who))
+                before, after = (list(values_of(one.node, (*path, one.key))) for one in (entry, last[entry.key]))
+                is_equal = [(one.path, one.value) for one in before] == [(one.path, one.value) for one in after]
+                for said in before:
+                    self._leave_out(said, after, who, line=last[entry.key].line, is_equal=is_equal)
         entries = (replace(entry, node=self.each_once(entry.node, who, (*path, entry.key))) for entry in last.values())
         return Mapping(tuple(entries), node.line)
 
@@ -124,6 +132,7 @@ class Accounts:
         component is outranked.
         """
         used = {one.origin for component in components for one in component.given}
+        self._settle_repeated({_place(origin) for origin in used})
         self._rejected = list(dict.fromkeys(self._rejected))
         used |= {left.given.origin for left in self._rejected}
         self._ignored = [left for left in dict.fromkeys(self._ignored) if left.given.origin not in used]
@@ -145,8 +154,23 @@ class Accounts:
             self._document.together,
         )
 
-    def _given_again(self, line: int, who: str) -> str:
-        return f"is repeated in line {line + self._lines_before}; {who} uses the last value"
+    def _leave_out(self, said: Said, kept: Iterable[Said], who: str, *, line: int, is_equal: bool) -> None:
+        """Note a value whose key a later ``line`` repeats with the values ``kept``."""
+        repeated = f"is repeated in line {line + self._lines_before}"
+        if is_equal:
+            self.ignore(said, f"{repeated}, with the same value")
+            return
+        left = self._left(
+            said, f"{repeated} with another value, and {who} uses the last one or refuses the file; keep one"
+        )
+        self._repeated.append((left, frozenset(_place(self._origin(one)) for one in kept)))
+
+    def _settle_repeated(self, used: set[tuple[str, int | None]]) -> None:
+        """Reject each repeated value where a setting that matters comes from its repetition, and ignore the others."""
+        rejected = {_place(left.given.origin) for left in self._rejected}
+        for left, kept in self._repeated:
+            if _place(left.given.origin) not in rejected:
+                (self._rejected if kept & used else self._ignored).append(left)
 
     def _left(self, said: Said, reason: str) -> Left:
         return Left(Given(shown_key(said.key), "", self._origin(said)), reason)
@@ -159,3 +183,8 @@ class Accounts:
 
     def _line(self, said: Said) -> int:
         return said.line + self._lines_before
+
+
+def _place(origin: Origin) -> tuple[str, int | None]:
+    """Return file and line of a value."""
+    return (str(origin.file), origin.line)

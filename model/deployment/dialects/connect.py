@@ -70,6 +70,12 @@ AS_ASSUMED = "is for topics that the connector creates, and equals the assumptio
 PARTITIONS = "only one partition is modelled"
 
 
+def is_of_created_topics(key: str) -> bool:
+    """Tell whether a connector's setting is one of the topics that Connect or MirrorMaker creates."""
+    names_topics = key.endswith((".include", ".exclude", ".groups", ".enable"))
+    return key == "replication.factor" or (key.startswith("topic.creation.") and not names_topics)
+
+
 def of_created_topics(said: Said, key: str, accounts: Accounts) -> None:
     """Ignore a setting of topics that a tool creates if it equals the assumption about such topics; otherwise reject
     it."""
@@ -252,7 +258,7 @@ def _connector(values: list[Said], accounts: Accounts, notes: list[str]) -> Iter
         elif role is Role.PRODUCER and said.key in ("topic", "kafka.topic"):
             topics = names_of_topics(accounts.text(said))
             accounts.ignore(said, "names the topic")
-        elif said.key.startswith("topic.creation.") and not said.key.endswith((".include", ".exclude", ".groups")):
+        elif is_of_created_topics(said.key):
             of_created_topics(said, said.key, accounts)
         elif said.key.startswith("errors."):
             accounts.ignore(said, _ERRORS)

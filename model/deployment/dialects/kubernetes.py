@@ -18,6 +18,7 @@ from model.deployment.dialects.images import image_of
 from model.deployment.dialects.kustomize import is_patch
 from model.deployment.dialects.nodes import items_under, text_under, under
 from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.repeated_resources import each_resource_once
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Node, Scalar
@@ -96,6 +97,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     resources = [accounts.each_once(one, READER) for one in _resources(document)]
     if is_patch(document):
         return _patch(resources, accounts)
+    resources = each_resource_once(resources, accounts)
     of_strimzi = strimzi.read_resources([one for one in resources if strimzi.is_strimzi(one)], accounts)
     others = [one for one in resources if not strimzi.is_strimzi(one)]
     notes = list(of_strimzi.notes)

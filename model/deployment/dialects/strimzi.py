@@ -14,7 +14,14 @@ from pathlib import Path
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, names_of_topics, role_of
+from model.deployment.dialects.connect import (
+    EXACTLY_ONCE,
+    POLICY,
+    is_of_created_topics,
+    names_of_topics,
+    of_created_topics,
+    role_of,
+)
 from model.deployment.dialects.connect_clients import (
     OF_CONNECTORS,
     OF_WORKERS,
@@ -267,6 +274,8 @@ def _client_or_worker(
         said_of[client[0]][client[1]] = accounts.take(said, client[1])
     elif key == "exactly.once.source.support" and accounts.text(said).lower() in ("enabled", "preparing"):
         accounts.reject(said, TRANSACTIONS)
+    elif is_of_created_topics(key):
+        of_created_topics(said, key, accounts)
     else:
         accounts.ignore(said, "is for the worker or the connector, not for its Kafka clients")
 

@@ -14,8 +14,10 @@ _TELLING = re.compile(r"producer|consumer|kafka|server|broker|connect|streams|co
 _SPEAKS_OF_KAFKA = re.compile(r"bootstrap[._-]?servers?\b|\bkafka\b", re.IGNORECASE)
 """Text that a configuration contains, whatever its name."""
 
-_NAMES_BROKERS = re.compile(r"bootstrap[._-]?servers?\b|\bkafka://|\bmetadata\.broker\.list\b", re.IGNORECASE)
-"""Text that only a client of Kafka, or its configuration, contains."""
+_NAMES_BROKERS = re.compile(
+    r"bootstrap(?:[._-]?|[ \t]*:\s+)servers?\b|\bkafka://|\bmetadata\.broker\.list\b", re.IGNORECASE
+)
+"""Text that only a client of Kafka, or its configuration, contains. In YAML, `servers` can stand under `bootstrap`."""
 
 _LISTS_BROKERS = re.compile(r"""\b(?:seed_?)?brokers?\b["']?\s*[:=]""", re.IGNORECASE)
 """Text that a client of Kafka contains where the file speaks of Kafka."""

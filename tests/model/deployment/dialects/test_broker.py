@@ -45,9 +45,9 @@ def test_settings_of_brokers_are_used_and_others_are_ignored() -> None:
         "min.insync.replicas": "1",
         "inter.broker.protocol.version": "3.6",
     }
-    assert {one.given.origin.line for one in found.rejected} == {9, 15, 17}
+    assert {one.given.origin.line for one in found.rejected} == {7, 9, 15, 17}
     ignored = {one.given.origin.line: one.reason for one in found.ignored}
-    assert sorted(ignored) == [2, 3, 4, 5, 7, 10, 11, 12, 13, 14, 16, 18]
+    assert sorted(ignored) == [2, 3, 4, 5, 10, 11, 12, 13, 14, 16, 18]
     assert ignored[10].startswith("a consumer's")
     assert ignored[11].startswith("a producer's")
     assert ignored[12].startswith("a topic's")

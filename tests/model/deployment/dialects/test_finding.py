@@ -139,6 +139,7 @@ def test_unreadable_file_with_a_known_name_is_named(tmp_path: Path, name: str, t
         ("queue.rb", 'Kafka.new(["b:9092"], bootstrap_servers: "b:9092")', True),
         ("config.exs", "config :brod, kafka: [brokers: ['b:9092']]", True),
         ("channel.ini", "url = kafka://b:9092/orders", True),
+        ("micronaut.yml", "kafka:\n  bootstrap:\n    servers: b:9092\n", True),
         ("README.md", "bootstrap.servers=b:9092", False),
         ("car.ini", "brokers: an estate agent", False),
         ("kafka.ini", "kafka = off", False),

@@ -123,7 +123,7 @@ def test_no_kind_of_sending() -> None:
 def test_java_keeps_the_last_of_a_key() -> None:
     found = read_text("acks=0\nlinger.ms=1\nacks=\\\n  all\n", "producer.properties")
     assert values(found, Role.PRODUCER)["acks"] == "all"
-    assert [(one.given.origin.line, "line 3" in one.reason) for one in found.ignored] == [(1, True)]
+    assert [(one.given.origin.line, "line 3" in one.reason) for one in found.rejected] == [(1, True)]
 
 
 def test_a_byte_order_mark_takes_the_first_key_with_it(tmp_path: Path) -> None:

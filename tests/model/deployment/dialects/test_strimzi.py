@@ -73,14 +73,14 @@ def test_a_cluster_with_its_pools_and_its_topic() -> None:
     assert values(found, Role.TOPIC) == {"partitions": "6", "replication.factor": "3", "min.insync.replicas": "2"}
 
 
-def test_last_of_two_equal_keys_counts_and_unread_keys_are_ignored() -> None:
+def test_last_of_two_values_counts_and_unread_keys_are_ignored() -> None:
     found = read_text(CLUSTER, "cluster.yaml")
     assert found.components[0].settings["min.insync.replicas"].origin.line == 25
     reasons = {left.given.origin.line: left.reason for left in found.ignored}
-    assert "line 25" in reasons[24]
     assert "Strimzi itself" in reasons[26]
     assert "misplaced" in reasons[30]
-    assert [left.given.origin.line for left in found.rejected] == [28]
+    assert [left.given.origin.line for left in found.rejected] == [28, 24]
+    assert "line 25" in found.rejected[1].reason
 
 
 def test_a_cluster_with_a_section_for_zookeeper_runs_with_it() -> None:
@@ -237,3 +237,26 @@ def test_a_patch_is_no_whole_resource(tmp_path: Path, kustomization: str, is_pat
     assert len(pipelines) == (1 if is_patch else 2)
     rejected = with_left_out(judge(pipelines[0]), findings).rejected
     assert [(error.file or "").endswith("prod/patches/topic.yaml") for error in rejected] == [True] * is_patch
+
+
+@pytest.mark.parametrize(("replicas", "rejected"), [("3", 0), ("1", 1)])
+def test_replicas_of_topics_that_connectors_create_count(replicas: str, rejected: int) -> None:
+    """With one replica, a pass on three assumed replicas would be false."""
+    connector = f"""apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaConnector
+metadata: {{name: x, labels: {{strimzi.io/cluster: c}}}}
+spec:
+  class: io.Source
+  config: {{topic: t, topic.creation.default.replication.factor: {replicas}, topic.creation.default.partitions: 1}}
+"""
+    assert len(read_text(connector, "connector.yaml").rejected) == rejected
+    mirrors = f"""apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaMirrorMaker2
+metadata: {{name: m}}
+spec:
+  connectCluster: b
+  clusters: [{{alias: a, bootstrapServers: "a:9092"}}, {{alias: b, bootstrapServers: "b:9092"}}]
+  mirrors:
+  - {{sourceCluster: a, targetCluster: b, sourceConnector: {{config: {{replication.factor: {replicas}}}}}}}
+"""
+    assert len(read_text(mirrors, "mirrors.yaml").rejected) == rejected

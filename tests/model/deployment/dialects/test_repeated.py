@@ -1,0 +1,86 @@
+"""Repeated keys and repeated resources with other values are rejected, wherever Kafka's settings come from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.dialects.component import Role
+from tests.model.deployment.dialects.accounting import read_text, values
+
+COMPOSE = """services:
+  kafka:
+    image: apache/kafka:3.9.0
+    ports: [a]
+    ports: [b]
+    environment:
+      KAFKA_MIN_INSYNC_REPLICAS: 2
+      KAFKA_MIN_INSYNC_REPLICAS: {}
+"""
+TELEGRAF = '[[outputs.kafka]]\n  brokers = ["a:9092"]\n  topic = "t"\n  required_acks = -1\n  required_acks = {}\n'
+STRIMZI = """apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata: {{name: my}}
+spec:
+  kafka:
+    version: 3.9.0
+    replicas: 3
+    config:
+      min.insync.replicas: 2
+      min.insync.replicas: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "equal", "other", "line"),
+    [
+        ("docker-compose.yml", COMPOSE, "2", "1", 7),
+        ("producer.properties", "acks=all\nx.y=1\nx.y=2\nacks={}\n", "all", "1", 1),
+        ("application.properties", "spring.kafka.producer.acks=all\na=1\na=2\nspring.kafka.producer.acks={}\n",
+         "all", "1", 1),
+        ("telegraf.conf", TELEGRAF, "-1", "1", 4),
+        ("cluster.yaml", STRIMZI, "2", "1", 9),
+    ],
+)  # fmt: skip
+def test_a_repeated_key_is_rejected_where_values_differ_and_the_last_matters(
+    name: str, text: str, equal: str, other: str, line: int
+) -> None:
+    assert read_text(text.format(equal), name).rejected == ()
+    rejected = read_text(text.format(other), name).rejected
+    assert [(left.given.origin.line, "with another value" in left.reason) for left in rejected] == [(line, True)]
+
+
+def test_a_repeated_section_is_rejected() -> None:
+    text = COMPOSE.format(2) + "    environment:\n      KAFKA_MIN_INSYNC_REPLICAS: 1\n"
+    assert {left.given.origin.line for left in read_text(text, "docker-compose.yml").rejected} == {7, 8}
+
+
+TOPICS = """apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata: {{name: t}}
+spec: {{partitions: 1, replicas: 3}}
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata: {{name: {}}}
+spec: {{partitions: 1, replicas: {}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "replicas", "topics", "rejected"), [("t", 3, ["3"], []), ("t", 1, ["1"], [3]), ("u", 1, ["3", "1"], [])]
+)
+def test_a_resource_that_stands_twice_is_one(name: str, replicas: int, topics: list[str], rejected: list[int]) -> None:
+    found = read_text(TOPICS.format(name, replicas), "topics.yaml")
+    assert [one.settings["replication.factor"].value for one in found.components] == topics
+    assert [left.given.origin.line for left in found.rejected] == rejected
+
+
+def test_clusters_that_stand_twice_are_one() -> None:
+    both = STRIMZI.format(2) + "---\n" + STRIMZI.format(2).replace("replicas: 3", "replicas: 1")
+    found = read_text(both, "cluster.yaml")
+    assert [one.role for one in found.components] == [Role.BROKER]
+    assert [left.given.key for left in found.rejected] == ["metadata.name"]
+
+
+def test_the_last_value_counts_with_partial() -> None:
+    assert values(read_text("acks=all\nacks=1\n", "producer.properties"), Role.PRODUCER) == {"acks": "1"}
