@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from checker.budget import Budget
@@ -34,7 +35,12 @@ def assuming(deployment: Deployment, kinds: Iterable[Fault], total: int) -> Depl
 
 def example(name: str, kinds: Iterable[Fault] = MOST_KINDS, total: int = 1) -> Deployment:
     """Return an example's deployment with ``total`` faults at most, of these kinds only."""
-    return assuming(read_deployment(EXAMPLES / f"{name}.yaml"), kinds, total)
+    return assuming(_of_example(name), kinds, total)
+
+
+@cache
+def _of_example(name: str) -> Deployment:
+    return read_deployment(EXAMPLES / f"{name}.yaml")
 
 
 def deployment_of(text: str, folder: Path, name: str = "orders") -> Deployment:

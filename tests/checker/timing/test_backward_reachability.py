@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -66,15 +67,22 @@ def answers(result: Result) -> dict[str, tuple[Status, tuple[CutSet, ...], list[
     }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@cache
+def both_ways(name: str, folder: Path) -> tuple[Result, Result]:
+    """Return the result of entering every state, and of entering only those from which a violation can be reached."""
     asked = deployment(name, folder)
-    with monkeypatch.context() as without_reading:
+    with pytest.MonkeyPatch.context() as without_reading:
         without_reading.setattr(Backwards, "of", lambda *_: None)
         everything = check(asked, budget=Budget())
-    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
-    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
-    narrow = check(asked, budget=Budget())
+    with pytest.MonkeyPatch.context() as at_once:
+        at_once.setattr(loop, "LEAST_BEFORE_NARROW", -1)
+        at_once.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+        return everything, check(asked, budget=Budget())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_are_those_of_entering_every_state(name: str, folder: Path) -> None:
+    everything, narrow = both_ways(name, folder)
     assert answers(narrow) == answers(everything)
 
 
@@ -92,15 +100,9 @@ def test_timed_search_enters_all_states_if_its_continuation_takes_too_many(
     assert (limited.status, limited.cut_sets) == (plain.status, plain.cut_sets) == (Status.VIOLATED, ((("kill", 2),),))
 
 
-def test_fewer_states_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = deployment("two kills", folder)
-    with monkeypatch.context() as without_reading:
-        without_reading.setattr(Backwards, "of", lambda *_: None)
-        everything = check(asked, budget=Budget()).engine
-    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
-    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
-    narrow = check(asked, budget=Budget()).engine
-    assert 0 < narrow.states_again < everything.states_again / 2
+def test_fewer_states_are_entered(folder: Path) -> None:
+    everything, narrow = both_ways("two kills", folder)
+    assert 0 < narrow.engine.states_again < everything.engine.states_again / 2
 
 
 def test_states_left_out_for_some_faults_are_not_left_out_for_more(
