@@ -76,9 +76,19 @@ def test_refused_defects_have_the_codes_of_their_refusals() -> None:
 
 
 def test_evidence_of_a_treatment_exists() -> None:
-    """A path in the repository; a test is named behind it."""
-    shown = {defect.shown_by.split("::")[0] for defect in register() if "/" in defect.shown_by}
-    assert not [path for path in sorted(shown) if not (ROOT / path.split(" ")[0]).exists()]
+    """A path in the repository, with a test of that name in it."""
+    shown = sorted({defect.shown_by for defect in register() if "/" in defect.shown_by})
+    assert shown
+    assert not [(path, name) for path, _, name in map(_parts, shown) if not _has(path, name)]
+
+
+def _parts(shown: str) -> tuple[str, str, str]:
+    return shown.split(" ")[0].partition("::")
+
+
+def _has(path: str, name: str) -> bool:
+    file = ROOT / path
+    return file.exists() and (not name or f"def {name.partition('[')[0]}(" in file.read_text(encoding="utf-8"))
 
 
 def test_conditions_can_be_read() -> None:
