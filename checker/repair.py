@@ -22,15 +22,15 @@ Operations Research 61 (2), 2013.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol
 
 from checker.budget import ANSWERED_TO, Budget
 from checker.candidate import Candidate
 from checker.check import Run
 from checker.clauses import Chosen, Clause, Offered
+from checker.repair_watch import Unwatched, Watch
 from checker.run_transfer import Counterexample, run_along
 from model.deployment.changing import Change, changed, changes_of, companions, upgrades_of
 from model.deployment.deployment import Deployment
@@ -108,38 +108,6 @@ def violated(result: Result) -> tuple[str, ...]:
 def _is_cut_short(verdict: Verdict) -> bool:
     """Tell whether a limit of states left a property undecided."""
     return verdict.status is Status.UNKNOWN and verdict.coverage.stopped == "states"
-
-
-class Watch(Protocol):
-    """An observer of a search."""
-
-    def trying(self, changes: Sequence[Change]) -> None:
-        """Receive a set of changes before the set is tried; the empty set is the original deployment."""
-
-    def unchanged(self, result: Result) -> None:
-        """Receive the result of the original deployment; a result of a longer exploration can follow."""
-
-    def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
-        """Receive a set of changes after the set was tried, with the properties that do not hold."""
-
-    def found(self, repair: Repair) -> None:
-        """Receive a repair of all or some properties; a better repair can follow."""
-
-
-class Unwatched:
-    """A watch that does nothing."""
-
-    def trying(self, changes: Sequence[Change]) -> None:
-        """Do nothing."""
-
-    def unchanged(self, result: Result) -> None:
-        """Do nothing."""
-
-    def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
-        """Do nothing."""
-
-    def found(self, repair: Repair) -> None:
-        """Do nothing."""
 
 
 def _may_prevent(change: Change, row: LikelySetting) -> bool:

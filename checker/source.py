@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
+from model.deployment.dialects.other_products import product_of
 from model.deployment.dialects.own import is_deployment, looks_like_deployment
 from model.deployment.dialects.telling import broken
 from model.deployment.errors import DeploymentError
@@ -203,6 +204,9 @@ def _expect_deployment(file: Path) -> None:
     if problem is not None:
         raise problem
     if not looks_like_deployment(read_document(file)):
+        product = product_of(read_document(file))
+        if product is not None:
+            raise DeploymentError(product.advice, file=str(file))
         what = (
             "is neither a known configuration of Kafka (docs/dialects.md) nor a deployment (docs/deployment-format.md)"
         )

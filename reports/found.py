@@ -11,6 +11,7 @@ from rich.text import Text
 from model.deployment.dialects.accounting import Account, Entry, Fate
 from model.deployment.dialects.component import Component
 from model.deployment.dialects.finding import Findings
+from model.deployment.dialects.other_products import Mention
 from model.deployment.dialects.pairing import Paired, Pipeline, Placed
 from reports import lines, wording
 
@@ -65,13 +66,17 @@ class FoundReport:
         yield from lines.wrapped(f"{self.findings.place}: {', '.join(counts)}{others}", width, style="bold")
 
     def not_read(self, width: int) -> Iterator[Text]:
-        """Yield a line that names the files which mention Kafka in no known form, if any."""
-        if names := [self._short(file) for file in self.findings.mentioning]:
+        """Yield a line that names the files which mention Kafka in no known form, if any, with the product of each."""
+        if names := [self._mention(mention) for mention in self.findings.mentioning]:
             more = len(names) - MOST_MENTIONING
             shown = [*names[:MOST_MENTIONING], *([f"{more} more"] if more > 0 else [])]
             verb = "mentions" if len(names) == 1 else "mention"
             told = f"not read: {wording.listed(shown)} ({verb} Kafka; no known form)"
             yield from lines.wrapped(told, width, rest="    ")
+
+    def _mention(self, mention: Mention) -> str:
+        product = "" if mention.product is None else f" ({mention.product.name})"
+        return self._short(mention.file) + product
 
     def files(self) -> tuple[tuple[str, bool], ...]:
         """Return each file as a line, with True if a value in the file was rejected; such files come first."""

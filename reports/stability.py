@@ -36,7 +36,9 @@ def _summary(group: Sequence[AtSize]) -> str:
     """Return the change over the values of one size, with the values that were not decided."""
     decided = [row for row in group if row.is_decided()]
     start = unchanged_from(group)
-    if start is not None:
+    if start is not None and start.status is Status.VACUOUS:
+        said = f"vacuous from {start.value} on, tried to {decided[-1].value}, which is no evidence"
+    elif start is not None:
         said = f"unchanged from {start.value} on, tried to {decided[-1].value}"
     elif len(decided) < 2:
         said = "nothing to compare"

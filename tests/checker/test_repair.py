@@ -17,7 +17,8 @@ from checker.budget import Budget
 from checker.candidate import Candidate
 from checker.check import check
 from checker.explanation import Target, prevented, preventions
-from checker.repair import Repair, Search, Unwatched, violated
+from checker.repair import Repair, Search, violated
+from checker.repair_watch import Unwatched
 from checker.run_transfer import Counterexample, run_of
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.changing import Change, changed, strengthenings

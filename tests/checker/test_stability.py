@@ -62,6 +62,12 @@ def test_a_verdict_without_influence_of_the_log_is_unchanged(tmp_path: Path) -> 
     assert "unchanged from 1 on, tried to 3" in next(stability_lines(rows))
 
 
+def test_a_vacuous_verdict_at_every_size_is_no_evidence() -> None:
+    rows = [AtSize("no-skip", "log", value, 1, Status.VACUOUS, is_own=value == 1) for value in (1, 2, 3)]
+    assert "vacuous from 1 on, tried to 3, which is no evidence" in next(stability_lines(rows))
+    assert "unchanged" not in next(stability_lines(rows))
+
+
 def test_sizes_that_are_not_reached_are_said(tmp_path: Path) -> None:
     deployment = deployment_of(tmp_path, "replica-agreement")
     stop = threading.Event()

@@ -12,11 +12,12 @@ from model.deployment.dialects.connect_layers import over_their_workers
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
+from model.deployment.dialects.other_products import Mention, mention_of, product_of
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.reading_along import without_those_read_along
 from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.telling import broken, mentions, tells
+from model.deployment.dialects.telling import broken, tells
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 
@@ -43,7 +44,7 @@ class Findings:
     """The content of a folder or of one file: configurations, unreadable files, and the number of other files.
 
     ``deployments``: files in Proofka's own format. ``links``: links to folders, which are not followed. ``mentioning``:
-    those of the other files that give brokers of Kafka in a form that no dialect knows.
+    those of the other files that give brokers of Kafka in a form that no dialect knows, or that are another product's.
     """
 
     place: str
@@ -52,7 +53,7 @@ class Findings:
     others: int
     deployments: tuple[Path, ...] = ()
     links: tuple[str, ...] = ()
-    mentioning: tuple[str, ...] = ()
+    mentioning: tuple[Mention, ...] = ()
 
 
 def find(place: Path, fillings: Fillings) -> Findings:
@@ -64,7 +65,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     unread: list[Unread] = []
     own: list[Path] = []
     others = 0
-    mentioning: list[str] = []
+    mentioning: list[Mention] = []
     manifests: list[Manifest] = []
     paths, links = _files_and_links(place)
     for path in paths:
@@ -85,7 +86,8 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 raise problem
             if document is None or dialect is None:
                 others += 1
-                mentioning += [str(path)] if document is not None and mentions(document) else []
+                mention = None if document is None else mention_of(document, path)
+                mentioning += [] if mention is None else [mention]
             else:
                 found.append(dialect.read(nearby.with_others(document, path, dialect), fillings))
         except DeploymentError as error:
@@ -94,7 +96,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
             )
     if not (found or own or unread):
         files = {0: "it has no files", 1: "1 file"}.get(others, f"{others} files")
-        named = f"; {mentioning[0]} mentions Kafka in no known form" if mentioning else ""
+        named = f"; {mentioning[0].file} {mentioning[0].sentence}" if mentioning else ""
         what = f"has no known configuration of Kafka ({files}){named}; docs/dialects.md lists the known ones"
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
@@ -108,6 +110,8 @@ def read_one(path: Path, fillings: Fillings) -> Found:
     document = read_document(path)
     dialect = dialect_of(document)
     if dialect is None:
+        if (product := product_of(document)) is not None:
+            raise DeploymentError(product.advice, file=str(path))
         raise DeploymentError(
             "is no known configuration of Kafka; docs/dialects.md lists the known ones", file=str(path)
         )

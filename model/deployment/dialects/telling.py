@@ -32,10 +32,13 @@ def tells(path: Path) -> bool:
     return path.suffix.lower() in _FORMATS and _TELLING.search(path.name.lower()) is not None
 
 
+def is_for_people(document: Document) -> bool:
+    """Tell whether the file is a text for people, such as a manual."""
+    return document.suffix in _TO_BE_READ_BY_PEOPLE
+
+
 def mentions(document: Document) -> bool:
-    """Tell whether a file of no dialect gives the brokers of a client of Kafka; texts for people do not count."""
-    if document.suffix in _TO_BE_READ_BY_PEOPLE:
-        return False
+    """Tell whether a file of no dialect gives the brokers of a client of Kafka."""
     text = document.text
     if _NAMES_BROKERS.search(text) is not None:
         return True

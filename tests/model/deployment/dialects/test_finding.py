@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -151,10 +154,52 @@ def test_files_that_give_brokers_in_no_known_form_are_named(
     (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
     (tmp_path / name).write_text(text, encoding="utf-8")
     found = find(tmp_path, {})
-    assert (found.mentioning, found.others) == ((str(tmp_path / name),) if named else (), 1)
+    assert [mention.file for mention in found.mentioning] == ([str(tmp_path / name)] if named else [])
+    assert found.others == 1
 
 
 def test_a_folder_without_a_known_form_names_a_file(tmp_path: Path) -> None:
     (tmp_path / "queue.rb").write_text('bootstrap_servers: "b:9092"', encoding="utf-8")
     with pytest.raises(DeploymentError, match=r"queue\.rb mentions Kafka in no known form"):
         find(tmp_path, {})
+
+
+OTHER_PRODUCTS = [
+    ("application.yml", "kafka:\n  # in each environment\n  bootstrap:\n    servers: b:9092\n", "Micronaut"),
+    ("application.properties", "micronaut.application.name=orders\n", "Micronaut"),
+    ("Orders.java", "import io.vertx.kafka.client.producer.KafkaProducer;", "vert.x"),
+    ("application.conf", "akka.kafka.producer { close-timeout = 60s }", "Akka or Pekko"),
+    ("route.properties", "camel.component.kafka.brokers=b:9092", "Apache Camel"),
+    ("Job.java", "import org.apache.flink.connector.kafka.source.KafkaSource;", "Apache Flink"),
+    ("job.py", 'spark.readStream.format("kafka").load()', "Apache Spark"),
+    ("debezium.conf", "debezium.sink.kafka.producer.acks=1", "Debezium Server"),
+    ("consume.php", "$conf = new RdKafka\\Conf();", "PHP's rdkafka"),
+    ("karafka.rb", "class KarafkaApp < Karafka::App", "Karafka"),
+    ("send.rb", "Rdkafka::Config.new(config)", "rdkafka for Ruby"),
+    ("main.rs", "use rdkafka::config::ClientConfig;", "rdkafka for Rust"),
+    ("send.erl", 'ok = brod:start_client([{"b", 9092}], client).', "brod"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "product"), OTHER_PRODUCTS)
+def test_a_file_of_another_product_is_named_as_what_it_is(tmp_path: Path, name: str, text: str, product: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DeploymentError, match=f"{re.escape(name)} is a file of {re.escape(product)}, "):
+        find(tmp_path, {})
+    with pytest.raises(DeploymentError, match=f"is a file of {re.escape(product)}, "):
+        find(tmp_path / name, {})
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    (mention,) = find(tmp_path, {}).mentioning
+    assert mention.product is not None and mention.product.name == product
+
+
+def test_every_product_has_a_file_that_shows_its_sign() -> None:
+    table = files("model.deployment.dialects") / "tables" / "other_products.csv"
+    rows = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
+    assert {row["product"] for row in rows} == {product for _, _, product in OTHER_PRODUCTS}
+
+
+def test_a_manual_that_speaks_of_another_product_is_not_named(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Written with io.vertx.kafka.", encoding="utf-8")
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    assert find(tmp_path, {}).mentioning == ()
