@@ -21,6 +21,10 @@ REASONS: dict[str, str] = {
     "checksums": "records are assumed not to be corrupted",
     "committed offsets": "committed offsets are assumed to be durable, unless the fault lost-offsets is named",
     "compaction": "the topic is not compacted",
+    "compression": (
+        "compression changes what is delivered only to a librdkafka consumer of 1.2.0 to 1.5.2 that reads committed "
+        "records"
+    ),
     "when the cleaner comes": "the cleaner of a compacted topic is assumed to run at any time, or never",
     "coordinator": "the coordinator's state is assumed to be durable, unless the fault lost-transaction-state is named",
     "controller": "the controller quorum is assumed to be available and durable",
@@ -47,7 +51,7 @@ REASONS: dict[str, str] = {
     "reading from the leader": "the consumer is assumed to read from the leader",
     "retention": "records are assumed to be deleted for their age only (retention.ms), as soon as they reach it",
     "security": "security does not change delivery; every request is assumed to be authorised",
-    "serialisation": "serialisation and compression do not change delivery; every record is assumed to be readable",
+    "serialisation": "serialisation does not change delivery; every record is assumed to be readable",
     "share groups": "share groups are not used",
     "sizes": "every record is assumed to fit the size limits",
     "throughput": "memory and throughput do not change which deliveries are possible",
