@@ -57,7 +57,8 @@ class AuditSummary:
     ``reasons``: reasons for rejected rows, the most common first, with their numbers of rows. ``more_reasons``: number
     of further reasons. ``systems``: number of distinct systems of all ``deployments``; ``explored`` of them were
     explored now, the others were already known. ``worst``: number of deployments by the worst status of a required
-    property.
+    property. ``with_known_defects``: number of deployments with a required property that holds, and that a known defect
+    of their releases could violate.
     """
 
     deployments: int
@@ -69,6 +70,7 @@ class AuditSummary:
     properties: Sequence[PropertyCount]
     worst: Mapping[Status, int]
     seconds: float
+    with_known_defects: int = 0
 
 
 @dataclass(frozen=True)

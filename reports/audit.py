@@ -27,6 +27,8 @@ class AuditReport:
         summary = self.summary
         yield from lines.wrapped(what_was_audited(summary), width, rest="  ")
         yield from lines.wrapped(answer(summary), width, rest="  ", style=_answer_style(summary))
+        if summary.with_known_defects:
+            yield from lines.wrapped(known_defects(summary), width, rest="  ")
         if summary.properties:
             yield Text()
             yield self._table()
@@ -87,6 +89,15 @@ def answer(summary: AuditSummary) -> str:
         return "No row could be read as a deployment."
     return (
         f"Of {wording.counted(summary.deployments, 'deployment')}, {wording.listed(said) or 'none requires anything'}."
+    )
+
+
+def known_defects(summary: AuditSummary) -> str:
+    """Return the sentence about passes beside which known defects stand."""
+    passes = wording.counted(summary.with_known_defects, "deployment")
+    return (
+        f"Of {passes}, a required property holds that known defects of their releases, which the model does not have, "
+        "could violate: column known_defects of the table verdicts"
     )
 
 

@@ -43,6 +43,7 @@ def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds:
         () if verdicts is None else _by_property(verdicts),
         {} if verdicts is None else _worst(verdicts),
         seconds,
+        0 if verdicts is None else _with_known_defects(verdicts),
     )
 
 
@@ -108,3 +109,11 @@ def _worst(verdicts: DataFrame) -> dict[Status, int]:
 
     required = verdicts.where("required").groupBy("place", "number").agg(f.min(rank(f.col("status"))).alias("worst"))
     return {WORST_FIRST[row.worst]: row["count"] for row in required.groupBy("worst").count().collect()}
+
+
+def _with_known_defects(verdicts: DataFrame) -> int:
+    """Return the number of deployments with a required property that holds with known defects beside."""
+    from pyspark.sql import functions as f
+
+    passes = verdicts.where("required").where(f.col("status") == Status.HOLDS.value)
+    return passes.where(f.size("known_defects") > 0).select("place", "number").distinct().count()

@@ -52,6 +52,12 @@ def test_golden(width: int) -> None:
     matches(f"audit-{width}.txt", text)
 
 
+def test_passes_with_known_defects_beside_are_counted() -> None:
+    assert "known defects" not in shown(SUMMARY, 80)
+    text = " ".join(shown(replace(SUMMARY, with_known_defects=1344), 80).split())
+    assert "Of 1,344 deployments, a required property holds that known defects of their releases" in text
+
+
 def test_statuses_that_nothing_has_take_no_room() -> None:
     assert "vacuous" not in shown(SUMMARY, 80)
     vacuous = replace(SUMMARY.properties[1], statuses={Status.VACUOUS: 7})

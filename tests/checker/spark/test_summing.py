@@ -75,6 +75,12 @@ def test_the_worst_of_what_is_required(spark: Any, audited: Path, verdicts: list
     assert set(summary.worst) == {Status.VIOLATED, Status.HOLDS}
 
 
+def test_passes_with_known_defects_beside(spark: Any, audited: Path, verdicts: list[Row]) -> None:
+    summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
+    passes = [row for row in verdicts if row["required"] and row["status"] == Status.HOLDS and row["known_defects"]]
+    assert summary.with_known_defects == len({(row["place"], row["number"]) for row in passes}) > 0
+
+
 def test_reasons_are_counted_without_their_places(spark: Any, audited: Path) -> None:
     summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
     ((reason, count),) = summary.reasons
