@@ -14,7 +14,7 @@ from model.deployment.dialects.finding import Findings, find
 from model.deployment.dialects.judging import Judged, judge, rejected_in, with_left_out
 from model.deployment.dialects.pairing import Paired, pair
 from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
+from model.deployment.given import Given, library_of
 from model.deployment.hiding import printable
 from model.deployment.libraries import LIBRARIES
 from model.deployment.problems import by_place, first_of
@@ -124,12 +124,25 @@ def seek(place: Path, source: Source) -> Sought:
         paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
     assume = assumed(source.assume)
     clients = client_releases(source.clients)
+    _refuse_clients_of_no_pipeline(clients, paired)
     judged = tuple(
         replace(with_left_out(judge(one, source.kafka, assume, clients), findings), partial=source.partial)
         for one in paired.pipelines
     )
     own = () if source.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
     return Sought(findings, paired, judged, own, source.partial)
+
+
+def _refuse_clients_of_no_pipeline(clients: Iterable[str], paired: Paired) -> None:
+    """Raise DeploymentError for a library that no client of the pipelines uses: its release would have no effect."""
+    placed = (one for pipeline in paired.pipelines for one in (pipeline.producer, pipeline.consumer) if one is not None)
+    used = {library_of(one.component.client) for one in placed}
+    for library in clients:
+        if library != JAVA and library not in used:
+            raise DeploymentError(
+                f"--client {library}: no client of these files is of {library}, as far as their settings tell; give a "
+                f"deployment with client: {library} (docs/deployment-format.md)"
+            )
 
 
 def client_releases(options: Iterable[str]) -> dict[str, Given]:

@@ -324,3 +324,23 @@ def test_a_topic_that_no_file_names_is_an_error_where_files_name_others(tmp_path
     assert proofka("check", tmp_path, "--topic", "orders", *QUICK).exit_code in (0, 1, 4)
     (tmp_path / "topic.yaml").unlink()
     assert proofka("check", tmp_path, "--topic", "any", *QUICK).exit_code in (0, 1, 4)
+
+
+def test_a_release_of_a_library_that_no_client_uses_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "producer.properties"
+    file.write_text("bootstrap.servers=b:9092\nacks=1\n", encoding="utf-8")
+    run = proofka("show", file, "--kafka", "3.6", "--client", "librdkafka=2.3")
+    assert run.exit_code == 2
+    assert "--client librdkafka: no client of these files is of librdkafka" in run.stderr
+    file.write_text("bootstrap.servers=b:9092\nmessage.timeout.ms=60000\n", encoding="utf-8")
+    assert proofka("show", file, "--kafka", "3.6", "--client", "librdkafka=2.3").exit_code == 0
+
+
+def test_other_names_of_librdkafkas_settings_count_in_a_flat_file(tmp_path: Path) -> None:
+    """Read as unknown, request.required.acks=1 would be acks=all, the default."""
+    file = tmp_path / "producer.properties"
+    lines = ("message.timeout.ms=60000", "request.required.acks=1", "max.in.flight=1", "message.send.max.retries=0")
+    file.write_text("\n".join(lines), encoding="utf-8")
+    shown = proofka("show", file, "--kafka", "3.6", "--client", "librdkafka=2.3").stdout
+    assert "producer acks=1, idempotence off, 1 in flight, no retries" in shown
+    assert "no setting of Kafka" not in shown

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
 
+from model.deployment.clients import aliases
 from model.deployment.defaults import is_known, known_keys
 from model.deployment.dialects.component import Role
 from model.deployment.hiding import is_secret
@@ -61,8 +62,12 @@ def is_of(role: Role, key: str, library: str = "") -> bool:
 
 @lru_cache(_REMEMBERED)
 def owners(key: str, library: str = "") -> tuple[Role, ...]:
-    """Return the roles whose clients have the setting in any release, including the old Scala clients."""
-    return tuple(role for role in CLIENTS if is_of(role, key, library) or (not library and is_legacy(role, key)))
+    """Return the roles whose clients have the setting in any release, under any of its names in the library.
+
+    The old Scala clients count as Kafka's own.
+    """
+    name = aliases().get((library, key), key)
+    return tuple(role for role in CLIENTS if is_of(role, name, library) or (not library and is_legacy(role, key)))
 
 
 @lru_cache(_REMEMBERED)
