@@ -80,6 +80,9 @@ CLEANER = "log.cleaner.enable"
 COMPACTS_AND_DELETES = (0, 10, 1)
 """The first release in which a topic can have both cleanup policies, ``compact`` and ``delete`` (KIP-71)."""
 
+CAPS_MIN_ISR = (3, 7)
+"""The first release whose brokers count no more replicas as required than a topic has (semantics 2)."""
+
 CLEANS_CAREFULLY = (3, 1)
 """The first release whose cleaners skip uncommitted records (KAFKA-13194) and count a tombstone's time from their first
 pass over it (KIP-534)."""
@@ -172,7 +175,7 @@ def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | N
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
         deletes_for_size=int(brokers.setting(_SIZE).value) >= 0 and _deletes(brokers),
         followers_wait_for_bytes=broker.integer(FOLLOWER_BYTES) > 1,
-        spare_coordinators=_spare_coordinators(broker),
+        spare_coordinators=_spare_coordinators(broker, notes),
         settings=(
             *(replicas, in_sync, unclean, flush, _retention(brokers)),
             *(() if brokers.given(_SIZE) is None else (brokers.setting(_SIZE),)),
@@ -325,7 +328,7 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     software = brokers.topic.software
     if value <= replicas:
         return setting
-    if brokers.topic.release.line < (3, 7):
+    if brokers.topic.release.line < CAPS_MIN_ISR:
         notes.append(
             f"min.insync.replicas={value} exceeds the number of replicas, {replicas}: {software} accepts it and "
             f"refuses every write with acks=all {REFUSES_WRITES}; lower min.insync.replicas to {replicas}, or "
@@ -375,10 +378,16 @@ def _unclean_leader_election(brokers: Brokers, era: Era, notes: list[str]) -> Se
     return Setting("topic", setting.key, "true" if on else "false", setting.origin)
 
 
-def _spare_coordinators(broker: Section) -> int:
+def _spare_coordinators(broker: Section, notes: list[str]) -> int:
     """Return how many replicas of ``__transaction_state`` can be away while the others are enough in sync.
 
-    A topic without so many replicas as its smallest ISR takes no write at all.
+    A topic with fewer replicas than its smallest ISR takes no write at all before 3.7 (semantics 2).
     """
     replicas, in_sync = (broker.integer(key) if broker.knows(key) else 0 for key in COORDINATORS_KEYS)
+    if replicas < in_sync and broker.release.line < CAPS_MIN_ISR and any(map(broker.has, COORDINATORS_KEYS)):
+        of_replicas, of_isr = COORDINATORS_KEYS
+        notes.append(
+            f"{of_isr}={in_sync} is more than {of_replicas}={replicas}: brokers before 3.7 refuse every write of the "
+            "coordinator of transactions, so initTransactions() never returns; the model leaves this out"
+        )
     return max(0, replicas - in_sync)

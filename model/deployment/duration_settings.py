@@ -64,6 +64,12 @@ OF_IDEMPOTENCE: Mapping[str, Source] = {
 NOT_NUMBERED: Mapping[str, Source] = {"producer_ids_kept": ("broker", "no sequence numbers", NEVER)}
 """The source of the same duration where records have no sequence numbers."""
 
+OF_TRANSACTIONS: Mapping[str, Source] = {"broker_request": ("broker", "request.timeout.ms", None)}
+"""The source of the longest time for which the thread of a coordinator that sends markers sleeps (11.1)."""
+
+WITHOUT_TRANSACTIONS: Mapping[str, Source] = {"broker_request": ("broker", "no transactions", 0)}
+"""The source of the same duration where the producer has no transactions."""
+
 OF_ZOOKEEPER: Mapping[str, Source] = {
     "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
@@ -91,15 +97,17 @@ def sources(
     brokers_protocol: bool,
     compacts: bool,
     numbered: bool,
+    transactional: bool,
 ) -> dict[str, Source]:
     """Return the source of each duration. ``own``: by role, the sources of libraries other than Java's.
 
     ``brokers_protocol``: the brokers assign the partitions of the consumer's group. ``compacts``: the topic is
-    compacted. ``numbered``: the records have sequence numbers.
+    compacted. ``numbered``: the records have sequence numbers. ``transactional``: the producer has transactions.
     """
     found = {**OF_JAVA, **(OF_BROKERS_PROTOCOL if brokers_protocol else BY_MEMBERS)}
     found |= OF_COMPACTION if compacts else NOT_COMPACTED
     found |= OF_IDEMPOTENCE if numbered else NOT_NUMBERED
+    found |= OF_TRANSACTIONS if transactional else WITHOUT_TRANSACTIONS
     found |= OF_ZOOKEEPER if zookeeper else {}
     for role, durations in own.items():
         found |= {name: source for name, source in durations.items() if source[0] == role}

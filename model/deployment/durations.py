@@ -82,7 +82,12 @@ def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, .
     """
     every = (
         sources(
-            {scope: own or {}}, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=True, numbered=True
+            {scope: own or {}},
+            zookeeper=zookeeper,
+            brokers_protocol=brokers_protocol,
+            compacts=True,
+            numbered=True,
+            transactional=True,
         )
         for zookeeper, brokers_protocol in product((False, True), repeat=2)
     )
@@ -110,6 +115,7 @@ def read_durations(
     brokers_protocol: bool,
     compacts: bool,
     numbered: bool,
+    transactional: bool,
 ) -> DurationValues:
     """Return the durations of a deployment.
 
@@ -120,7 +126,14 @@ def read_durations(
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    said_by = sources(own, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=compacts, numbered=numbered)
+    said_by = sources(
+        own,
+        zookeeper=zookeeper,
+        brokers_protocol=brokers_protocol,
+        compacts=compacts,
+        numbered=numbered,
+        transactional=transactional,
+    )
     for name, (scope, key, stand_in) in said_by.items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):

@@ -33,6 +33,7 @@ class Durations:
     max_block: Quantity
     reconnect_backoff_max: Quantity
     connection_setup: Quantity
+    broker_request: Quantity  # of brokers, to each other
     replica_lag: Quantity
     replica_socket: Quantity
     fetch_wait: Quantity

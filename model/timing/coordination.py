@@ -17,15 +17,14 @@ from model.transactions.coordinator import coordinator_returns
 class Return:
     """A situation in which a coordinator serves again in time.
 
-    ``name`` ends the names of clocks. ``answers``: the longest time from the begin of the situation until a coordinator
-    answers what it has in memory, and every broker knows which one does. ``writes``: the same until what it writes is
-    replicated.
+    ``name`` ends the names of clocks. ``within``: the longest time from the begin of the situation until every broker
+    knows a coordinator that serves, and what it writes is replicated. A question by a leader waits for that as well:
+    brokers ask for several producers at once, and the answer waits for partitions that are added (11.5).
     """
 
     name: str
     holds: z3.BoolRef
-    answers: Duration
-    writes: Duration
+    within: Duration
 
 
 def returns_of_coordinator(pipeline: Pipeline) -> Iterator[Return]:
@@ -34,9 +33,9 @@ def returns_of_coordinator(pipeline: Pipeline) -> Iterator[Return]:
     While a follower is slow, what the coordinator writes waits until its leader has dropped this follower from the ISR.
     """
     times = pipeline.deployment.durations
-    answers = Duration.of(times.coordinator) + Duration.of(times.metadata)
-    dropped = answers + until_dropped(pipeline)
-    for name, beside_slow, writes in (("after_fault", False, answers), ("beside_slow", True, dropped)):
+    serves = Duration.of(times.coordinator) + Duration.of(times.metadata)
+    dropped = serves + until_dropped(pipeline)
+    for name, beside_slow, within in (("after_fault", False, serves), ("beside_slow", True, dropped)):
         holds = coordinator_returns(pipeline, beside_slow=beside_slow)
         if not z3.is_false(holds):
-            yield Return(name, holds, answers, writes)
+            yield Return(name, holds, within)

@@ -37,7 +37,7 @@ class SendsInTransactions(Sends):
         unadded = Not(of(self._pipeline)[0].added.is_set)
         for again in returns_of_coordinator(self._pipeline):
             runs = [And(can, unadded, again.holds) for can in self._transmissible(batch)]
-            within = self._until_sent(self._until_connected) + again.writes + self._until_found
+            within = self._until_sent(self._until_connected) + again.within + self._until_found
             yield from self._sent_within(f"sendable_{again.name}", batch, runs, within)
 
     def _transmissible(self, batch: Batch) -> Iterator[z3.BoolRef]:
@@ -51,7 +51,7 @@ class SendsInTransactions(Sends):
         can, asked = super()._can_be_handled(batch), Not(self._is_verified_in_time(batch))
         since = f"{record_name(batch)} was transmitted to a leader that asks the coordinator"
         for again in returns_of_coordinator(self._pipeline):
-            within = self._until_handled + again.answers + self._until_asked_again
+            within = self._until_handled + again.within + self._until_asked_again
             yield Clock(f"arriving_{again.name}", {"batch": batch.number}, And(can, asked, again.holds), since, within)
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
@@ -69,13 +69,21 @@ class SendsInTransactions(Sends):
     @property
     def _until_added(self) -> Duration:
         """The time until a producer that found its coordinator has its partition added, asking again once (11.1 T2)."""
-        pause = self._backoff + recovery_in(self._pipeline).pause_before_adding
+        pause = self._pause + recovery_in(self._pipeline).pause_before_adding
         return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
 
     @property
     def _backoff(self) -> Duration:
-        """The longest pause of the client before it asks the coordinator again."""
+        """The longest pause before a batch is retried."""
         return Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
+
+    @property
+    def _pause(self) -> Duration:
+        """The longest pause before the client asks the coordinator again.
+
+        Java clients wait for ``retry.backoff.ms`` there, even if it is longer than ``retry.backoff.max.ms``.
+        """
+        return Duration.of(self._times.retry_backoff) + self._backoff
 
     @property
     def _until_asked_again(self) -> Duration:
@@ -90,7 +98,7 @@ class SendsInTransactions(Sends):
         """
         reconnects = Duration.of(self._times.reconnect_backoff_max, 1 + JITTER)
         asks = self._until_connected * 2 + Duration.of(self._times.network, REQUESTS_TO_FIND)
-        return reconnects + asks + self._backoff * 2
+        return reconnects + asks + self._pause * 2
 
     def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:
         """Tell whether the partition is in the transaction, or the coordinator can be reached to add it."""

@@ -35,10 +35,12 @@ class Transactions(Part):
             yield Clock("completing", leader, And(completes, at_hand), replicated, takes)
             for again in returns_of_coordinator(self._pipeline):
                 # A coordinator that has just started knows the leader by its own metadata.
-                within = again.writes + self._news + takes
+                within = again.within + self._news + takes
                 yield Clock(f"marking_{again.name}", leader, And(marks, again.holds), marked, within)
                 # It may have the marker written again before it knows that there is one.
                 within = within + takes + self._times.between_fetches
+                # A write that failed is tried again when the thread that sends markers wakes up (11.1, T6).
+                within = within + Duration.of(self._times.broker_request)
                 yield Clock(f"completing_{again.name}", leader, And(completes, again.holds), replicated, within)
         late = of(self._pipeline)[0].late_end
         if late is not None and recovery_in(self._pipeline).ends_in_time:

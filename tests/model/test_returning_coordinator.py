@@ -111,8 +111,11 @@ def _running(run: Scenario) -> set[str]:
 def test_the_wait_is_as_long_as_what_it_is_made_of() -> None:
     clocks = begun().model.system.clocks
     most = {clock.name: clock.at_most.at_most() or 0 for clock in clocks if clock.at_most is not None}
-    serves, connecting, backoff, reconnecting, messages = 10_000 + 500, 400, 1_200, 1_200, 400
-    found = serves + 2 * connecting + 2 * backoff + reconnecting + messages
+    serves, connecting, backoff, pause, reconnecting, messages = 10_000 + 500, 400, 1_200, 1_300, 1_200, 400
+    found = serves + 2 * connecting + 2 * pause + reconnecting + messages
     assert most["sendable_after_fault"] - most["sendable"] == found
     assert most["sendable_beside_slow"] - most["sendable_after_fault"] == 2 * 30_000 + 100 + 500
     assert most["arriving_after_fault"] - most["arriving"] == serves + backoff + connecting + messages
+    marking, fetched, failed_write = most["marking_after_fault"], 1_800, 30_000
+    assert most["completing_after_fault"] - marking == most["completing"] + fetched + failed_write
+    assert most["arriving_beside_slow"] - most["arriving_after_fault"] == 2 * 30_000 + 100 + 500

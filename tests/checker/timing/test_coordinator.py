@@ -18,17 +18,17 @@ Read = Callable[..., Deployment]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    def with_faults(faults: str, more: str = "", broker: str = "") -> Deployment:
+    def with_faults(faults: str, more: str = "", broker: str = "", client: str = "", sizes: str = "") -> Deployment:
         file = tmp_path / "orders.yaml"
         file.write_text(
             f"""
 kafka: "3.9"
 topic: {{replicas: 3, min.insync.replicas: 2}}
 broker: {{{broker}}}
-producer: {{transactional.id: orders}}
+producer: {{transactional.id: orders{client}}}
 consumer: {{group.id: g, auto.offset.reset: earliest, enable.auto.commit: false, isolation.level: read_committed}}
 assume: {{faults: {{total: 1, {faults}}}{more}}}
-bounds: {{records: 1, log: 4}}
+bounds: {{{sizes or "records: 1, log: 4"}}}
 """,
             encoding="utf-8",
         )
@@ -65,3 +65,26 @@ def test_no_aborted_record_is_read_where_the_coordinator_returns_in_time(
 ) -> None:
     verdict = verdict_on("no-aborted-read", read(faults, more, broker), Budget())
     assert verdict.status is status
+
+
+@pytest.mark.slow
+def test_a_client_that_pauses_for_long_finds_its_coordinator_late(read: Read) -> None:
+    """Java clients pause for retry.backoff.ms before they ask it again, although retry.backoff.max.ms is a second."""
+    client = ", delivery.timeout.ms: 60000, request.timeout.ms: 15000"
+    prompt = read("kill: 1", client=client)
+    paused = read("kill: 1", client=f"{client}, retry.backoff.ms: 60000")
+    assert verdict_on("no-aborted-read", prompt, Budget()).status is Status.HOLDS
+    assert verdict_on("no-aborted-read", paused, Budget()).status is Status.VIOLATED
+
+
+@pytest.mark.slow
+def test_a_write_of_the_coordinator_that_failed_is_tried_again_late(read: Read) -> None:
+    """The thread that sends markers sleeps for request.timeout.ms of the brokers, and then writes "complete" again."""
+    client = (
+        ", transaction_records: 1, transaction.timeout.ms: 5000, delivery.timeout.ms: 100000, request.timeout.ms: 10000"
+    )
+    sizes = "records: 2, log: 6"
+    soon = read("kill: 1", client=client, sizes=sizes, broker="request.timeout.ms: 1000")
+    late = read("kill: 1", client=client, sizes=sizes, broker="request.timeout.ms: 300000")
+    assert verdict_on("no-aborted-read", soon, Budget()).status is Status.HOLDS
+    assert verdict_on("no-aborted-read", late, Budget()).status is Status.VIOLATED
