@@ -33,7 +33,6 @@ class Durations:
     max_block: Quantity
     reconnect_backoff_max: Quantity
     connection_setup: Quantity
-    broker_request: Quantity  # of brokers, to each other
     replica_lag: Quantity
     replica_socket: Quantity
     fetch_wait: Quantity
@@ -57,6 +56,7 @@ class Durations:
     delete_retention: Quantity  # of tombstones, where the topic is compacted
     compaction_lag: Quantity  # how old a record is before the cleaner looks at it
     producer_ids_kept: Quantity  # how long after its last record brokers know an idempotent producer
+    broker_request: Quantity  # of brokers, to each other
     network: Quantity
     metadata: Quantity
     election: Quantity

@@ -15,6 +15,7 @@ from model.deployment.duration_settings import (
     OF_COMPACTION,
     OF_IDEMPOTENCE,
     OF_JAVA,
+    OF_TRANSACTIONS,
 )
 from model.deployment.durations import ENVIRONMENT, NAMES, read_range
 from model.deployment.given import Given
@@ -141,8 +142,14 @@ def test_defaults_of_the_release(read_yaml) -> None:
 
 
 def test_every_duration_is_a_setting_or_assumed() -> None:
-    assert (*OF_JAVA, *BY_MEMBERS, *OF_COMPACTION, *OF_IDEMPOTENCE, *ENVIRONMENT) == NAMES
+    assert (*OF_JAVA, *BY_MEMBERS, *OF_COMPACTION, *OF_IDEMPOTENCE, *OF_TRANSACTIONS, *ENVIRONMENT) == NAMES
     assert {*BY_MEMBERS, "consumer_session"} == OF_BROKERS_PROTOCOL.keys()
+
+
+@pytest.mark.parametrize(("transactions", "waits"), [("acks=all", 0), ("transactional.id=t", 12_345)])
+def test_brokers_requests_count_with_transactions(read_files, transactions: str, waits: int) -> None:
+    deployment = read_files(producer=transactions, broker="request.timeout.ms=12345")
+    assert deployment.durations.broker_request.most == waits
 
 
 @pytest.mark.parametrize(
