@@ -222,7 +222,7 @@ def _durations(
         brokers_protocol=rebalancing.by_brokers,
         compacts=broker.compaction is not None,
         numbered=sending.idempotence,
-        transactional=sending.transactional is not None,
+        transactional=sending.transactional,
     )
 
 

@@ -240,7 +240,7 @@ def deployments() -> dict[str, Deployment]:
             transactional=Transactional(1, False, False, False, read_committed=False),
         ),
         "transactions before 3.2, with a full buffer": changed(
-            example("idempotent", (Fault.FULL_BUFFER, Fault.PRODUCER_CRASH)),
+            example("idempotent", (Fault.FULL_BUFFER, Fault.PRODUCER_CRASH, Fault.LEADER_MOVE)),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
             transactional=Transactional(1, False, False, False, read_committed=True, survives_refused_send=True),

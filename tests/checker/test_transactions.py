@@ -12,6 +12,7 @@ from model.deployment.choices import OnProcessingError, OnRestart, OnSendError, 
 from model.deployment.explored import Bounds
 from model.deployment.required_properties import OF_TRANSACTIONS
 from model.deployment.transactional import Transactional
+from model.durations import Quantity
 from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
@@ -73,12 +74,14 @@ def test_faults_that_break_transactions(
     ("rules", "hangs", "joins"), [(BEFORE, True, True), (VERIFIED, False, True), (VERSION_2, False, False)]
 )
 def test_a_record_that_comes_after_its_abort(rules: Transactional, hangs: bool, joins: bool) -> None:
-    """A killed leader delays a record until its transaction is aborted: it hangs, and joins the next (KIP-890).
+    """A record that waits for its coordinator until its transaction is aborted hangs, and joins the next (KIP-890).
 
     A leader that asks the coordinator takes it all the same while the next is going on in the same epoch, as it is
-    where the send failed during commitTransaction().
+    where the send failed during commitTransaction(). The coordinator takes minutes to load its state here.
     """
-    verdicts = ask(writing(rules, K), ABORTED_READ, HANGING)
+    killed = writing(rules, K)
+    late = replace(killed, durations=replace(killed.durations, coordinator=Quantity("coordinator", 0, 300_000)))
+    verdicts = ask(late, ABORTED_READ, HANGING)
     assert list(verdicts[HANGING].cut_sets) == ([cut(K)] if hangs else [])
     assert list(verdicts[ABORTED_READ].cut_sets) == ([cut(K)] if joins else [])
 
