@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
 from model.deployment.explored import Bounds
 from model.deployment.transactional import Transactional
+from model.durations import Quantity
 from model.faults import Fault
 from tests.checker.asking import example
 from tests.checker.plain_evaluator import holds
@@ -21,10 +23,10 @@ BOUNDS = Bounds(records=1, log=3, sends=1, epochs=4, producer_epochs=2)
 
 def begun(kinds: Iterable[Fault] = KINDS, spare: int = 1) -> Scenario:
     """Begin a run of three replicas in which a record waits for its partition to be added to a transaction."""
-    deployment = changed(
-        example("idempotent", tuple(kinds), 2), transactional=RULES, bounds=BOUNDS, spare_coordinators=spare
-    )
-    return Scenario(deployment).do("send", batch=0)
+    read = example("idempotent", tuple(kinds), 2)
+    durations = replace(read.durations, broker_request=Quantity("request.timeout.ms", 30_000, 30_000))
+    changes = {"transactional": RULES, "bounds": BOUNDS, "spare_coordinators": spare, "durations": durations}
+    return Scenario(changed(read, **changes)).do("send", batch=0)
 
 
 def waits(run: Scenario) -> set[str]:
