@@ -13,7 +13,7 @@ from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.implied.cleaning import deletes_in_time_are_assumed, drops_markers, reading_is_timed
 from model.deployment.implied.commits import brokers_keep_offsets
-from model.deployment.implied.coordination import coordinator_returns, transaction_state_may_be_lost
+from model.deployment.implied.coordination import coordinator_outage_is_limited, transaction_state_may_be_lost
 from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
 from model.deployment.implied.outages import may_return_unfenced, modelled_brokers, outages_of_consumer
@@ -356,7 +356,7 @@ COORDINATOR_STAYS = Granted(
     "auto.leader.rebalance.enable it can, and that a broker that is back is in sync there before the next fault",
     lambda deployment: (
         deployment.producer.transactional is not None
-        and coordinator_returns(deployment)
+        and coordinator_outage_is_limited(deployment)
         and bool(OF_BROKERS & deployment.faults.possible)
     ),
     kind=AssumptionKind.OF_DEPLOYMENT,

@@ -200,11 +200,12 @@ def _expect_deployment(file: Path) -> None:
         raise DeploymentError("no such file", file=str(file))
     if read_normalised(file) is not None:
         return
-    problem = broken(read_document(file))
+    document = read_document(file)
+    problem = broken(document)
     if problem is not None:
         raise problem
-    if not looks_like_deployment(read_document(file)):
-        product = product_of(read_document(file))
+    if not looks_like_deployment(document):
+        product = product_of(document)
         if product is not None:
             raise DeploymentError(product.advice, file=str(file))
         what = (

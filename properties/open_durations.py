@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from model.deployment.deployment import Deployment
-from model.deployment.implied.coordination import coordinator_returns
+from model.deployment.implied.coordination import coordinator_outage_is_limited
 from model.faults import FALLS_SILENT, OF_BROKERS, Fault
 from properties.verdict import Trace
 
@@ -39,7 +39,7 @@ ENDS_OF_TIME = ("give_up", "time_out")
 def open_durations(deployment: Deployment, traces: Iterable[Trace]) -> Iterator[str]:
     """Yield a note for each duration that the model leaves open in one of the traces of a violation."""
     if deployment.producer.transactional is not None:
-        note = WAITS_FOR_COORDINATOR if coordinator_returns(deployment) else WAITS_AFTER_ANY_FAULT
+        note = WAITS_FOR_COORDINATOR if coordinator_outage_is_limited(deployment) else WAITS_AFTER_ANY_FAULT
         if any(_is_left_open(note, trace) for trace in traces):
             yield note
 

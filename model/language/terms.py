@@ -192,7 +192,7 @@ class Filling:
 
     def filled(self, condition: z3.BoolRef) -> Condition:
         """Return the condition with the variables replaced."""
-        return Condition(_substitute(_REF, condition.ast, self._count, self._variables, self._values))
+        return Condition(self._filled(condition.ast).ast)
 
     def simplified(self, term: z3.ExprRef) -> Condition | Number:
         """Return the term with the variables replaced, as Z3 simplifies it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 
 import z3
 
@@ -28,15 +27,6 @@ from model.timing.part import Part, Requirement, one_of, without_news
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
 """The names of the actions by which a consumer that crashed comes back."""
-
-
-_POLLING = {
-    (True, True): "polling",
-    (False, True): "polling_as_ever",
-    (True, False): "polling_at_the_leader",
-    (False, False): "polling_undisturbed",
-}
-"""The names of the clocks of a pause between polls, by whether the consumer, and brokers, can have been out before."""
 
 
 class Reading(Part):
@@ -184,15 +174,18 @@ class Reading(Part):
 
     def _pauses(self) -> Iterator[tuple[str, Duration, tuple[z3.BoolRef, ...]]]:
         """Yield, by the outages so far, the longest time to the consumer's next poll."""
-        consumer, brokers = self._pipeline.history.consumer_was_out, self._pipeline.history.brokers_were_out
-        remembered = present(consumer, brokers)
-        for count in range(len(remembered) + 1):
-            for spared in combinations(remembered, count):
-                consumer_out, brokers_out = consumer not in spared, brokers not in spared
-                within = until_next_poll(
-                    self._pipeline.deployment, consumer_was_out=consumer_out, brokers_were_out=brokers_out
-                )
-                yield _POLLING[consumer_out, brokers_out], within, tuple(Not(outage.is_set) for outage in spared)
+        deployment, history = self._pipeline.deployment, self._pipeline.history
+        consumer, brokers = history.consumer_was_out, history.brokers_were_out
+        yield "polling", until_next_poll(deployment), ()
+        if consumer is not None:
+            within = until_next_poll(deployment, consumer_was_out=False)
+            yield "polling_as_ever", within, (Not(consumer.is_set),)
+        if brokers is not None:
+            within = until_next_poll(deployment, brokers_were_out=False)
+            yield "polling_at_the_leader", within, (Not(brokers.is_set),)
+        if consumer is not None and brokers is not None:
+            within = until_next_poll(deployment, consumer_was_out=False, brokers_were_out=False)
+            yield "polling_undisturbed", within, (Not(consumer.is_set), Not(brokers.is_set))
 
     def idle(self, offset: int) -> Clock:
         """Return the clock of the time since the consumer's position became ``offset``: a commit of it is no older."""

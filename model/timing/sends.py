@@ -309,10 +309,14 @@ class Sends(Part):
     def _until_sent(self, noticed: Duration) -> Duration:
         """Return the time until a client notices a broken connection, finds the leader, connects and has backed off."""
         times = self._times
-        backoff = Duration.of(times.retry_backoff_max, 1 + times.backoff_jitter)
-        finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
+        finds = Duration.of(times.metadata) + self._backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
         asks = self._until_connected + Duration.of(times.network, REQUESTS_TO_FIND)
-        return Duration.of(times.linger) + noticed + finds + asks + backoff + self._until_added
+        return Duration.of(times.linger) + noticed + finds + asks + self._backoff + self._until_added
+
+    @property
+    def _backoff(self) -> Duration:
+        """The longest pause before a batch is retried."""
+        return Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
 
     @property
     def _until_added(self) -> Duration:

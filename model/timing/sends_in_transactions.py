@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import z3
 
@@ -12,7 +13,7 @@ from model.language.terms import And, BoolVal, Not, Or
 from model.log.visibility import is_left_open
 from model.state.pipeline import Batch, Replica
 from model.state.wording import record_name
-from model.timing.coordination import returns_of_coordinator
+from model.timing.coordination import Return, returns_of_coordinator
 from model.timing.sends import Sends
 from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.epochs import of, recovery_in
@@ -21,7 +22,7 @@ REQUESTS_TO_ADD = 6
 """The number of messages until a producer has its partition added: who coordinates, an id, and the request, both
 ways."""
 
-REQUESTS_TO_FIND = 4
+REQUESTS_TO_FIND_COORDINATOR = 4
 """The number of messages until a client knows another coordinator: a refusal and a question, both ways."""
 
 REQUESTS_TO_VERIFY = 4
@@ -32,10 +33,15 @@ the leader's question, both ways."""
 class SendsInTransactions(Sends):
     """The clocks of a producer with transactions."""
 
+    @cached_property
+    def _returns(self) -> Sequence[Return]:
+        """The situations after a fault in which a coordinator serves again in time."""
+        return tuple(returns_of_coordinator(self._pipeline))
+
     def _sendable(self, batch: Batch) -> Iterator[Clock]:
         yield from super()._sendable(batch)
         unadded = Not(of(self._pipeline)[0].added.is_set)
-        for again in returns_of_coordinator(self._pipeline):
+        for again in self._returns:
             runs = [And(can, unadded, again.holds) for can in self._transmissible(batch)]
             within = self._until_sent(self._until_connected) + again.within + self._until_found
             yield from self._sent_within(f"sendable_{again.name}", batch, runs, within)
@@ -50,7 +56,7 @@ class SendsInTransactions(Sends):
         yield from super()._arriving(batch)
         can, asked = super()._can_be_handled(batch), Not(self._is_verified_in_time(batch))
         since = f"{record_name(batch)} was transmitted to a leader that asks the coordinator"
-        for again in returns_of_coordinator(self._pipeline):
+        for again in self._returns:
             within = self._until_handled + again.within + self._until_asked_again
             yield Clock(f"arriving_{again.name}", {"batch": batch.number}, And(can, asked, again.holds), since, within)
 
@@ -73,11 +79,6 @@ class SendsInTransactions(Sends):
         return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
 
     @property
-    def _backoff(self) -> Duration:
-        """The longest pause before a batch is retried."""
-        return Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
-
-    @property
     def _pause(self) -> Duration:
         """The longest pause before the client asks the coordinator again.
 
@@ -97,7 +98,7 @@ class SendsInTransactions(Sends):
         The former coordinator refuses or is gone, and any broker is asked who coordinates.
         """
         reconnects = Duration.of(self._times.reconnect_backoff_max, 1 + JITTER)
-        asks = self._until_connected * 2 + Duration.of(self._times.network, REQUESTS_TO_FIND)
+        asks = self._until_connected * 2 + Duration.of(self._times.network, REQUESTS_TO_FIND_COORDINATOR)
         return reconnects + asks + self._pause * 2
 
     def _can_go_to(self, batch: Batch, leader: Replica) -> z3.BoolRef:

@@ -26,6 +26,7 @@ class Transactions(Part):
     def deadlines(self) -> Iterator[Clock]:
         at_hand = coordinator_is_at_hand(self._pipeline)
         takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer.connects)
+        returns = tuple(returns_of_coordinator(self._pipeline))
         for replica in self._pipeline.replicas:
             leader = {"leader": replica.number}
             marks, marked = self._guard("write_marker", **leader), f"a marker was to be written by {replica.name}"
@@ -33,7 +34,7 @@ class Transactions(Part):
             completes = self._guard("complete_transaction", **leader)
             replicated = f"the marker was replicated by {replica.name}"
             yield Clock("completing", leader, And(completes, at_hand), replicated, takes)
-            for again in returns_of_coordinator(self._pipeline):
+            for again in returns:
                 # A coordinator that has just started knows the leader by its own metadata.
                 within = again.within + self._news + takes
                 yield Clock(f"marking_{again.name}", leader, And(marks, again.holds), marked, within)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.implied import coordination as implied
+from model.deployment.implied.coordination import coordinator_outage_is_limited
 from model.faults import Fault
 from model.language import Action, Effect
 from model.language.terms import And, BoolVal, If, Not, Or, Sum
@@ -230,7 +230,7 @@ def coordinator_returns(pipeline: Pipeline, *, beside_slow: bool) -> z3.BoolRef:
     clients and other brokers wait for such a broker is left open.
     """
     transactions, _ = of(pipeline)
-    if transactions.disturbed is None or not implied.coordinator_returns(pipeline.deployment):
+    if transactions.disturbed is None or not coordinator_outage_is_limited(pipeline.deployment):
         return BoolVal(False)
     controller, brokers = pipeline.controller, pipeline.replicas
     slow = Or(*(broker.slow.is_set for broker in brokers))

@@ -10,7 +10,7 @@ from model.deployment.dialects.component import Component, Found, Left
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.placeholders import Fillings, fill
-from model.deployment.dialects.said import Said
+from model.deployment.dialects.said import Said, are_equal
 from model.deployment.given import Given
 from model.deployment.hiding import shown_key
 from model.deployment.setting import Origin
@@ -107,7 +107,7 @@ class Accounts:
         for entry in node.entries:
             if entry is not last[entry.key]:
                 before, after = (list(values_of(one.node, (*path, one.key))) for one in (entry, last[entry.key]))
-                is_equal = [(one.path, one.value) for one in before] == [(one.path, one.value) for one in after]
+                is_equal = are_equal(before, after)
                 for said in before:
                     self._leave_out(said, after, who, line=last[entry.key].line, is_equal=is_equal)
         entries = (replace(entry, node=self.each_once(entry.node, who, (*path, entry.key))) for entry in last.values())

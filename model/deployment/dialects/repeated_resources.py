@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.nodes import text_under
+from model.deployment.dialects.said import are_equal
 from model.deployment.yaml_tree import Node
 
 _IDENTITY = (("apiVersion",), ("kind",), ("metadata", "namespace"), ("metadata", "name"))
@@ -35,7 +36,7 @@ def _identity(resource: Node) -> tuple[str, ...]:
 
 def _leave_out(resource: Node, final: Node, accounts: Accounts) -> None:
     before, after = list(values_of(resource)), list(values_of(final))
-    is_equal = [(one.path, one.value) for one in before] == [(one.path, one.value) for one in after]
+    is_equal = are_equal(before, after)
     for said in before:
         if said.path == NAME and not is_equal:
             accounts.reject(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -23,3 +24,8 @@ class Said:
     def key(self) -> str:
         """The names as one: ``spring.kafka.producer.acks``, ``topics[0].name``."""
         return ".".join(self.path).replace(".[", "[")
+
+
+def are_equal(some: Iterable[Said], others: Iterable[Said]) -> bool:
+    """Tell whether two parts of a file say the same, whatever their lines."""
+    return [(one.path, one.value) for one in some] == [(one.path, one.value) for one in others]

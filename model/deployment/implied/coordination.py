@@ -13,7 +13,7 @@ KEEPS_COORDINATOR_AWAY = frozenset(
 """The faults after which the model does not limit the time until a coordinator serves again (docs/semantics.md)."""
 
 
-def coordinator_returns(deployment: Deployment) -> bool:
+def coordinator_outage_is_limited(deployment: Deployment) -> bool:
     """Tell whether the time until a coordinator of transactions serves again after a fault has a limit (11.1)."""
     return not deployment.faults.possible & KEEPS_COORDINATOR_AWAY
 
