@@ -156,7 +156,9 @@ class Run:
         """
         depth = Depth() if depth is None else depth
         self.meter.start(self._begun)
-        self._explore_layers(range(len(self.explorations)), on_progress, on_verdict)
+        self._explore_layers(
+            range(len(self.explorations)), on_progress, on_verdict, ends_when_violated=depth.only_first
+        )
         if self._is_open_ended:
             self.meter.is_answered = not depth.all_properties
             self._explore_later(on_progress, on_verdict)
@@ -193,14 +195,22 @@ class Run:
             in_time.decided = 0
 
     def _explore_layers(
-        self, numbers: Sequence[int], on_progress: OnProgress | None, on_verdict: OnVerdict | None
+        self,
+        numbers: Sequence[int],
+        on_progress: OnProgress | None,
+        on_verdict: OnVerdict | None,
+        *,
+        ends_when_violated: bool = False,
     ) -> None:
-        """Explore groups up to the total, or up to the faults that every check covers."""
+        """Explore groups up to the total, or up to the faults that every check covers.
+
+        ``ends_when_violated``: after the layer that violates the last property of these groups, no more is explored.
+        """
         faults = self.deployment.faults
         total = ALWAYS_COVERED if faults.any_number else ANSWERED_TO if faults.total is None else faults.total
         for size in range(total + 1):
             said_more = [self._explore_layer(number, size, total, on_progress, on_verdict) for number in numbers]
-            if not any(said_more):
+            if not any(said_more) or (ends_when_violated and all(map(self._is_violated_throughout, numbers))):
                 break
         for number in numbers:
             if self._ranked_beyond_a_bound(number, self.explorations[number]):
@@ -469,15 +479,17 @@ def explore(
 ) -> Run:
     """Build the model of a deployment and explore it within a budget (see :meth:`Run.explore`).
 
-    Without a total of faults, the properties that ``depth`` names first are explored alone before the others.
+    Without a total of faults, the properties that ``depth`` names first are explored alone before the others. With
+    ``depth.only_first`` these are all that is explored, whatever the total.
     """
     begun = time.monotonic()
     model = build(deployment)
     prepared = prepare(model)
     properties = properties_of(model.pipeline)
-    chosen = () if depth is None or deployment.faults.total is not None else depth.first
+    depth = Depth() if depth is None else depth
+    chosen = depth.first if depth.only_first or deployment.faults.total is None else ()
     first = [prop for prop in properties if prop.name in chosen] or properties
-    later = [prop for prop in properties if prop not in first]
+    later = [] if depth.only_first else [prop for prop in properties if prop not in first]
     cone = Reduction.CONE in reductions
     groups, more = group(prepared, first, cone=cone), group(prepared, later, cone=cone) if later else ()
     run = Run(deployment, prepared, groups, budget, engine, reductions, begun, more)

@@ -267,6 +267,12 @@ class _Asked:
     quiet: bool
     checkpoint: Path | None
 
+    @property
+    def is_one_sentence(self) -> bool:
+        """Tell whether the answer is one sentence on the properties that determine the exit status, and no file."""
+        asks_for_more = self.all_properties or self.all_fault_sets or self.explain or self.checkpoint is not None
+        return self.quiet and not asks_for_more and not self.written.is_wanted
+
     def status(self, result: Result) -> int:
         """Return the exit status of a result."""
         return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
@@ -301,7 +307,9 @@ class _Asked:
 
         by_default = required_unless_said(deployment)
         named = self.fail_on or (() if deployment.require == by_default else deployment.require)
-        return Depth(frozenset(named), self.all_properties, self.all_fault_sets)
+        if self.is_one_sentence:
+            return Depth(frozenset(self.fail_on or deployment.require), only_first=True)
+        return Depth(frozenset(named), all_properties=self.all_properties, all_fault_sets=self.all_fault_sets)
 
 
 def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tuple[str, ...]:

@@ -318,7 +318,12 @@ Explain = Annotated[
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="Print the answer in one sentence, and the result of --explain (default: off).")
+    bool,
+    typer.Option(
+        "--quiet",
+        help="Print the answer in one sentence, and the result of --explain. The command explores only the properties "
+        "of the sentence, unless a file or another option asks for more (default: off).",
+    ),
 ]
 
 WholeSeconds = Annotated[

@@ -39,6 +39,11 @@ class Written:
     sources: tuple[SourceFile, ...] = ()
     failed: bool = False
 
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether the user named a file for the answers."""
+        return self.json_file is not None or self.bundle is not None or bool(self.reports)
+
     def refuse_what_cannot_be(self) -> None:
         """Refuse, before the exploration, files that could not be written after it."""
         from reports.formats import UnknownFormat, format_of

@@ -13,7 +13,7 @@ import pytest
 from checker import budget as limits
 from checker.breadth_first import Search
 from checker.budget import ANSWERED, ANSWERED_TO, Budget
-from checker.check import OnVerdict, Run
+from checker.check import OnVerdict, Run, explore
 from checker.combinations import Combination
 from checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
 from checker.embedded import EmbeddedExploration
@@ -132,6 +132,24 @@ def test_named_properties_come_first_and_others_are_unknown_without_time(monkeyp
     }
     everyone = verdicts_of(explored(open_ended(), Budget(), depth=replace(first, all_properties=True)))
     assert Status.UNKNOWN not in {verdict.status for verdict in everyone.values()}
+
+
+def test_a_check_of_the_first_alone_ends_with_its_smallest_fault_sets(total: dict[int, dict[str, Verdict]]) -> None:
+    deployment = replace(open_ended(), faults=FaultBudget(None, MOST).up_to(EVERYTHING))
+    name = "read-stability"
+    run = explore(deployment, Budget(), depth=Depth(frozenset({name}), only_first=True))
+    (verdict,) = run.verdicts()
+    smallest = min(sum(count for _, count in one) for one in total[EVERYTHING][name].cut_sets)
+    assert (verdict.property, verdict.status) == (name, Status.VIOLATED)
+    assert set(verdict.cut_sets) == sets_up_to(total[EVERYTHING][name], smallest)
+    assert run.explorations[0].layers[-1].size == smallest < EVERYTHING
+
+
+def test_a_check_of_the_first_alone_covers_every_fault_before_a_pass(total: dict[int, dict[str, Verdict]]) -> None:
+    deployment = replace(open_ended(), faults=FaultBudget(None, MOST).up_to(2))
+    (verdict,) = explore(deployment, Budget(), depth=Depth(frozenset({NAMED}), only_first=True)).verdicts()
+    assert verdict.status is total[2][NAMED].status is Status.HOLDS
+    assert verdict.coverage == total[2][NAMED].coverage
 
 
 def test_ids_and_answers_do_not_depend_on_what_comes_first(found: dict[str, Verdict]) -> None:

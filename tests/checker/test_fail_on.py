@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from checker.check import Run
+from checker.cli import check as checking
 from checker.cli.endings import (
     EXIT_BAD_INPUT,
     EXIT_HOLDS,
@@ -16,8 +19,10 @@ from checker.cli.endings import (
     EXIT_VIOLATED,
     exit_status,
 )
+from checker.cli.exploring import run_check
 from checker.cli.program import app
 from properties.catalogue import ASKED_BY_DEFAULT, properties_of
+from properties.verdict import Result
 from tests.reports import samples
 
 ACKS_1 = str(Path(__file__).parents[2] / "examples" / "acks-1.yaml")
@@ -64,6 +69,32 @@ def test_fail_on_decides_the_exit_status() -> None:
     status, said = ended(*asked, "--fail-on", "processing-order")
     assert said.startswith("Yes: the named property, processing-order, holds"), "the sentence is of what decides"
     assert status == EXIT_HOLDS
+
+
+@pytest.mark.parametrize(
+    ("options", "explored"),
+    [
+        (("--quiet",), {"no-acked-loss"}),
+        (("--quiet", "--fail-on", "processing-order"), {"processing-order"}),
+        (("--quiet", "--json", "result.json"), None),
+        (("--quiet", "--all-properties"), None),
+        ((), None),
+    ],
+)
+def test_one_sentence_needs_only_the_properties_that_decide(
+    options: tuple[str, ...], explored: set[str] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: set[str] = set()
+
+    def noted(*asked: Any) -> tuple[Run, Result]:
+        run, result = run_check(*asked)
+        names.update(verdict.property for verdict in result.verdicts)
+        return run, result
+
+    monkeypatch.setattr(checking, "run_check", noted)
+    ended(ACKS_1, "--faults", "0", "--more", "0", *options)
+    assert names == explored if explored is not None else names >= {"no-acked-loss", "processing-order"}
 
 
 def test_accepted_properties_have_a_verdict() -> None:
