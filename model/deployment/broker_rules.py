@@ -219,7 +219,8 @@ def _check_policy(brokers: Brokers) -> None:
         )
     if topic.has("remote.storage.enable") and boolean(topic.text("remote.storage.enable")):
         raise topic.not_modelled("remote.storage.enable", "N05", "tiered storage")
-    if topic.has("min.compaction.lag.ms") or topic.has("max.compaction.lag.ms"):
+    has_lag = topic.has("min.compaction.lag.ms") or topic.has("max.compaction.lag.ms")
+    if has_lag and topic.knows("max.compaction.lag.ms"):
         least, most = brokers.setting("min.compaction.lag.ms"), brokers.setting("max.compaction.lag.ms")
         if int(least.value) > int(most.value):
             why = f"min.compaction.lag.ms ({least.value}) exceeds max.compaction.lag.ms ({most.value})"
