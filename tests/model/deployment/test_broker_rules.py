@@ -106,7 +106,8 @@ def test_refused_by_the_broker(refusal, broker: str, exception: str, rule: str) 
 
 
 def test_before_2_3_a_compaction_lag_has_no_upper_end(read_yaml) -> None:
-    assert read_yaml('kafka: "2.2"\ntopic: {cleanup.policy: compact, min.compaction.lag.ms: 10}').durations.compaction_lag.least == 10
+    deployment = read_yaml('kafka: "2.2"\ntopic: {cleanup.policy: compact, min.compaction.lag.ms: 10}')
+    assert deployment.durations.compaction_lag.least == 10
 
 
 def test_compaction_lags_must_not_cross(refusal) -> None:
