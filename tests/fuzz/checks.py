@@ -88,7 +88,10 @@ class Ended:
 def question(seed: int) -> Asked:
     """Return the question of a seed."""
     chance = random.Random(seed)
-    return chance.choice((_of_deployment, _of_properties, _of_libraries))(chance)
+    if chance.random() < 0.3:
+        return _of_properties(chance)
+    text = in_yaml(chance.choice((of_deployment, of_libraries))(chance))
+    return Asked({"deployment.yaml": _broken(chance, text)}, ("deployment.yaml",))
 
 
 def ask(asked: Asked, folder: Path) -> Ended:
@@ -100,15 +103,15 @@ def ask(asked: Asked, folder: Path) -> Ended:
     return Ended(run.exit_code, run.output, run.exception)
 
 
-def _of_deployment(chance: random.Random) -> Asked:
-    """Return a question about an example with random settings, sometimes of another release."""
-    deployment = YAML(typ="safe").load(chance.choice(_examples()))
+def of_deployment(chance: random.Random) -> dict[str, Any]:
+    """Return an example with random settings, sometimes of another release."""
+    deployment: dict[str, Any] = YAML(typ="safe").load(chance.choice(_examples()))
     for role in chance.sample(ROLES, chance.randint(0, 3)):
         settings = deployment.setdefault(role, {}).setdefault("settings", {})
         settings.update(_settings(chance, role))
     if chance.random() < 0.5:
         deployment["kafka"] = chance.choice(_releases())
-    return _in_yaml(chance, deployment)
+    return deployment
 
 
 def _of_properties(chance: random.Random) -> Asked:
@@ -124,19 +127,19 @@ def _of_properties(chance: random.Random) -> Asked:
     return Asked(files, tuple(arguments))
 
 
-def _of_libraries(chance: random.Random) -> Asked:
-    """Return a question about clients of other libraries."""
+def of_libraries(chance: random.Random) -> dict[str, Any]:
+    """Return a deployment with clients of other libraries."""
     deployment: dict[str, Any] = {"kafka": chance.choice(_releases())}
     for role in ("producer", "consumer"):
         library, releases = chance.choice(_libraries())
         settings = _settings(chance, f"{library} {role}")
         deployment[role] = {"client": library, "version": chance.choice(releases), "settings": settings}
-    return _in_yaml(chance, deployment)
+    return deployment
 
 
-def _in_yaml(chance: random.Random, deployment: Mapping[str, Any]) -> Asked:
-    text = json.dumps(deployment, ensure_ascii=False, indent=1)
-    return Asked({"deployment.yaml": _broken(chance, text)}, ("deployment.yaml",))
+def in_yaml(deployment: Mapping[str, Any]) -> str:
+    """Return a deployment as a text; JSON is YAML."""
+    return json.dumps(deployment, ensure_ascii=False, indent=1)
 
 
 def _settings(chance: random.Random, role: str) -> dict[str, str]:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fuzz.checks import Asked, Ended, ask, question
 
-QUICK = range(24)
-SLOW = range(1_000, 1_400)
+QUICK = range(8)
+SLOW = range(1_000, 1_200)
 
 
 def complaints(seeds: range, folder: Path) -> dict[int, tuple[str, Asked]]:
