@@ -8,7 +8,7 @@ from functools import cached_property
 from checker.budget import Budget
 from checker.check import Run
 from checker.questions import Prepared, group, prepare
-from checker.reductions.unread import without_unread
+from checker.reductions.always import always_reduced
 from checker.run_transfer import Counterexample, RunTransfer
 from model.deployment.deployment import Deployment
 from model.pipeline import build
@@ -23,7 +23,7 @@ class Candidate:
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
-        self._model = without_unread(build(deployment))
+        self._model = always_reduced(build(deployment))
 
     @cached_property
     def _prepared(self) -> Prepared:

@@ -136,7 +136,7 @@ def _clocks_of(system: TransitionSystem, kept: Iterable[Action], free: FreeVaria
     counts. Then any run of the part can continue, and the actions due elsewhere happen at their time.
     """
     keys = {action.key for action in kept}
-    clocks = [clock for action in kept for need in action.needs for clock in (need.clock, need.until)]
+    clocks = [clock for action in kept for need in system.needs_of(action) for clock in (need.clock, need.until)]
     needed = {clock.key for clock in clocks if clock is not None}
     elsewhere = [clock for clock in system.clocks if clock.due and not clock.due & keys and clock.key not in needed]
     while True:

@@ -16,8 +16,8 @@ from checker.engine import Asked, Explorer, explore_layer
 from checker.exploration import AnyExploration, Violation
 from checker.kernel.canonical import Canonical
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
+from checker.reductions.always import always_reduced
 from checker.reductions.ranking import rankings
-from checker.reductions.unread import reset_unread
 from checker.solver import Replayer
 from checker.timing.constraints import bounds_on
 from checker.timing.network import Contradiction
@@ -177,7 +177,7 @@ def _concrete_trace(
     time.
     """
     labels = exploration.path(violation)
-    concrete = reset_unread(build(with_epochs(deployment, len(labels) + 2)).system)
+    concrete = always_reduced(build(with_epochs(deployment, len(labels) + 2))).system
     actions = actions_of(concrete, [exploration.system.actions[label] for label in labels])
     replayer = Replayer(concrete)
     states = replay(concrete, replayer, actions)

@@ -46,7 +46,7 @@ class Fingerprint:
             f"{action} {need.clock} {0 if need.at_least is None else need.at_least.at_least()} {_bound(need.at_most)} "
             f"{need.until}"
             for action in system.actions
-            for need in action.needs
+            for need in system.needs_of(action)
         ]
         return hashlib.sha256(b"\n".join([*sorted(clocks), *sorted(need.encode() for need in needs)])).digest()
 

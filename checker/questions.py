@@ -10,7 +10,7 @@ import z3
 from checker.cone import FreeVariables, Substitution, propagate_constants, slice_to, specialise
 from checker.exploration import Question
 from checker.identity import Fingerprint
-from checker.reductions.unread import without_unread
+from checker.reductions.always import always_reduced
 from checker.solver import prove_domain_safety
 from checker.terms import TermTable
 from model.language import TransitionSystem
@@ -28,7 +28,7 @@ FEW_VARIABLES = 24
 class Prepared:
     """A model ready for exploring: constants filled in, domain safety proved, impossible actions dropped.
 
-    ``model`` is as it was before constants were filled in, and resets what nothing reads any more.
+    ``model`` is as it was before constants were filled in, with the reductions of :func:`always_reduced`.
     """
 
     model: Model
@@ -56,7 +56,7 @@ class Group:
 
 def prepare(model: Model) -> Prepared:
     """Simplify a model, and prove that its variables stay in their domains."""
-    model = without_unread(model)
+    model = always_reduced(model)
     system, constants = propagate_constants(model.system)
     terms = TermTable()
     return Prepared(model, prove_domain_safety(system, terms), constants, FreeVariables(terms))

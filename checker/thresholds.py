@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from checker.budget import Budget
 from checker.check import Run, explore, prepare_groups
-from checker.reductions.unread import without_unread
+from checker.reductions.always import always_reduced
 from checker.timing.contradictions import in_words
 from checker.timing.loop import InTime
 from checker.timing.network import Contradiction
@@ -176,7 +176,7 @@ class _Search:
         }
         deployment = replace(self._run.deployment, durations=replace(durations, **changed))
         try:
-            timing = self._run.timing.with_times_of(without_unread(build(deployment)))
+            timing = self._run.timing.with_times_of(always_reduced(build(deployment)))
             self._last = self._last.under(timing, self._setting, value)
         except OtherSystem:
             return self._explored_anew(deployment)

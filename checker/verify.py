@@ -14,8 +14,8 @@ from checker.embedded import EmbeddedExploration
 from checker.fixed_point import with_epochs
 from checker.questions import group, prepare
 from checker.rebuilt import verify_settings
+from checker.reductions.always import always_reduced
 from checker.reductions.choice import Reduction
-from checker.reductions.unread import without_unread
 from checker.solver import Replayer
 from checker.statements import PASSES, one_verdict_each, reductions_of, verify_claims
 from checker.tampered import TamperedDocument
@@ -121,7 +121,7 @@ def _model_of_traces(deployment: Deployment, model: Model, document: Mapping[str
     if not deployment.faults.any_number:
         return model
     longest = max((len(trace["steps"]) for verdict in document["verdicts"] for trace in verdict["traces"]), default=0)
-    return without_unread(build(with_epochs(deployment, max(deployment.bounds.epochs, longest + 2))))
+    return always_reduced(build(with_epochs(deployment, max(deployment.bounds.epochs, longest + 2))))
 
 
 def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: Mapping[str, Any]) -> None:

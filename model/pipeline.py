@@ -43,7 +43,7 @@ from model.replication import (
 )
 from model.sequencing import idempotence, network
 from model.state.pipeline import Pipeline, declare
-from model.timing import timed
+from model.timing import clocks_and_needs
 from model.transactions import coordinator, ending, forgetting, split_transactions
 
 VERSION = "15"
@@ -83,18 +83,19 @@ def build(deployment: Deployment) -> Model:
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
     )
-    in_time = timed(pipeline, actions)
+    clocks, needs = clocks_and_needs(pipeline, actions)
     system = TransitionSystem(
         deployment.name,
         pipeline.variables,
-        in_time.actions,
+        actions,
         displays(pipeline),
-        _limits(pipeline),
-        relabelling.ranked(pipeline),
-        relabelling.symmetries(pipeline),
-        in_time.clocks,
-        pipeline.history.variables,
-        relabelling.unread(pipeline),
+        limits=_limits(pipeline),
+        ranked=relabelling.ranked(pipeline),
+        symmetries=relabelling.symmetries(pipeline),
+        clocks=clocks,
+        needs=needs,
+        history=pipeline.history.variables,
+        unread=relabelling.unread(pipeline),
     )
     return Model(pipeline, system)
 

@@ -12,15 +12,9 @@ import z3
 
 from model.language import Action, TransitionSystem, Unread, Variable
 from model.language.terms import Filling, If
-from model.pipeline import Model
 
 Values = frozenset[tuple[str, int]]
 """Names of variables, each with a value that a condition compares the variable with."""
-
-
-def without_unread(model: Model) -> Model:
-    """Return the model whose actions reset what is declared as unread, as soon as nothing reads it."""
-    return replace(model, system=reset_unread(model.system))
 
 
 def reset_unread(system: TransitionSystem) -> TransitionSystem:

@@ -15,7 +15,7 @@ from checker.budget import Budget, processors
 from checker.check import check
 from checker.identity import Fingerprint, verdict_id
 from checker.modelling_assumptions import EVERYTHING, OF_READING
-from checker.reductions.unread import without_unread
+from checker.reductions.always import always_reduced
 from checker.spark.folder import AuditFolder
 from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
@@ -64,7 +64,7 @@ def signature(deployment: Deployment) -> str:
     Deployments with the same signature have the same verdicts and traces, word for word. A trace also shows parts that
     no property sees, so the whole system counts, and nothing must be simplified or proved for the signature.
     """
-    model = without_unread(build(deployment))
+    model = always_reduced(build(deployment))
     prints = Fingerprint()
     parts: list[bytes | str] = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
     parts += [one.text for one in (*OF_READING, *EVERYTHING) if one.where(deployment)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.evaluation import Evaluator, Value
-from model.language import Action, Clock, ClockKey, Duration, Need, State, TransitionSystem
+from model.language import Action, Clock, ClockKey, Duration, Need, Needs, State, TransitionSystem
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,13 @@ class Between:
 
 
 class RunningClocks:
-    """The running clocks of each state of a system.
+    """The running clocks of each state of a system, and what actions need of the clocks.
 
     ``conditions``: a term for each clock, over the states' variables.
     """
 
-    def __init__(self, clocks: Sequence[Clock], conditions: Sequence[z3.BoolRef]) -> None:
+    def __init__(self, clocks: Sequence[Clock], conditions: Sequence[z3.BoolRef], needs: Needs) -> None:
+        self.needs = needs
         self._clocks = clocks
         self._conditions = Evaluator(conditions)
         self._known: dict[tuple[tuple[str, int], ...], list[Value]] = {}
@@ -99,7 +100,7 @@ class RunningClocks:
     @classmethod
     def of(cls, system: TransitionSystem) -> RunningClocks:
         """Return an object for all clocks of a system, in its own states."""
-        return cls(system.clocks, [clock.runs for clock in system.clocks])
+        return cls(system.clocks, [clock.runs for clock in system.clocks], system.needs)
 
     def _running(self, state: State) -> list[Value]:
         key = tuple(state.items())
@@ -145,7 +146,7 @@ def constraints_along(clocks: RunningClocks, actions: Sequence[Action], states: 
         if deadline is not None:
             found.append(Between(started, until, None, deadline, clock))
         for step in range(started + 1, until + 1):
-            for need in actions[step - 1].needs:
+            for need in clocks.needs.get(actions[step - 1].key, ()):
                 if need.clock.key == clock.key:
                     least = None if need.at_least is None else need.at_least.at_least()
                     most = None if need.at_most is None else need.at_most.at_most()

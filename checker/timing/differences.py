@@ -7,11 +7,11 @@ of differences between clocks. Reference: K. L. McMillan, "Lazy abstraction with
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checker.timing.network import Contradiction, Edge
-from model.language import Action, Clock, ClockKey
+from model.language import Clock, ClockKey, Need
 
 NOW: ClockKey = ("now", ())
 """The present moment, as a clock that always shows 0."""
@@ -76,15 +76,15 @@ SHARE = 4
 """Divisor of the slack: every moment takes the part 1/SHARE of an even share."""
 
 
-def excluded_by_needs(action: Action, watched: Collection[ClockKey]) -> list[Difference]:
-    """Return the differences that make the action impossible because of its needs at the start of a clock.
+def excluded_by(needs: Iterable[Need], watched: Collection[ClockKey]) -> list[Difference]:
+    """Return the differences that make an action with these needs impossible because of the start of a clock.
 
     A difference concerns one clock, or two together. A difference between a clock and itself means that the clock must
     not run.
     """
     lower: list[tuple[ClockKey, ClockKey, int]] = []
     upper: list[tuple[ClockKey, ClockKey, int]] = []
-    for need in action.needs:
+    for need in needs:
         if need.until is None or need.clock.key not in watched:
             continue
         if need.at_least is not None and (least := need.at_least.at_least()):

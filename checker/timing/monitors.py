@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.cone import FreeVariables
-from checker.timing.differences import NOW, Difference, excluded_by_needs
-from model.language import Action, Clock, ClockKey, Effect, TransitionSystem, Variable, flag
+from checker.timing.differences import NOW, Difference, excluded_by
+from model.language import Action, Clock, ClockKey, Effect, Need, TransitionSystem, Variable, flag
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class _Monitors:
     def __init__(
         self, system: TransitionSystem, clocks: Mapping[ClockKey, Watched], differences: Sequence[Difference]
     ) -> None:
+        self._system = system
         self._clocks = clocks
         self._differences = differences
         self._free = FreeVariables()
@@ -70,7 +71,7 @@ class _Monitors:
 
     def watched(self, action: Action) -> Action:
         """Return the action with its effect on the flags, prevented if the flags contradict the action."""
-        step = _Step(action, self._clocks, self._free)
+        step = _Step(action, self._system.needs_of(action), self._clocks, self._free)
         effect = Effect()
         for one, variable in self._flag.items():
             if step.touches(one.earlier) or step.touches(one.later) or step.least:
@@ -150,11 +151,13 @@ class _Step:
     the action happens.
     """
 
-    def __init__(self, action: Action, clocks: Mapping[ClockKey, Watched], free: FreeVariables) -> None:
+    def __init__(
+        self, action: Action, needs: Sequence[Need], clocks: Mapping[ClockKey, Watched], free: FreeVariables
+    ) -> None:
         self.action = action
         self._clocks = clocks
-        watched = [need for need in action.needs if need.clock.key in clocks and need.until is None]
-        self.excluded = excluded_by_needs(action, clocks)
+        watched = [need for need in needs if need.clock.key in clocks and need.until is None]
+        self.excluded = excluded_by(needs, clocks)
         least = [(need.clock.key, need.at_least.at_least()) for need in watched if need.at_least is not None]
         self.least = [(key, value) for key, value in least if value]
         most = [(need.clock.key, need.at_most.at_most()) for need in watched if need.at_most is not None]

@@ -38,10 +38,10 @@ from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
 from checker.timing.timed_kernel import TimedKernel
 from checker.traces import actions_of, replay
-from model.language import Action, Clock, ClockKey, Need, State, TransitionSystem
+from model.language import Action, ActionKey, Clock, ClockKey, Need, State, TransitionSystem
 from model.pipeline import Model
 
-Run = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+Run = tuple[ActionKey, ...]
 """The names and arguments of a run's actions."""
 
 MOST_REASONS = 6
@@ -112,10 +112,9 @@ class Timing:
 
     def put_into(self, system: TransitionSystem) -> TransitionSystem:
         """Return a part of the model, with this model's clocks and needs."""
-        needs = {action.key: action.needs for action in self._system.actions}
-        actions = tuple(replace(action, needs=needs[action.key]) for action in system.actions)
         keys = {clock.key for clock in system.clocks}
-        return replace(system, actions=actions, clocks=tuple(c for c in self._system.clocks if c.key in keys))
+        clocks = tuple(clock for clock in self._system.clocks if clock.key in keys)
+        return replace(system, clocks=clocks, needs=self._system.needs)
 
     def of_the_whole(self, actions: Sequence[Action], states: Sequence[State]) -> tuple[list[Action], list[State]]:
         """Return the whole model's actions for a run of a part, and the states in the whole model's variables.
@@ -155,7 +154,7 @@ class Timing:
         """Return the clocks that a part of the model sees completely, with its history (see :meth:`remembering`)."""
         names = frozenset(variable.name for variable in system.variables)
         if names not in self._running:
-            self._running[names] = RunningClocks(*self._seen_in(system))
+            self._running[names] = RunningClocks(*self._seen_in(system), self._system.needs)
         return self._running[names]
 
     def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
@@ -248,9 +247,9 @@ class Timing:
         clocks, conditions = self._seen_in(system)
         at_first = self.clocks_in(system).running(system.initial)
         clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]
-        actions = [replace(one, needs=tuple(_kept(one.needs, bounds))) for one in system.actions]
+        needs = {action.key: tuple(_kept(system.needs_of(action), bounds)) for action in system.actions}
         watched = watch(clocks, conditions)
-        return tables(actions, watched, at_first, differences_in(known), places, self._prepared.free)
+        return tables(system.actions, needs, watched, at_first, differences_in(known), places, self._prepared.free)
 
 
 def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:

@@ -25,9 +25,9 @@ from checker.kernel.monitored import (
     Monitors,
 )
 from checker.kernel.native import MOST_CLOCKS
-from checker.timing.differences import NOW, Difference, excluded_by_needs
+from checker.timing.differences import NOW, Difference, excluded_by
 from checker.timing.monitors import Watched
-from model.language import Action, ClockKey
+from model.language import Action, ClockKey, Needs
 
 WORD = 64
 
@@ -47,6 +47,7 @@ class TooManyFlags(Exception):
 
 def tables(
     actions: Sequence[Action],
+    needs_of: Needs,
     clocks: Mapping[ClockKey, Watched],
     running: Collection[ClockKey],
     differences: Iterable[Difference],
@@ -72,12 +73,13 @@ def tables(
     classes: list[int] = []
     needs: list[Bits] = [maker.needs((), (), ())]
     for action in actions:
-        now = [need for need in action.needs if need.until is None and need.clock.key in deadlines]
+        own = needs_of.get(action.key, ())
+        now = [need for need in own if need.until is None and need.clock.key in deadlines]
         at_least = [(need.clock.key, need.at_least.at_least()) for need in now if need.at_least is not None]
         least = [(key, value) for key, value in at_least if value]
         at_most = [(need.clock.key, need.at_most.at_most()) for need in now if need.at_most is not None]
         most = [(key, value) for key, value in at_most if value is not None]
-        excluded = excluded_by_needs(action, deadlines)
+        excluded = excluded_by(own, deadlines)
         classes.append(len(needs) if least or most or excluded else 0)
         if classes[-1]:
             needs.append(maker.needs(least, most, excluded))

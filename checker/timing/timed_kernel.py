@@ -84,7 +84,8 @@ class TimedKernel:
         part = part_of(self._compiled(optimised=optimised), self._layout, self.system, system, bits)
         own = {action.key: action for action in system.actions}
         actions = tuple(own.get(action.key) or _without_effect(action) for action in self.system.actions)
-        return Slice(replace(system, actions=actions), part)
+        needs = {key: each for key, each in system.needs.items() if key in own}
+        return Slice(replace(system, actions=actions, needs=needs), part)
 
     def _compiled(self, *, optimised: bool) -> Kernel:
         if self._kernel is None:
@@ -111,4 +112,4 @@ def _groups(actions: Sequence[Action]) -> dict[str, list[tuple[int, Action]]]:
 
 def _without_effect(action: Action) -> Action:
     """Return a placeholder for an action that a slice does not have, to keep the labels of the whole."""
-    return replace(action, updates={}, needs=(), fault=None)
+    return replace(action, updates={}, fault=None)

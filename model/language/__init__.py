@@ -3,15 +3,16 @@
 import z3.z3
 
 from model.durations import Duration, Quantity
-from model.language.actions import Action, Effect, Sentence
+from model.language.actions import Action, ActionKey, Effect, Sentence
 from model.language.canonical import Permutation, Ranked, Symmetry, Unread
-from model.language.clocks import Clock, ClockKey, Need
+from model.language.clocks import Clock, ClockKey, Need, Needs
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
 from model.language.variables import State, Variable, flag, present
 
 __all__ = [
     "Action",
+    "ActionKey",
     "Clock",
     "ClockKey",
     "Display",
@@ -19,6 +20,7 @@ __all__ = [
     "Effect",
     "Log",
     "Need",
+    "Needs",
     "Permutation",
     "Quantity",
     "Ranked",

@@ -8,9 +8,11 @@ from dataclasses import KW_ONLY, dataclass, field
 import z3
 
 from model.faults import Fault
-from model.language.clocks import Need
 from model.language.terms import If, IntVal
 from model.language.variables import State, Variable, present
+
+ActionKey = tuple[str, tuple[tuple[str, int], ...]]
+"""The name and arguments that identify an action."""
 
 Sentence = Callable[[State, State], str]
 """A function of the states before and after a step that returns the words for the step."""
@@ -66,7 +68,7 @@ class Action:
 
     ``actor`` is who acts ("broker 2"). ``lane`` is where a trace draws the action (producer, brokers, controller,
     consumer). ``fault`` is the kind of fault that the action is, or None. ``semantics`` is the section of Kafka's
-    semantics that it follows (docs/semantics.md). ``needs`` is what it needs of the clocks.
+    semantics that it follows (docs/semantics.md).
     """
 
     name: str
@@ -79,8 +81,7 @@ class Action:
     sentence: Sentence
     semantics: str
     fault: Fault | None = None
-    needs: tuple[Need, ...] = ()
-    key: tuple[str, tuple[tuple[str, int], ...]] = field(init=False)
+    key: ActionKey = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", (self.name, tuple(sorted(self.arguments.items()))))

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import z3
 
 from model.durations import Duration
+from model.language.actions import ActionKey
 
 ClockKey = tuple[str, tuple[tuple[str, int], ...]]
-"""The name and arguments that identify a clock; an action's key has the same form."""
+"""The name and arguments that identify a clock."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Clock:
     runs: z3.BoolRef
     since: str
     at_most: Duration | None = None
-    due: frozenset[ClockKey] = frozenset()
+    due: frozenset[ActionKey] = frozenset()
     key: ClockKey = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,3 +57,12 @@ class Need:
     at_least: Duration | None = None
     at_most: Duration | None = None
     until: Clock | None = None
+
+    @property
+    def is_endless(self) -> bool:
+        """The property of a need that is not met while the clock runs, because the setting means never."""
+        return self.at_least is not None and self.at_least.is_never and self.until is None
+
+
+Needs = Mapping[ActionKey, tuple[Need, ...]]
+"""The needs of actions, by the key of the action; an action without needs can be absent."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import z3
 
 from model.language.actions import Action
 from model.language.canonical import Ranked, Symmetry, Unread
-from model.language.clocks import Clock
+from model.language.clocks import Clock, Need, Needs
 from model.language.terms import And
 from model.language.variables import State, Variable
 
@@ -36,7 +36,8 @@ class TransitionSystem:
     ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which it does:
     where that is reachable, a larger bound would explore more. ``ranked``, ``symmetries`` and ``unread`` are
     declarations that reductions use. ``clocks`` limit when things happen: without them, anything can take any time.
-    ``history`` are variables that only clocks read and that actions set to constants: they remember facts about a run.
+    ``needs`` of an action are its conditions on clocks; a part of a system keeps the needs of the whole. ``history``
+    are variables that only clocks read and that actions set to constants: they remember facts about a run.
 
     Reference: M. Abadi, L. Lamport, "The existence of refinement mappings", TCS 1991.
     """
@@ -49,6 +50,7 @@ class TransitionSystem:
     ranked: tuple[Ranked, ...] = ()
     symmetries: tuple[Symmetry, ...] = ()
     clocks: tuple[Clock, ...] = ()
+    needs: Needs = field(default_factory=dict)
     history: tuple[Variable, ...] = ()
     unread: tuple[Unread, ...] = ()
 
@@ -69,7 +71,7 @@ class TransitionSystem:
             raise ValueError(f"{self.name}: two clocks share name and arguments")
         known = set(clocks)
         for action in self.actions:
-            strangers = [str(need.clock) for need in action.needs if need.clock.key not in known]
+            strangers = [str(need.clock) for need in self.needs_of(action) if need.clock.key not in known]
             if strangers:
                 raise ValueError(f"{self.name}: {action} needs the undeclared clock {', '.join(strangers)}")
 
@@ -82,6 +84,10 @@ class TransitionSystem:
     def domain(self) -> z3.BoolRef:
         """The condition that every variable is within its domain."""
         return And(*(variable.domain for variable in self.variables))
+
+    def needs_of(self, action: Action) -> tuple[Need, ...]:
+        """Return what an action needs of the clocks."""
+        return self.needs.get(action.key, ())
 
     def action(self, name: str, arguments: Mapping[str, int]) -> Action | None:
         """Return the action with this name and these arguments, or None."""

@@ -36,7 +36,7 @@ class FollowerReads:
         actions = (*(self._forgetting(action) for action in system.actions), *self._naming(), *self._reading())
         variables = (*system.variables, self._named, self._epoch)
         # What clocks limit is left out: it is the same for both.
-        changed = replace(system, variables=variables, actions=tuple(replace(a, needs=()) for a in actions), clocks=())
+        changed = replace(system, variables=variables, actions=actions, clocks=(), needs={})
         return replace(self._model, system=changed)
 
     def _forgetting(self, action: Action) -> Action:

@@ -97,8 +97,8 @@ def test_before_3_1_a_tombstone_is_as_old_as_its_append(read) -> None:
             topic="delete.retention.ms: 3600000",
             application_restart="1s..2h",
         )
-        actions = build(deployment).system.actions
-        times[kafka] = {need.clock.name for a in actions if a.name == "drop_tombstone" for need in a.needs}
+        needs = build(deployment).system.needs
+        times[kafka] = {need.clock.name for (name, _), own in needs.items() if name == "drop_tombstone" for need in own}
     assert times == {"3.0": {"age"}, "3.1": {"marked"}}
 
 
@@ -161,8 +161,8 @@ def test_a_cleaner_that_does_not_wait_is_found_out(read) -> None:
     )
     assert ask(deployment, "no-skip")["no-skip"].status is Status.HOLDS
     model = build(deployment)
-    hasty = tuple(replace(a, needs=()) if a.name == "drop_tombstone" else a for a in model.system.actions)
-    (verdict,) = ask(replace(model, system=replace(model.system, actions=hasty)), "no-skip").values()
+    hasty = {key: needs for key, needs in model.system.needs.items() if key[0] != "drop_tombstone"}
+    (verdict,) = ask(replace(model, system=replace(model.system, needs=hasty)), "no-skip").values()
     assert verdict.cut_sets == (cut(),)
 
 

@@ -40,8 +40,7 @@ def found(model: Model) -> dict[str, tuple[Status, tuple[CutSet, ...]]]:
 
 
 def untimed(model: Model) -> Model:
-    actions = tuple(replace(action, needs=()) for action in model.system.actions)
-    return replace(model, system=replace(model.system, actions=actions, clocks=()))
+    return replace(model, system=replace(model.system, clocks=(), needs={}))
 
 
 CLEAN = {"min_insync_replicas": 1}

@@ -54,8 +54,7 @@ def of(name: str, *faults: Fault, **settings: object) -> Deployment:
 
 
 def untimed(model: Model) -> Model:
-    actions = tuple(replace(action, needs=()) for action in model.system.actions)
-    return replace(model, system=replace(model.system, actions=actions, clocks=()))
+    return replace(model, system=replace(model.system, clocks=(), needs={}))
 
 
 def write(model: Model, leader: Replica) -> Action:

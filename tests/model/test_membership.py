@@ -113,7 +113,8 @@ def test_group_waits_for_the_session_and_the_takeover() -> None:
     """Worked out by hand: 45 s of session before another starts, and everything that a takeover can take after that."""
     system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP)).system
     starts = [action for action in system.actions if action.name == "restart_consumer"]
-    needs = {need.clock.name: need.at_least.at_least() for need in starts[0].needs if need.at_least is not None}
+    own = system.needs_of(starts[0])
+    needs = {need.clock.name: need.at_least.at_least() for need in own if need.at_least is not None}
     assert needs == {"crashed": 1_000, "replacing": 45_000}
     deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
     joining = (14 + 3 * 4) * 100

@@ -147,7 +147,7 @@ def test_longest_silence_of_a_member_follows_the_brokers_session() -> None:
     more = {**BY_BROKERS, "broker.group.consumer.session.timeout.ms": 50_000}
     system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP, more)).system
     starts = next(action for action in system.actions if action.name == "restart_consumer")
-    needs = {need.clock.name: need.at_least.at_least() for need in starts.needs if need.at_least is not None}
+    needs = {need.clock.name: need.at_least.at_least() for need in system.needs_of(starts) if need.at_least is not None}
     assert needs == {"crashed": 1_000, "replacing": 50_000}
     deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
     joining = (14 + 3 * 4) * 100

@@ -112,32 +112,34 @@ def needs(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
     """Return the clocks and least times that each action needs, in ms."""
     found: dict[str, set[tuple[str, int | None]]] = {}
     for action in system.actions:
-        for need in waits_of(action):
+        for need in waits_of(system, action):
             assert need.at_least is not None
             found.setdefault(action.name, set()).add((need.clock.name, need.at_least.at_least()))
     return found
 
 
-def waits_of(action: Action) -> list[Need]:
+def waits_of(system: TransitionSystem, action: Action) -> list[Need]:
     """Return the needs of an action, without its upper limits."""
-    assert all((need.at_least is None) is (need.at_most is not None) for need in action.needs)
-    return [need for need in action.needs if need.at_most is None]
+    own = system.needs_of(action)
+    assert all((need.at_least is None) is (need.at_most is not None) for need in own)
+    return [need for need in own if need.at_most is None]
 
 
 def too_late_after(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
     """Return the clocks and times after which actions cannot happen, in ms."""
     found: dict[str, set[tuple[str, int | None]]] = {}
-    for action in system.actions:
-        for need in action.needs:
+    for (name, _), own in system.needs.items():
+        for need in own:
             if need.at_most is not None:
-                found.setdefault(action.name, set()).add((need.clock.name, need.at_most.at_most()))
+                found.setdefault(name, set()).add((need.clock.name, need.at_most.at_most()))
     return found
 
 
 def wrong_needs(system: TransitionSystem) -> list[str]:
     """Return the actions with a need that differs from the expected need."""
     found = needs(system)
-    incomplete = {action.name for action in system.actions if action.name in NEEDS and len(waits_of(action)) != 1}
+    needing = [action for action in system.actions if action.name in NEEDS]
+    incomplete = {action.name for action in needing if len(waits_of(system, action)) != 1}
     return [name for name, need in NEEDS.items() if found.get(name) != {need} or name in incomplete]
 
 
@@ -188,8 +190,8 @@ def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
 
 def pauses(deployment: Deployment) -> set[int]:
     """Return the times that transmitting waits for after a failure, in ms."""
-    transmits = [action for action in build(deployment).system.actions if action.name == "transmit"]
-    return {need.at_least.at_least() for action in transmits for need in action.needs if need.at_least is not None}
+    transmitting = (own for (name, _), own in build(deployment).system.needs.items() if name == "transmit")
+    return {need.at_least.at_least() for own in transmitting for need in own if need.at_least is not None}
 
 
 def test_each_retry_waits_twice_as_long_as_the_one_before() -> None:
@@ -442,8 +444,8 @@ def test_the_clock_of_a_consumer_that_is_away() -> None:
 @pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, REQUESTS_ARE_LOST, BEFORE_4])
 def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
     declared = {clock.key: clock for clock in system.clocks}
-    for action in system.actions:
-        for need in action.needs:
+    for own in system.needs.values():
+        for need in own:
             assert need.clock.runs.eq(declared[need.clock.key].runs)
 
 
@@ -451,7 +453,7 @@ def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
 def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
     """Each need names the clock of the action's own batch, broker or pair of brokers."""
     for action in system.actions:
-        for need in waits_of(action):
+        for need in waits_of(system, action):
             assert need.clock.arguments.items() <= action.arguments.items()
 
 
@@ -551,7 +553,7 @@ def test_due_action_can_happen_before_its_deadline(system: TransitionSystem) -> 
             continue
         assert not_both(clock.runs, z3.Not(z3.Or(*(a.guard for a in system.actions if a.key in clock.due))), system)
         most = None if clock.at_most is None else clock.at_most.at_most()
-        for need in (need for action in due for need in action.needs):
+        for need in (need for action in due for need in system.needs_of(action)):
             least = 0 if need.at_least is None else need.at_least.at_least()
             assert most is None or least <= most
 
@@ -560,7 +562,9 @@ def test_every_broker_deletes_what_is_old_enough_and_nothing_else() -> None:
     deletes = [one for one in DELETING_NUMBERS.actions if one.name in ("expire", "expire_by_itself")]
     assert {one.name for one in deletes} == {"expire", "expire_by_itself"}
     for one in deletes:
-        ages = [need for need in one.needs if need.clock.name == "age" and need.at_least is not None]
+        ages = [
+            need for need in DELETING_NUMBERS.needs_of(one) if need.clock.name == "age" and need.at_least is not None
+        ]
         assert [(dict(need.clock.arguments), need.at_least.at_least()) for need in ages if need.at_least] == [
             ({"batch": dict(one.arguments)["batch"]}, 3_600_000)
         ]
@@ -577,7 +581,7 @@ def test_a_tombstone_is_kept_from_when_the_cleaner_passed_over_it() -> None:
     dropping = [action for action in COMPACTED.actions if action.name == "drop_tombstone"]
     assert dropping
     for action in dropping:
-        (need,) = action.needs
+        (need,) = COMPACTED.needs_of(action)
         assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("marked", 3_600_000)
     assert "pass_hole" in {name for clock in COMPACTED.clocks if clock.name == "polling" for name, _ in clock.due}
 
@@ -591,18 +595,18 @@ def test_no_cleaner_drops_what_it_does_not_look_at_yet() -> None:
     dropping = [action for action in system.actions if action.name == "drop_tombstone"]
     assert dropping
     for action in dropping:
-        assert {need.at_least.at_least() for need in action.needs if need.at_least} == {60_000, 3_600_000}
+        assert {need.at_least.at_least() for need in system.needs_of(action) if need.at_least} == {60_000, 3_600_000}
 
 
 def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:
     dropping = [action for action in WITH_TRANSACTIONS.actions if action.name == "drop_marker"]
     assert dropping
     for action in dropping:
-        (need,) = action.needs
+        (need,) = WITH_TRANSACTIONS.needs_of(action)
         assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("expiring", 3_600_000)
     for action in WITH_TRANSACTIONS.actions:
         if action.name in ("remove_aborted", "forget_aborted"):
-            (need,) = action.needs
+            (need,) = WITH_TRANSACTIONS.needs_of(action)
             assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("age", 60_000)
     assert "pass_over" in {
         name for clock in WITH_TRANSACTIONS.clocks if clock.name == "polling" for name, _ in clock.due
@@ -614,7 +618,7 @@ def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:
 )
 def test_clock_of_a_need_is_older_than_the_clock_that_ends_the_need(system: TransitionSystem) -> None:
     """Nothing is handed to a worker while the consumer is away."""
-    pairs = {(n.clock.key, n.until.key): (n.clock, n.until) for a in system.actions for n in a.needs if n.until}
+    pairs = {(n.clock.key, n.until.key): (n.clock, n.until) for own in system.needs.values() for n in own if n.until}
     assert bool(pairs) == (system is not DEFAULTS)
     for clock, until in pairs.values():
         for action in system.actions:
@@ -631,20 +635,19 @@ def test_clocks_say_since_when() -> None:
 
 
 def test_a_system_refuses_a_need_of_a_clock_that_it_does_not_have() -> None:
-    used = {need.clock.key for action in DEFAULTS.actions for need in action.needs}
+    used = {need.clock.key for own in DEFAULTS.needs.values() for need in own}
     kept = tuple(clock for clock in DEFAULTS.clocks if clock.key not in used)
     with pytest.raises(ValueError, match="needs the undeclared clock"):
         replace(DEFAULTS, clocks=kept)
 
 
-def without(need: Need, action: Action) -> Action:
-    return replace(action, needs=tuple(one for one in action.needs if one is not need))
+def without(_: Need) -> tuple[Need, ...]:
+    return ()
 
 
-def longer(need: Need, action: Action) -> Action:
+def longer(need: Need) -> tuple[Need, ...]:
     assert need.at_least is not None
-    more = replace(need, at_least=need.at_least + Duration.of(Quantity("more", 1, 1)))
-    return replace(action, needs=tuple(more if one is need else one for one in action.needs))
+    return (replace(need, at_least=need.at_least + Duration.of(Quantity("more", 1, 1))),)
 
 
 @pytest.mark.parametrize("change", [without, longer])
@@ -652,8 +655,8 @@ def longer(need: Need, action: Action) -> Action:
 def test_a_need_that_is_dropped_or_changed_is_noticed(name: str, change: Any) -> None:
     """In a single action: one of several of that name would be enough to let a run through, or to lose one."""
     first = next(action for action in DEFAULTS.actions if action.name == name)
-    mutated = change(first.needs[0], first)
-    system = replace(DEFAULTS, actions=tuple(mutated if action is first else action for action in DEFAULTS.actions))
+    need, *others = DEFAULTS.needs_of(first)
+    system = replace(DEFAULTS, needs={**DEFAULTS.needs, first.key: (*change(need), *others)})
     assert wrong_needs(system) == [name]
 
 
@@ -684,6 +687,6 @@ def test_before_2_1_only_what_is_in_the_accumulator_expires() -> None:
     run.do("transmit", batch=0, leader=1).do("lose_request", batch=0)
     assert not run.can("give_up", batch=0)
     assert run.do("notice", broker=1).can("give_up", batch=0)
-    (need,) = run.action("give_up", batch=0).needs
+    (need,) = run.model.system.needs_of(run.action("give_up", batch=0))
     assert need.at_least is not None
     assert (need.clock.name, need.at_least.at_least()) == ("in_accumulator", 30_000)

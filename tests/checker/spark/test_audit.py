@@ -297,9 +297,9 @@ def in_ms(deployment: Deployment) -> set[tuple[object, ...]]:
     system = build(deployment).system
     due = {(clock.key, clock.at_most.at_most()) for clock in system.clocks if clock.at_most is not None}
     needed = {
-        (action.key, need.clock.key, bound is need.at_most, bound.at_least(), bound.at_most())
-        for action in system.actions
-        for need in action.needs
+        (key, need.clock.key, bound is need.at_most, bound.at_least(), bound.at_most())
+        for key, needs in system.needs.items()
+        for need in needs
         for bound in (need.at_least, need.at_most)
         if bound is not None
     }

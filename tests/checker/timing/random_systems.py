@@ -54,7 +54,8 @@ def clocks(draw: st.DrawFn, number: int) -> Clock:
 
 
 @st.composite
-def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
+def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> tuple[Action, tuple[Need, ...]]:
+    """Draw an action and its needs."""
     place, value = draw(st.sampled_from(PLACES)), draw(st.integers(0, VALUES))
     needs = tuple(
         Need(clock, at_least=of(f"need {number}", draw(st.integers(1, 10)), None))
@@ -74,7 +75,7 @@ def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
     if draw(st.integers(0, 2)) == 0:
         updates[REMEMBERED] = z3.IntVal(draw(st.integers(0, 1)))
     fault = Fault.KILL if number == 0 else None
-    return Action(
+    action = Action(
         "act",
         "somebody",
         lane="brokers",
@@ -84,16 +85,18 @@ def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
         sentence=lambda _, __: "acts",
         semantics="none",
         fault=fault,
-        needs=needs,
     )
+    return action, needs
 
 
 @st.composite
 def timed_systems(draw: st.DrawFn) -> Timed:
     """Draw a system of two or three clocks and three or four actions, of which the first is a fault."""
     known = tuple(draw(clocks(number)) for number in range(3))
-    acts = tuple(draw(actions(number, known)) for number in range(draw(st.integers(4, 6))))
-    system = TransitionSystem("random", (STEPS, *PLACES, REMEMBERED), acts, clocks=known, history=(REMEMBERED,))
+    drawn = [draw(actions(number, known)) for number in range(draw(st.integers(4, 6)))]
+    acts, needs = tuple(action for action, _ in drawn), {action.key: own for action, own in drawn}
+    variables, history = (STEPS, *PLACES, REMEMBERED), (REMEMBERED,)
+    system = TransitionSystem("random", variables, acts, clocks=known, needs=needs, history=history)
     goal = {place: draw(st.integers(1, VALUES)) for place in PLACES}
     return Timed(system, z3.And(*(place.term == value for place, value in goal.items())))
 
@@ -136,7 +139,7 @@ def has_times(system: TransitionSystem, taken: list[Action], states: list[State]
             deadline = None if clock.at_most is None else clock.at_most.at_most()
             if deadline is not None:
                 solver.add(at[step] - at[begin] <= deadline)
-            for need in taken[step - 1].needs:
+            for need in system.needs_of(taken[step - 1]):
                 if need.clock.key != clock.key:
                     continue
                 end = step if need.until is None else last_start(need.until, states, step)

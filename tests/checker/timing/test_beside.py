@@ -16,9 +16,7 @@ WAITING = Clock("waiting", {}, X.term == 0, "the start", of("patience", 0, 5))
 IDLE = Clock("idle", {}, z3.Not(Z.is_set), "the start", of("leisure", 0, 5))
 
 
-def act(number: int, guard: z3.BoolRef, variable: Variable, value: int, late: Clock | None = None) -> Action:
-    """Build an action; a ``late`` action needs more of a clock than the clock can show."""
-    needs = () if late is None else (Need(late, at_least=of("too much", 10, None)),)
+def act(number: int, guard: z3.BoolRef, variable: Variable, value: int) -> Action:
     updates: dict[Variable, z3.ArithRef] = {variable: z3.IntVal(value)}
     sentence = "acts"
     return Action(
@@ -31,23 +29,29 @@ def act(number: int, guard: z3.BoolRef, variable: Variable, value: int, late: Cl
         sentence=lambda _, __: sentence,
         semantics="none",
         fault=None,
-        needs=needs,
     )
 
 
+def late(clock: Clock) -> tuple[Need, ...]:
+    """Return the need of more than the clock can show."""
+    return (Need(clock, at_least=of("too much", 10, None)),)
+
+
 FAULT = act(0, z3.BoolVal(False), READY, 0)
+TOO_LATE, ALSO_TOO_LATE = act(1, X.term == 0, X, 1), act(5, z3.Not(Z.is_set), Z, 1)
 SYSTEM = TransitionSystem(
     "two ways",
     (X, Z, READY),
     (
         replace(FAULT, fault=Fault.KILL),
-        act(1, X.term == 0, X, 1, late=WAITING),
+        TOO_LATE,
         act(2, z3.And(z3.Not(READY.is_set), X.term == 0), READY, 1),
         act(3, z3.And(READY.is_set, X.term == 0), X, 1),
         act(4, X.term == 1, X, 2),
-        act(5, z3.Not(Z.is_set), Z, 1, late=IDLE),
+        ALSO_TOO_LATE,
     ),
     clocks=(WAITING, IDLE),
+    needs={TOO_LATE.key: late(WAITING), ALSO_TOO_LATE.key: late(IDLE)},
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import z3
 
 from checker.cone import FreeVariables, slice_to
@@ -15,8 +13,8 @@ SEEN, UNSEEN = Variable("seen", 0, 1, 0), Variable("unseen", 0, 1, 0)
 WAITS, BETWEEN_POLLS = 10, 4
 
 
-def act(name: str, guard: z3.BoolRef, variable: Variable, value: int, *needs: Need) -> Action:
-    return replace(action(name, guard, {variable: z3.IntVal(value)}), needs=needs)
+def act(name: str, guard: z3.BoolRef, variable: Variable, value: int) -> Action:
+    return action(name, guard, {variable: z3.IntVal(value)})
 
 
 def system(counts: z3.BoolRef) -> TransitionSystem:
@@ -27,8 +25,9 @@ def system(counts: z3.BoolRef) -> TransitionSystem:
     most = of("between polls", 0, BETWEEN_POLLS)
     due = [Clock("due", {"poll": n}, poll.guard, "a poll", most, frozenset({poll.key})) for n, poll in enumerate(polls)]
     waits = Need(since, at_least=of("waits", WAITS, None))
-    happens = act("happen", SEEN.term == 0, SEEN, 1, waits)
-    return TransitionSystem("two parts", (SEEN, UNSEEN), (happens, *polls), clocks=(since, *due))
+    happens = act("happen", SEEN.term == 0, SEEN, 1)
+    actions, needs = (happens, *polls), {happens.key: (waits,)}
+    return TransitionSystem("two parts", (SEEN, UNSEEN), actions, clocks=(since, *due), needs=needs)
 
 
 def clocks_seen(whole: TransitionSystem, root: z3.BoolRef) -> list[str]:

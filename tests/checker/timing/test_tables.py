@@ -60,7 +60,7 @@ def watched_clocks(system: TransitionSystem) -> dict[ClockKey, Watched]:
 def explored_with_tables(timed: Timed, differences: list[Difference]) -> EmbeddedExploration:
     system = timed.system
     running = RunningClocks.of(system).running(system.initial)
-    return explored(system, timed, tables(system.actions, watched_clocks(system), running, differences))
+    return explored(system, timed, tables(system.actions, system.needs, watched_clocks(system), running, differences))
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_both_find_the_same_states(watched: tuple[Timed, list[Difference]]) -> N
     assert levels(explored_with_tables(timed, differences)) == levels(explored(composed, timed))
 
 
-def act(number: int, guard: z3.BoolRef, x: int, *needs: Need) -> Action:
+def act(number: int, guard: z3.BoolRef, x: int) -> Action:
     updates = {PLACES[0]: z3.IntVal(x), STEPS: STEPS.term + 1}
     guard = z3.And(STEPS.term < 2, guard)
     arguments = {"number": number}
@@ -85,7 +85,6 @@ def act(number: int, guard: z3.BoolRef, x: int, *needs: Need) -> Action:
         updates=updates,
         sentence=lambda _, __: "acts",
         semantics="none",
-        needs=needs,
     )
 
 
@@ -94,9 +93,10 @@ def two_clocks() -> tuple[Timed, Clock, Clock]:
     x = PLACES[0].term
     old = Clock("clock", {"number": 0}, x >= 0, "the start")
     new = Clock("clock", {"number": 1}, x > 0, "the first step", of("deadline", 0, 4))
-    actions = (act(0, x == 0, 1), act(1, x == 1, 2, Need(old, of("need", 10, None))), act(2, x == 1, 2))
-    timed = Timed(TransitionSystem("two clocks", (STEPS, *PLACES), actions, clocks=(old, new)), z3.BoolVal(False))
-    return timed, old, new
+    actions = (act(0, x == 0, 1), act(1, x == 1, 2), act(2, x == 1, 2))
+    needs = {actions[1].key: (Need(old, of("need", 10, None)),)}
+    system = TransitionSystem("two clocks", (STEPS, *PLACES), actions, clocks=(old, new), needs=needs)
+    return Timed(system, z3.BoolVal(False)), old, new
 
 
 def test_need_of_one_clock_and_deadline_of_another_set_a_flag() -> None:

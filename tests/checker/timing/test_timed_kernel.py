@@ -84,7 +84,7 @@ def test_a_slice_has_an_action_for_each_label(asked: dict[str, Group], kernel: T
     assert [action.key for action in own.system.actions] == [action.key for action in kernel.system.actions]
     kept = {action.key for action in one.system.actions}
     for action in own.system.actions:
-        assert action.key in kept or not (action.updates or action.needs or action.fault)
+        assert action.key in kept or not (action.updates or own.system.needs_of(action) or action.fault)
 
 
 def test_a_kernel_that_cannot_answer_for_everything_says_so(kernel: TimedKernel, asked: dict[str, Group]) -> None:
