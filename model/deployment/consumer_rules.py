@@ -69,6 +69,8 @@ class ConsumerValues:
     whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with this client, each with a
     code and a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer waits for a
     record at that offset; below the start of the log, the consumer continues at the start, whatever its policy.
+    ``rejoins_in_background``: a thread of the client rejoins the group, and gives partitions up there unless the
+    application takes part (4.1).
     """
 
     commits: Setting | None
@@ -86,6 +88,7 @@ class ConsumerValues:
     not_with: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     waits_beyond_end: bool = False
     checks_starts: bool = True
+    rejoins_in_background: bool = False
 
 
 def check_not_with(values: ConsumerValues, brokers: Given, faults: Settings, *, transactional: bool) -> None:

@@ -4,6 +4,7 @@ docs/client-rules.md."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from model.deployment.choices import Commit, Sink
 from model.deployment.given import Given, complaint, not_modelled
@@ -151,10 +152,13 @@ def _check_limits(broker: Section) -> None:
         raise broker.refused(key if broker.has(key) else limit, "IllegalArgumentException", why, "B20")
 
 
-def rebalancing_of(consumer: Section, broker: Section) -> Rebalancing:
-    """Return the way in which this client gives up a partition in a rebalance (semantics 12)."""
+def rebalancing_of(consumer: Section, broker: Section, *, in_background: bool) -> Rebalancing:
+    """Return the way in which this client gives up a partition in a rebalance (semantics 12).
+
+    ``in_background``: a thread of the client's rejoins the group.
+    """
     if consumer.library != JAVA:
-        return IN_ORDER
+        return replace(IN_ORDER, in_background=in_background)
     commits_itself, release = boolean(consumer.text("enable.auto.commit")), consumer.release
     if uses_brokers_protocol(consumer):
         preview = release.line < GENERALLY_AVAILABLE

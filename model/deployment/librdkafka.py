@@ -289,6 +289,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             section.setting("session.timeout.ms"),
         ),
         notes=notes,
+        rejoins_in_background=True,
     )
 
 

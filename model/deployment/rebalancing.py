@@ -13,12 +13,15 @@ class Rebalancing:
     (``group.protocol=consumer``, KIP-848). ``at_any_time``: the client gives up the partition while the application
     processes records from poll(), not in a later poll(). ``behind``: the last returned records need not be committed by
     then. ``sent_once``: the commit before the rebalance is not sent again if it fails (KAFKA-14024).
+    ``in_background``: the client rejoins the group in a thread of its own, and the application decides whether it gives
+    the partition up there (semantics 4.1).
     """
 
     by_brokers: bool
     at_any_time: bool
     behind: bool
     sent_once: bool
+    in_background: bool = False
 
 
 IN_ORDER = Rebalancing(by_brokers=False, at_any_time=False, behind=False, sent_once=False)
