@@ -34,6 +34,10 @@ UNAWARE = {"consumer.group": "unaware"}
 LATEST, EARLIEST = {"consumer.auto.offset.reset": "latest"}, {"consumer.auto.offset.reset": "earliest"}
 LOADED = {"producer.enable.idempotence": False, "broker.inter.broker.protocol.version": "2.0", **AUTO}
 
+LIBRDKAFKA = {"kafka": "3.9", "consumer.client": "librdkafka"}
+STORES = {**LIBRDKAFKA, **AUTO, "consumer.enable.auto.offset.store": False}
+FIRST, IN_POLL = {"consumer.commit": "before"}, {"consumer.rebalances": "in-poll"}
+
 REBALANCE, CRASH = {"rebalance": 1}, {"consumer-crash": 1}
 LOST = {"rebalance": 1, "lost-commit": 1}
 
@@ -78,6 +82,20 @@ def client(version: str, **more: object) -> dict[str, object]:
         ("no-reprocessing", {**COOPERATIVE, "consumer.commit": "before"}, REBALANCE, False),
         ("exactly-once-effect", {**COOPERATIVE, "consumer.sink": "transactional"}, REBALANCE, False),
         ("no-skip", {**COOPERATIVE, **AUTO}, {**CRASH, **REBALANCE}, False),
+        # A thread of librdkafka lets go while the application works, unless it has a rebalance callback. What is
+        # stored by then is committed: by default the record in hand.
+        ("no-reprocessing", LIBRDKAFKA, REBALANCE, True),
+        ("no-reprocessing", {**LIBRDKAFKA, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", STORES, REBALANCE, True),
+        ("no-reprocessing", {**STORES, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", {**LIBRDKAFKA, **AUTO}, REBALANCE, False),
+        ("processing-order", {**LIBRDKAFKA, **AUTO}, REBALANCE, True),
+        ("no-skip", {**LIBRDKAFKA, **AUTO}, REBALANCE, False),
+        # An application that commits first can have lost the partition by then.
+        ("no-reprocessing", {**LIBRDKAFKA, **FIRST}, REBALANCE, True),
+        ("no-reprocessing", {**LIBRDKAFKA, **FIRST, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", {**BY_BROKERS, **FIRST, "kafka": "4.2"}, REBALANCE, True),
+        ("no-reprocessing", {**BY_BROKERS, **FIRST}, REBALANCE, False),
         # A partition that the group does not know of is read by the reset policy.
         ("no-skip", {**UNAWARE, **LATEST}, CRASH, True),
         ("no-skip", {**UNAWARE, **EARLIEST}, {**CRASH, **REBALANCE}, False),
@@ -115,6 +133,20 @@ def _from_the_start(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.Arith
             "no-reprocessing",
             {**BY_BROKERS, "consumer.version": "4.2"},
             never("hand_over_while_processing"),
+            Status.VIOLATED,
+            Status.HOLDS,
+        ),
+        (
+            "no-reprocessing",
+            {**LIBRDKAFKA, **AUTO},
+            leaves("hand_over_while_processing", _committed),
+            Status.HOLDS,
+            Status.VIOLATED,
+        ),
+        (
+            "no-reprocessing",
+            {**LIBRDKAFKA, **FIRST},
+            never("hand_over_before_commit"),
             Status.VIOLATED,
             Status.HOLDS,
         ),

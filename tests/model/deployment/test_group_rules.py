@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from model.deployment.choices import Commit
+from model.deployment.choices import Commit, Rebalances
 from model.deployment.rebalancing import IN_ORDER, Rebalancing
 
 PREVIEW = "group.coordinator.rebalance.protocols: 'classic,consumer'"
@@ -76,6 +78,23 @@ def test_members_give_up_partitions_by_protocol_and_release(
 ) -> None:
     text = deployment(kafka, consumer, version=version, broker=broker)
     assert read_yaml(text).consumer.rebalancing == expected
+
+
+@pytest.mark.parametrize(
+    ("client", "in_background"), [("librdkafka", True), ("sarama", False), ("kafka-python", False)]
+)
+def test_thread_of_librdkafka_rejoins_the_group(read_yaml, client: str, in_background: bool) -> None:
+    given = read_yaml(f'kafka: "3.9"\nconsumer: {{client: {client}}}\n')
+    assert given.consumer.rebalancing == replace(IN_ORDER, in_background=in_background)
+
+
+def test_transaction_of_librdkafka_is_late_unless_partitions_are_given_up_in_a_poll(read_yaml, refusal) -> None:
+    text = (
+        'kafka: "3.9"\nconsumer: {client: librdkafka, enable.auto.commit: false, isolation.level: read_committed}\n'
+        f"{TO_KAFKA}\n"
+    )
+    assert "a transaction that it finishes late" in refusal(text)
+    assert read_yaml(text, {"rebalances": "in-poll"}).application.rebalances is Rebalances.IN_POLL
 
 
 def test_new_consumer_commits_by_itself(read_yaml) -> None:
