@@ -95,7 +95,8 @@ def throw_out(pipeline: Pipeline) -> Action:
 def _commit_what_is_committed(pipeline: Pipeline, effect: Effect) -> None:
     """Commit everything up to the position, where client or application have done so before the hand-over (C3, C6).
 
-    Where the records returned last can be uncommitted (``behind``), the next member's start decides.
+    Where the records returned last can be uncommitted (``behind``), the next member's start decides. A member that was
+    given nothing since its start commits nothing, except a client that commits its position every time (C2).
     """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     in_poll_thread = deployment.application.processing is Processing.POLL_THREAD
@@ -103,9 +104,12 @@ def _commit_what_is_committed(pipeline: Pipeline, effect: Effect) -> None:
     if deployment.application.commits_at_once or deployment.consumer.rebalancing.behind or not commits:
         return
     commit_position(pipeline, effect)
-    if consumer.commit_lost is not None:
+    without_effect = [] if consumer.commit_lost is None else [consumer.commit_lost.is_set]
+    if deployment.application.commit is not Commit.AUTO:
+        without_effect.append(effect[consumer.leader_epoch] == 0)
+    if without_effect:
         for committed in (consumer.committed, consumer.committed_epoch):
-            effect[committed] = If(consumer.commit_lost.is_set, committed.term, effect[committed])
+            effect[committed] = If(Or(*without_effect), committed.term, effect[committed])
 
 
 def _hands_over(pipeline: Pipeline, effect: Effect) -> None:

@@ -31,6 +31,7 @@ COOPERATIVE = {
     "consumer.partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
 }
 UNAWARE = {"consumer.group": "unaware"}
+NEW_GROUP = {"consumer.group": "new"}
 LATEST, EARLIEST = {"consumer.auto.offset.reset": "latest"}, {"consumer.auto.offset.reset": "earliest"}
 LOADED = {"producer.enable.idempotence": False, "broker.inter.broker.protocol.version": "2.0", **AUTO}
 
@@ -100,6 +101,12 @@ def client(version: str, **more: object) -> dict[str, object]:
         ("no-skip", {**UNAWARE, **LATEST}, CRASH, True),
         ("no-skip", {**UNAWARE, **EARLIEST}, {**CRASH, **REBALANCE}, False),
         ("recoverability", {**UNAWARE, "consumer.auto.offset.reset": "none"}, CRASH, True),
+        # A member of a new group that was given nothing has nothing to commit, so the next one starts by the policy.
+        # Java's client commits its position all the same.
+        ("no-skip", {**LIBRDKAFKA, **NEW_GROUP, **LATEST}, REBALANCE, True),
+        ("no-skip", {**NEW_GROUP, **LATEST}, REBALANCE, True),
+        ("no-skip", {**NEW_GROUP, **EARLIEST}, REBALANCE, False),
+        ("no-skip", {**NEW_GROUP, **LATEST, **AUTO}, REBALANCE, False),
         # Offsets that their coordinator has loaded have an expiry that is over.
         ("no-skip", {**LOADED, **LATEST, "kafka": "2.1.1"}, CRASH, True),
         ("no-skip", {**LOADED, **EARLIEST, "kafka": "2.1.1"}, CRASH, False),
