@@ -27,6 +27,7 @@ from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, Settings, complaint, not_modelled
+from model.deployment.group_rules import LATE_TRANSACTIONS
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
@@ -174,10 +175,7 @@ NOBODY_REBALANCES = (
     "needs a client that rejoins its group in the background (librdkafka) and the fault rebalance; name these, or "
     "remove this assumption"
 )
-LATE_IN_TRANSACTION = (
-    "rebalances at any time of a consumer that commits its offsets in transactions: a transaction that it finishes "
-    "late has the newest generation of the group; with a rebalance callback, set rebalances=in-poll"
-)
+WITH_CALLBACK = "with a rebalance callback, set rebalances=in-poll"
 
 NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
 """The value of ``group`` for a consumer that never commits."""
@@ -308,7 +306,7 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
     if chosen["on_processing_error"].value == OnProcessingError.ABORT and not to_kafka:
         raise complaint(given["on_processing_error"], f"abort: {TO_KAFKA_ONLY}")
     if to_kafka and "rebalances" in chosen and chosen["rebalances"].value == Rebalances.ANY_TIME:
-        raise not_modelled(given["sink"], "N72", LATE_IN_TRANSACTION)
+        raise not_modelled(given["sink"], "N72", f"{LATE_TRANSACTIONS}; {WITH_CALLBACK}")
     if to_kafka and commits is not None:
         what = f"offsets that the client commits outside of the transaction ({commits.origin.detail}); disable that"
         raise not_modelled(given["sink"], "N40", what)

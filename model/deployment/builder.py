@@ -123,7 +123,7 @@ def _consumer(read: Read, era: Era) -> tuple[ConsumerValues, Rebalancing]:
     group_rules.check_protocol(consumer, broker, zookeeper=era.zookeeper)
     if reading.session is not None:
         group_rules.check_session(consumer, reading.session, broker)
-    return reading, rebalancing_of(consumer, broker, in_background=reading.rejoins_in_background)
+    return reading, rebalancing_of(consumer, broker, of_library=reading.rebalancing)
 
 
 def _application(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -26,3 +26,9 @@ class Rebalancing:
 
 IN_ORDER = Rebalancing(by_brokers=False, at_any_time=False, behind=False, sent_once=False)
 """A partition is given up in a later poll(), after a commit of all returned records."""
+
+AT_ANY_TIME = replace(IN_ORDER, at_any_time=True)
+"""A partition is given up while the application processes records, after a commit of all that were processed before."""
+
+IN_BACKGROUND = replace(IN_ORDER, in_background=True)
+"""The application decides whether a partition is given up in a later poll() or at any time."""

@@ -118,6 +118,15 @@ def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], vi
     assert verdict.status in ((Status.VIOLATED,) if violated else (Status.HOLDS, Status.VACUOUS)), verdict.notes
 
 
+@pytest.mark.parametrize("blocked", [False, True])
+def test_franz_go_gives_up_a_partition_at_any_time_unless_an_option_blocks_that(blocked: bool) -> None:
+    of_group = {key: value for key, value in GROUP.items() if not key.startswith("consumer.")}
+    of_client = {"consumer.client": "franz-go", "consumer.ConsumerGroup": "o", "consumer.DisableAutoCommit": True}
+    more = {**of_client, "kafka": "3.9", "consumer.BlockRebalanceOnPoll": blocked}
+    expected = Status.HOLDS if blocked else Status.VIOLATED
+    assert decide("no-reprocessing", REBALANCE, of_group, more).status is expected
+
+
 def test_new_partitions_are_found_without_a_fault() -> None:
     verdict = decide("no-skip", CRASH, GROUP, {**UNAWARE, **LATEST})
     assert [dict(cut) for cut in verdict.cut_sets] == [{}]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from model.deployment.choices import Commit, Rebalances
-from model.deployment.rebalancing import IN_ORDER, Rebalancing
+from model.deployment.rebalancing import AT_ANY_TIME, IN_BACKGROUND, IN_ORDER, Rebalancing
 
 PREVIEW = "group.coordinator.rebalance.protocols: 'classic,consumer'"
 NEW = "group.protocol: consumer"
@@ -81,11 +79,17 @@ def test_members_give_up_partitions_by_protocol_and_release(
 
 
 @pytest.mark.parametrize(
-    ("client", "in_background"), [("librdkafka", True), ("sarama", False), ("kafka-python", False)]
+    ("consumer", "expected"),
+    [
+        ("client: librdkafka", IN_BACKGROUND),
+        ("client: franz-go", AT_ANY_TIME),
+        ("client: franz-go, BlockRebalanceOnPoll: true", IN_ORDER),
+        ("client: sarama", IN_ORDER),
+        ("client: kafka-python", IN_ORDER),
+    ],
 )
-def test_thread_of_librdkafka_rejoins_the_group(read_yaml, client: str, in_background: bool) -> None:
-    given = read_yaml(f'kafka: "3.9"\nconsumer: {{client: {client}}}\n')
-    assert given.consumer.rebalancing == replace(IN_ORDER, in_background=in_background)
+def test_libraries_give_up_partitions_in_ways_of_their_own(read_yaml, consumer: str, expected: Rebalancing) -> None:
+    assert read_yaml(f'kafka: "3.9"\nconsumer: {{{consumer}}}\n').consumer.rebalancing == expected
 
 
 def test_transaction_of_librdkafka_is_late_unless_partitions_are_given_up_in_a_poll(read_yaml, refusal) -> None:
@@ -131,7 +135,7 @@ def test_brokers_say_how_long_its_members_may_be_silent(read_yaml) -> None:
             deployment(
                 "4.2", f"{NEW}, enable.auto.commit: false", rest="assume: {sink: kafka, faults: {rebalance: 1}}"
             ),
-            "not modelled yet: rebalances of a consumer before 4.3",
+            "not modelled yet: rebalances of a consumer that puts its offsets in transactions",
         ),
     ],
 )
