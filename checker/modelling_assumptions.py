@@ -21,7 +21,7 @@ from model.deployment.known_properties import properties_about
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, Fault
 from model.recovery.choosing import recovery_of
-from model.state.pipeline import UNLIMITED_ATTEMPTS
+from model.state.pipeline import UNLIMITED_ATTEMPTS, counts_retries
 from properties.modelling_assumption import AssumptionKind, ModellingAssumption
 
 READING = properties_about("reading")
@@ -75,6 +75,13 @@ def _retries_may_run_out(deployment: Deployment) -> bool:
     longest = times.delivery_timeout.most
     in_time = longest is None or times.retries_take_at_least(deployment.producer.retries) < longest
     return in_time and recovery_of(deployment).retries_run_out
+
+
+def _unverified_records_use_up_retries(deployment: Deployment) -> bool:
+    transactional = deployment.producer.transactional
+    verified = transactional is not None and transactional.verified
+    few = verified and counts_retries(deployment) and recovery_of(deployment).retries_run_out
+    return few and bool(OF_BROKERS & deployment.faults.possible)
 
 
 def _errors_may_come_at_the_end(deployment: Deployment) -> bool:
@@ -201,6 +208,13 @@ RETRIES_LAST = Granted(
     "assumes that retries do not run out before delivery.timeout.ms ends, although they are so few, or follow "
     "each other so closely, that they could",
     _retries_may_run_out,
+    kind=AssumptionKind.OF_DEPLOYMENT,
+)
+
+COORDINATOR_IS_ASKED = Granted(
+    "assumes that a leader can always ask the transaction coordinator: a leader that cannot ask refuses the record, "
+    "each refusal uses up one of the few retries, and the send fails with fewer faults",
+    _unverified_records_use_up_retries,
     kind=AssumptionKind.OF_DEPLOYMENT,
 )
 
@@ -411,6 +425,7 @@ EVERYTHING = (
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,
+    COORDINATOR_IS_ASKED,
     CAUGHT_UP_SOON,
     EPOCHS_SURVIVE,
     FETCHES_NAME_INCARNATIONS,

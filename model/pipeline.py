@@ -46,7 +46,7 @@ from model.state.pipeline import Pipeline, declare
 from model.timing import clocks_and_needs
 from model.transactions import coordinator, ending, forgetting, split_transactions
 
-VERSION = "15"
+VERSION = "16"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
 
 

@@ -20,6 +20,7 @@ from model.consuming.consumer import (
 )
 from model.consuming.restarting import keep_for_late
 from model.deployment.choices import Commit, Processing
+from model.deployment.implied.giving_up import gives_up_at_any_time
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, If, Not, Or
@@ -91,6 +92,26 @@ def throw_out(pipeline: Pipeline) -> Action:
     )
 
 
+def _commit_what_is_committed(pipeline: Pipeline, effect: Effect) -> None:
+    """Commit everything up to the position, where client or application have done so before the hand-over (C3, C6).
+
+    Where the records returned last can be uncommitted (``behind``), the next member's start decides. A member that was
+    given nothing since its start commits nothing, except a client that commits its position every time (C2).
+    """
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    in_poll_thread = deployment.application.processing is Processing.POLL_THREAD
+    commits = in_poll_thread or deployment.application.commit.is_by_client
+    if deployment.application.commits_at_once or deployment.consumer.rebalancing.behind or not commits:
+        return
+    commit_position(pipeline, effect)
+    without_effect = [] if consumer.commit_lost is None else [consumer.commit_lost.is_set]
+    if deployment.application.commit is not Commit.AUTO:
+        without_effect.append(effect[consumer.leader_epoch] == 0)
+    if without_effect:
+        for committed in (consumer.committed, consumer.committed_epoch):
+            effect[committed] = If(Or(*without_effect), committed.term, effect[committed])
+
+
 def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
     goes_on_without_it(pipeline, effect)
     effect[pipeline.history.handed_over] = True
@@ -100,6 +121,7 @@ def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
 def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     """Let the client give up the partition when ``done`` of ``count`` records are processed (semantics 12, C12)."""
     effect = _while_processing(pipeline, leader, count, done)
+    _commit_what_is_committed(pipeline, effect)
     _hands_over(pipeline, effect)
     committed = committing(pipeline).first_in_words
     return Action(
@@ -118,23 +140,40 @@ def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     )
 
 
+def hand_over_before_commit(pipeline: Pipeline, leader: Replica, count: int) -> Action:
+    """Let the client give up the partition between poll() and the commit of an application that commits first (C12).
+
+    The application processes the records all the same, and the next member polls them again.
+    """
+    effect = Effect()
+    position = pipeline.consumer.position.term
+    for index in range(count):
+        keep_for_late(pipeline, effect, position + index, record_at(pipeline, leader, position + index))
+    _hands_over(pipeline, effect)
+    return Action(
+        "hand_over_before_commit",
+        "consumer",
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name} when the group"
+            " rebalances, and its client hands the partition over before the application commits"
+        ),
+        semantics="12 C12",
+        fault=Fault.REBALANCE,
+    )
+
+
 def hand_over(pipeline: Pipeline) -> Action:
     """Rebalance in order: the client commits what it commits by itself, and another member goes on (12, C3 C11).
 
-    Between two polls an application that commits after processing has committed already. Where the records returned
-    last can be uncommitted (``behind``), the next member's start decides.
+    Between two polls an application that commits after processing has committed already.
     """
-    deployment, consumer = pipeline.deployment, pipeline.consumer
+    consumer = pipeline.consumer
     effect = Effect()
-    in_poll_thread = deployment.application.processing is Processing.POLL_THREAD
-    commits = (
-        in_poll_thread or deployment.application.commit.is_by_client
-    ) and not deployment.consumer.rebalancing.behind
-    if not deployment.application.commits_at_once and commits:
-        commit_position(pipeline, effect)
-        if consumer.commit_lost is not None:
-            for committed in (consumer.committed, consumer.committed_epoch):
-                effect[committed] = If(consumer.commit_lost.is_set, committed.term, effect[committed])
+    _commit_what_is_committed(pipeline, effect)
     _hands_over(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
@@ -244,13 +283,16 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     if deployment.application.commit is Commit.NEVER:
         return
     most = min(deployment.consumer.max_poll_records, deployment.bounds.log)
+    at_any_time = gives_up_at_any_time(deployment)
     if deployment.application.processing is Processing.POLL_THREAD:
         for leader in pipeline.replicas:
             for count in range(1, most + 1):
                 for done in parts_done(deployment, count):
                     yield throw_out_while_processing(pipeline, leader, count, done)
-                    if deployment.consumer.rebalancing.at_any_time:
+                    if at_any_time:
                         yield hand_over_while_processing(pipeline, leader, count, done)
+                if at_any_time and deployment.application.commits_first:
+                    yield hand_over_before_commit(pipeline, leader, count)
     yield throw_out(pipeline)
     yield hand_over(pipeline)
     for offset in range(len(pipeline.consumer.late)):

@@ -13,6 +13,7 @@ from model.deployment.choices import (
     OnStop,
     Processing,
     ProducerId,
+    Rebalances,
     Sends,
     Sink,
 )
@@ -35,6 +36,7 @@ class Application:
     on_processing_error: OnProcessingError
     sink: Sink
     late_results_count: bool  # with sink=kafka: commits of an evicted member count (semantics 11.3)
+    rebalances: Rebalances  # of a client that rejoins its group in the background (semantics 4.1)
 
     @property
     def commits_at_once(self) -> bool:

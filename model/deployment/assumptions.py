@@ -19,6 +19,7 @@ from model.deployment.choices import (
     OnStop,
     Processing,
     ProducerId,
+    Rebalances,
     Sends,
     Sink,
 )
@@ -26,6 +27,7 @@ from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, Settings, complaint, not_modelled
+from model.deployment.group_rules import LATE_TRANSACTIONS
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
@@ -133,6 +135,13 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether sendOffsetsToTransaction() gets the group's metadata, with which brokers refuse an evicted member, or "
         "only the group's name (with sink=kafka)",
     ),
+    "rebalances": Assumption(
+        ("any-time", "in-poll"),
+        "any-time",
+        "when a client that rejoins its group in the background gives up a partition (librdkafka, with the fault "
+        "rebalance): at any time, also while the application processes its records, or in a poll, which needs a "
+        "rebalance callback",
+    ),
 }
 """Every assumption about the application, by its key in ``--assume`` and in the YAML format."""
 
@@ -162,11 +171,17 @@ NOT_COMPACTED = "the topic is not compacted, so its keys do not matter; remove t
 
 TO_KAFKA_ONLY = "needs results in a Kafka transaction; set sink=kafka, or remove this assumption"
 
+NOBODY_REBALANCES = (
+    "needs a client that rejoins its group in the background (librdkafka) and the fault rebalance; name these, or "
+    "remove this assumption"
+)
+WITH_CALLBACK = "with a rebalance callback, set rebalances=in-poll"
+
 NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
 """The value of ``group`` for a consumer that never commits."""
 
 PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "on_stop", "producer_id", "transaction_records", "keys")
-CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink", "group_metadata")
+CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink", "group_metadata", "rebalances")
 
 
 @dataclass(frozen=True)
@@ -190,14 +205,22 @@ def check_assumption(given: Given) -> None:
 
 
 def read_application(
-    given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool, stops: bool, resets: bool
+    given: Settings,
+    *,
+    commits: Setting | None,
+    transactional: bool,
+    compacts: bool,
+    stops: bool,
+    resets: bool,
+    rebalances: bool,
 ) -> Assumed:
     """Return the application's behaviour: the given values, and documented defaults, marked as assumptions, for the
     others.
 
     ``commits``: the commit that the client makes by itself, with the setting that causes it; None where the application
     decides. ``stops``: the producer application can be stopped on purpose. ``resets``: a consumer that finds no
-    committed offset starts at some offset nevertheless.
+    committed offset starts at some offset nevertheless. ``rebalances``: the group can rebalance, and the client rejoins
+    it in the background.
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if not transactional:
@@ -218,6 +241,9 @@ def read_application(
     if "keys" in given and not compacts:
         raise complaint(given["keys"], NOT_COMPACTED)
     keys = chosen["keys"] if compacts else chosen.pop("keys")
+    if "rebalances" in given and not rebalances:
+        raise complaint(given["rebalances"], NOBODY_REBALANCES)
+    time = chosen["rebalances"] if rebalances else chosen.pop("rebalances")
     metadata = chosen["group_metadata"] if chosen["sink"].value == Sink.KAFKA else chosen.pop("group_metadata")
     _check_sink(given, chosen, commits)
     if commits is not None:
@@ -266,6 +292,7 @@ def read_application(
         on_processing_error=OnProcessingError(chosen["on_processing_error"].value),
         sink=Sink(chosen["sink"].value),
         late_results_count=metadata.value == "omitted",
+        rebalances=Rebalances(time.value),
     )
     return Assumed(application, int(records.value), tuple(chosen.values()))
 
@@ -278,6 +305,8 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
         raise complaint(given["group_metadata"], TO_KAFKA_ONLY)
     if chosen["on_processing_error"].value == OnProcessingError.ABORT and not to_kafka:
         raise complaint(given["on_processing_error"], f"abort: {TO_KAFKA_ONLY}")
+    if to_kafka and "rebalances" in chosen and chosen["rebalances"].value == Rebalances.ANY_TIME:
+        raise not_modelled(given["sink"], "N72", f"{LATE_TRANSACTIONS}; {WITH_CALLBACK}")
     if to_kafka and commits is not None:
         what = f"offsets that the client commits outside of the transaction ({commits.origin.detail}); disable that"
         raise not_modelled(given["sink"], "N40", what)
@@ -325,6 +354,7 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         compacts=compacts,
         stops=stops,
         resets=deployment.consumer.offset_reset is not OffsetReset.NONE,
+        rebalances=deployment.consumer.rebalancing.in_background and Fault.REBALANCE in deployment.faults.possible,
     )
     place = deployment.settings.index(own[0])
     others = [setting for setting in deployment.settings if setting.scope != "application"]

@@ -75,7 +75,7 @@ def _effective(read: Read) -> Effective:
     broker = apply_broker_rules(read.topic.section, read.broker.section, era, given.elr)
     sending = _producer(read, era)
     reading, rebalancing = _consumer(read, era)
-    assumed = _application(read, broker, sending, reading)
+    assumed = _application(read, broker, sending, reading, rebalancing)
     bounds, bound_settings = _bounds(read, sending, assumed.application)
     _check_group(read, reading, rebalancing, assumed.application)
     transactional = _transactional(read, broker, sending, reading, assumed)
@@ -123,10 +123,12 @@ def _consumer(read: Read, era: Era) -> tuple[ConsumerValues, Rebalancing]:
     group_rules.check_protocol(consumer, broker, zookeeper=era.zookeeper)
     if reading.session is not None:
         group_rules.check_session(consumer, reading.session, broker)
-    return reading, rebalancing_of(consumer, broker)
+    return reading, rebalancing_of(consumer, broker, of_library=reading.rebalancing)
 
 
-def _application(read: Read, broker: BrokerValues, sending: ProducerValues, reading: ConsumerValues) -> Assumed:
+def _application(
+    read: Read, broker: BrokerValues, sending: ProducerValues, reading: ConsumerValues, rebalancing: Rebalancing
+) -> Assumed:
     """Check what the application needs of its producer, and complete the application's behaviour."""
     given, section = read.given, read.components.producer_section
     producer_faults.check_storage_errors(section, given.faults)
@@ -140,6 +142,7 @@ def _application(read: Read, broker: BrokerValues, sending: ProducerValues, read
         compacts=broker.compaction is not None,
         stops=Fault.PRODUCER_STOP.value in given.faults,
         resets=reading.offset_reset is not OffsetReset.NONE,
+        rebalances=rebalancing.in_background and Fault.REBALANCE.value in given.faults,
     )
 
 

@@ -183,6 +183,17 @@ class Sink(StrEnum):
         return self in (Sink.TRANSACTIONAL, Sink.KAFKA)
 
 
+class Rebalances(StrEnum):
+    """The times at which a client that rejoins its group in the background gives up a partition (semantics 4.1).
+
+    ``in-poll``: the application has a rebalance callback, which the client calls in a poll. ``any-time``: the
+    application has none, and the client can give up a partition while the application processes its records.
+    """
+
+    ANY_TIME = "any-time"
+    IN_POLL = "in-poll"
+
+
 class OffsetReset(StrEnum):
     """The consumer's ``auto.offset.reset``."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from model.deployment.choices import Commit, OffsetReset
 from model.deployment.given import Given, Settings, not_modelled
 from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
+from model.deployment.rebalancing import IN_ORDER, Rebalancing
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean
@@ -69,6 +70,7 @@ class ConsumerValues:
     whatever its policy. ``not_with``: faults (or ``transactions``) that are not modelled with this client, each with a
     code and a description. ``waits_beyond_end``: with an offset beyond the end of a log, the consumer waits for a
     record at that offset; below the start of the log, the consumer continues at the start, whatever its policy.
+    ``rebalancing``: the way in which a client other than Java's gives a partition up.
     """
 
     commits: Setting | None
@@ -86,6 +88,7 @@ class ConsumerValues:
     not_with: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     waits_beyond_end: bool = False
     checks_starts: bool = True
+    rebalancing: Rebalancing = IN_ORDER
 
 
 def check_not_with(values: ConsumerValues, brokers: Given, faults: Settings, *, transactional: bool) -> None:

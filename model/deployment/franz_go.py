@@ -15,6 +15,7 @@ from model.deployment.duration_settings import NEVER, Source
 from model.deployment.errors import DeploymentError
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
+from model.deployment.rebalancing import AT_ANY_TIME, IN_ORDER
 from model.deployment.section import Section
 from model.deployment.sender import ClientRecovery, Sender
 from model.deployment.setting import Origin, Setting
@@ -26,6 +27,9 @@ TRANSACTIONAL, STOPS = "TransactionalID", "StopProducerOnDataLossDetected"
 START, RESET, GROUP, ISOLATION = "ConsumeStartOffset", "ConsumeResetOffset", "ConsumerGroup", "FetchIsolationLevel"
 MANUAL, GREEDY, MARKS = COMMITS = ("DisableAutoCommit", "GreedyAutoCommit", "AutoCommitMarks")
 SESSION, HEARTBEAT, FETCH_WAITS = "SessionTimeout", "HeartbeatInterval", "FetchMaxWait"
+BLOCKS = "BlockRebalanceOnPoll"
+"""The option with which no partition is given up between a poll and ``AllowRebalance``."""
+
 OPTS_IN = "opt_in_kafka_next_gen_balancer_beta"
 """The key in a client's context (``WithContext``) that selects the consumer group protocol (``should848``)."""
 
@@ -45,6 +49,7 @@ CONSUMER_KEYS = (
     METADATA,
     "FetchMinBytes",
     OPTS_IN,
+    BLOCKS,
 )
 """The settings that these rules read: their values must be known."""
 
@@ -236,11 +241,13 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             replace(reset, value=OFFSETS[reset.value]),
             section.setting(SESSION),
             section.setting(HEARTBEAT),
+            section.flag_setting(BLOCKS),
             _derived(section, ANSWERED, answered, f"{FETCH_WAITS} and {OVERHEAD}"),
             _derived(section, PAUSE, pause, f"{METADATA}, and the longest pause after a failure"),
         ),
         notes=notes,
         goes_to_nearest=True,
+        rebalancing=IN_ORDER if section.flag(BLOCKS) else AT_ANY_TIME,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from model.deployment.choices import Commit, Sink
 from model.deployment.given import Given, complaint, not_modelled
-from model.deployment.rebalancing import IN_ORDER, Rebalancing
+from model.deployment.rebalancing import Rebalancing
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.values import boolean
@@ -48,7 +48,7 @@ APPLIES_IN_TIME = (3, 9, 1)
 """The first release whose brokers report a marker as written only after they applied its offsets (KAFKA-17507)."""
 
 LATE_TRANSACTIONS = (
-    "rebalances of a consumer before 4.3 with group.protocol=consumer and offsets in transactions: "
+    "rebalances of a consumer that puts its offsets in transactions and can give up its partition at any time: "
     "a transaction that it finishes late has the epoch of the group's newest assignment"
 )
 
@@ -151,10 +151,13 @@ def _check_limits(broker: Section) -> None:
         raise broker.refused(key if broker.has(key) else limit, "IllegalArgumentException", why, "B20")
 
 
-def rebalancing_of(consumer: Section, broker: Section) -> Rebalancing:
-    """Return the way in which this client gives up a partition in a rebalance (semantics 12)."""
+def rebalancing_of(consumer: Section, broker: Section, *, of_library: Rebalancing) -> Rebalancing:
+    """Return the way in which this client gives up a partition in a rebalance (semantics 12).
+
+    ``of_library``: the way of a client other than Java's.
+    """
     if consumer.library != JAVA:
-        return IN_ORDER
+        return of_library
     commits_itself, release = boolean(consumer.text("enable.auto.commit")), consumer.release
     if uses_brokers_protocol(consumer):
         preview = release.line < GENERALLY_AVAILABLE

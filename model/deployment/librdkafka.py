@@ -14,6 +14,7 @@ from model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed
 from model.deployment.duration_settings import SYSTEM_GIVES_UP, Source
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
+from model.deployment.rebalancing import IN_BACKGROUND
 from model.deployment.section import Section
 from model.deployment.sender import ClientRecovery, Sender
 from model.deployment.setting import Origin, Setting
@@ -289,6 +290,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             section.setting("session.timeout.ms"),
         ),
         notes=notes,
+        rebalancing=IN_BACKGROUND,
     )
 
 

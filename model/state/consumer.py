@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from model.deployment.choices import Commit, Group, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.implied.commits import loses_commits, offsets_may_be_gone
+from model.deployment.implied.giving_up import gives_up_at_any_time
 from model.deployment.implied.processing import forwards_unconfirmed, goes_back_to_last
 from model.faults import REPLACES_MEMBER, Fault
 from model.language import Variable, flag, present
@@ -64,7 +65,7 @@ def declare_consumer(deployment: Deployment) -> Consumer:
     first = 0 if deployment.application.group is Group.ESTABLISHED else -1
     least = EXPIRED if offsets_may_be_gone(deployment) else first
     queue = capacity if deployment.application.processing is Processing.HANDED_OFF else 0
-    lets_go = REPLACES_MEMBER if queue or deployment.consumer.rebalancing.at_any_time else {Fault.EVICTION}
+    lets_go = REPLACES_MEMBER if queue or gives_up_at_any_time(deployment) else {Fault.EVICTION}
     may_fail = loses_commits(deployment) and Fault.LOST_COMMIT in deployment.faults.possible
     unconfirmed = capacity if forwards_unconfirmed(deployment) else 0
     may_be_late = bool(lets_go & deployment.faults.possible) and deployment.application.commit is not Commit.NEVER

@@ -9,6 +9,7 @@ import pytest
 from checker.modelling_assumptions import (
     CAUGHT_UP_SOON,
     COMMITS_LAST,
+    COORDINATOR_IS_ASKED,
     COORDINATOR_LASTS,
     COORDINATOR_STAYS,
     DELETES_READ_IN_TIME,
@@ -57,6 +58,7 @@ GONE_UNREAD = {"retention.ms": "1800000"}
 """Longer than any retry or late request, and shorter than a consumer may take."""
 
 NUMBERED = {"enable.idempotence": "true"}
+FEW_RETRIES, IN_TRANSACTIONS = {"retries": "3"}, {"transactional.id": "t"}
 TRANSACTIONS = {"topic": COMPACTED, "producer": {"transactional.id": "t"}}
 OFTEN_AWAY = {"faults.slow-follower": "any", "slowness": "0..1ms"}
 
@@ -74,6 +76,7 @@ NEAR = [
     (FORWARDED_IN_ORDER, {"consumer": {"on_processing_error": "forward"}}),
     (RETRIES_LAST, {"producer": {"retries": "11"}}),
     (RETRIES_LAST, {"producer": {"retries": "152"}}),
+    (COORDINATOR_IS_ASKED, {"producer": {**FEW_RETRIES, **IN_TRANSACTIONS}, "assume": {"faults.kill": "1"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
     (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.reassignment": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.7.2", "assume": {"faults.power-loss": "1"}}),
@@ -120,6 +123,16 @@ FAR = [
     (RETRIES_LAST, {"producer": {"retries": "10"}}),
     (RETRIES_LAST, {"producer": {"retries": "153"}}),
     (RETRIES_LAST, {"producer": {"acks": "0"}}),
+    (COORDINATOR_IS_ASKED, {"producer": FEW_RETRIES, "assume": {"faults.kill": "1"}}),
+    (COORDINATOR_IS_ASKED, {"producer": IN_TRANSACTIONS, "assume": {"faults.kill": "1"}}),
+    (
+        COORDINATOR_IS_ASKED,
+        {"producer": {**FEW_RETRIES, **IN_TRANSACTIONS}, "assume": {"faults.lost-request": "1"}},
+    ),
+    (
+        COORDINATOR_IS_ASKED,
+        {"kafka": "3.5", "producer": {**FEW_RETRIES, **IN_TRANSACTIONS}, "assume": {"faults.kill": "1"}},
+    ),
     (CAUGHT_UP_SOON, {"assume": {"faults.power-loss": "1"}}),
     (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.disk-loss": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.7", "assume": {"faults.kill": "1"}}),

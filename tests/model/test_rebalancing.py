@@ -31,8 +31,13 @@ COOPERATIVE = {
     "consumer.partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
 }
 UNAWARE = {"consumer.group": "unaware"}
+NEW_GROUP = {"consumer.group": "new"}
 LATEST, EARLIEST = {"consumer.auto.offset.reset": "latest"}, {"consumer.auto.offset.reset": "earliest"}
 LOADED = {"producer.enable.idempotence": False, "broker.inter.broker.protocol.version": "2.0", **AUTO}
+
+LIBRDKAFKA = {"kafka": "3.9", "consumer.client": "librdkafka"}
+STORES = {**LIBRDKAFKA, **AUTO, "consumer.enable.auto.offset.store": False}
+FIRST, IN_POLL = {"consumer.commit": "before"}, {"consumer.rebalances": "in-poll"}
 
 REBALANCE, CRASH = {"rebalance": 1}, {"consumer-crash": 1}
 LOST = {"rebalance": 1, "lost-commit": 1}
@@ -78,10 +83,30 @@ def client(version: str, **more: object) -> dict[str, object]:
         ("no-reprocessing", {**COOPERATIVE, "consumer.commit": "before"}, REBALANCE, False),
         ("exactly-once-effect", {**COOPERATIVE, "consumer.sink": "transactional"}, REBALANCE, False),
         ("no-skip", {**COOPERATIVE, **AUTO}, {**CRASH, **REBALANCE}, False),
+        # A thread of librdkafka lets go while the application works, unless it has a rebalance callback. What is
+        # stored by then is committed: by default the record in hand.
+        ("no-reprocessing", LIBRDKAFKA, REBALANCE, True),
+        ("no-reprocessing", {**LIBRDKAFKA, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", STORES, REBALANCE, True),
+        ("no-reprocessing", {**STORES, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", {**LIBRDKAFKA, **AUTO}, REBALANCE, False),
+        ("processing-order", {**LIBRDKAFKA, **AUTO}, REBALANCE, True),
+        ("no-skip", {**LIBRDKAFKA, **AUTO}, REBALANCE, False),
+        # An application that commits first can have lost the partition by then.
+        ("no-reprocessing", {**LIBRDKAFKA, **FIRST}, REBALANCE, True),
+        ("no-reprocessing", {**LIBRDKAFKA, **FIRST, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", {**BY_BROKERS, **FIRST, "kafka": "4.2"}, REBALANCE, True),
+        ("no-reprocessing", {**BY_BROKERS, **FIRST}, REBALANCE, False),
         # A partition that the group does not know of is read by the reset policy.
         ("no-skip", {**UNAWARE, **LATEST}, CRASH, True),
         ("no-skip", {**UNAWARE, **EARLIEST}, {**CRASH, **REBALANCE}, False),
         ("recoverability", {**UNAWARE, "consumer.auto.offset.reset": "none"}, CRASH, True),
+        # A member of a new group that was given nothing has nothing to commit, so the next one starts by the policy.
+        # Java's client commits its position all the same.
+        ("no-skip", {**LIBRDKAFKA, **NEW_GROUP, **LATEST}, REBALANCE, True),
+        ("no-skip", {**NEW_GROUP, **LATEST}, REBALANCE, True),
+        ("no-skip", {**NEW_GROUP, **EARLIEST}, REBALANCE, False),
+        ("no-skip", {**NEW_GROUP, **LATEST, **AUTO}, REBALANCE, False),
         # Offsets that their coordinator has loaded have an expiry that is over.
         ("no-skip", {**LOADED, **LATEST, "kafka": "2.1.1"}, CRASH, True),
         ("no-skip", {**LOADED, **EARLIEST, "kafka": "2.1.1"}, CRASH, False),
@@ -91,6 +116,15 @@ def client(version: str, **more: object) -> dict[str, object]:
 def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], violated: bool) -> None:
     verdict = decide(prop, faults, GROUP, more)
     assert verdict.status in ((Status.VIOLATED,) if violated else (Status.HOLDS, Status.VACUOUS)), verdict.notes
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+def test_franz_go_gives_up_a_partition_at_any_time_unless_an_option_blocks_that(blocked: bool) -> None:
+    of_group = {key: value for key, value in GROUP.items() if not key.startswith("consumer.")}
+    of_client = {"consumer.client": "franz-go", "consumer.ConsumerGroup": "o", "consumer.DisableAutoCommit": True}
+    more = {**of_client, "kafka": "3.9", "consumer.BlockRebalanceOnPoll": blocked}
+    expected = Status.HOLDS if blocked else Status.VIOLATED
+    assert decide("no-reprocessing", REBALANCE, of_group, more).status is expected
 
 
 def test_new_partitions_are_found_without_a_fault() -> None:
@@ -115,6 +149,20 @@ def _from_the_start(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.Arith
             "no-reprocessing",
             {**BY_BROKERS, "consumer.version": "4.2"},
             never("hand_over_while_processing"),
+            Status.VIOLATED,
+            Status.HOLDS,
+        ),
+        (
+            "no-reprocessing",
+            {**LIBRDKAFKA, **AUTO},
+            leaves("hand_over_while_processing", _committed),
+            Status.HOLDS,
+            Status.VIOLATED,
+        ),
+        (
+            "no-reprocessing",
+            {**LIBRDKAFKA, **FIRST},
+            never("hand_over_before_commit"),
             Status.VIOLATED,
             Status.HOLDS,
         ),

@@ -18,6 +18,7 @@ COMPACTED = (
 MANUAL = 'kafka: "4.0"\ntopic: {replicas: 3}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 LIBRDKAFKA = MANUAL + "producer: {client: librdkafka}\n"
 STOPPED = MANUAL + "producer: {on_restart: from-acknowledged}\nassume: {faults: {producer-stop: 1}}\n"
+REBALANCED = MANUAL.replace("g,", "g, client: librdkafka,") + "assume: {faults: {rebalance: 1}}\n"
 
 
 def test_documented_defaults(read_yaml) -> None:
@@ -25,12 +26,12 @@ def test_documented_defaults(read_yaml) -> None:
     assert (deployment.application.sends, deployment.application.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
     assert (deployment.application.on_restart, deployment.application.commit) == (OnRestart.FORGET, Commit.AFTER)
     assert (deployment.application.processing, deployment.application.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
-    of_others = {"transaction_records", "keys", "group_metadata", "on_stop"}
-    assert {s.key for s in deployment.assumptions} == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - of_others
-    with_transactions = {s.key for s in read_yaml(TRANSACTIONAL).assumptions}
-    assert with_transactions == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"keys", "group_metadata", "on_stop"}
-    compacted = {s.key for s in read_yaml(COMPACTED).assumptions}
-    assert compacted == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"transaction_records", "group_metadata", "on_stop"}
+    of_some = {"transaction_records", "keys", "group_metadata", "rebalances", "on_stop"}
+    always = (set(ASSUMPTIONS) | set(ENVIRONMENT)) - of_some
+    assert {s.key for s in deployment.assumptions} == always
+    assert {s.key for s in read_yaml(TRANSACTIONAL).assumptions} == always | {"transaction_records"}
+    assert {s.key for s in read_yaml(COMPACTED).assumptions} == always | {"keys"}
+    assert {s.key for s in read_yaml(REBALANCED).assumptions} == always | {"rebalances"}
     assert all(assumption.default in assumption.values for assumption in ASSUMPTIONS.values())
 
 
@@ -68,6 +69,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("on_stop", "exit", "nothing stops the producer application"),
         ("group_metadata", "passed", "set sink=kafka"),
         ("on_processing_error", "abort", "set sink=kafka"),
+        ("rebalances", "in-poll", "needs a client that rejoins its group in the background (librdkafka) and the fault"),
     ],
 )
 def test_wrong_option(refusal, key: str, value: str, message: str) -> None:
@@ -90,6 +92,7 @@ def test_with_assumption_equals_reading_with_the_option(read_yaml, key: str, val
     text = COMPACTED if key == "keys" else text
     text = TO_KAFKA if key == "group_metadata" or value == "abort" else text
     text = STOPPED if key == "on_stop" else text
+    text = REBALANCED if key == "rebalances" else text
     text = LIBRDKAFKA if value == "resend-if-not-stored" else text
     assert with_assumption(read_yaml(text), key, value) == read_yaml(text, {key: value})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Commit
-from model.deployment.rebalancing import IN_ORDER, Rebalancing
+from model.deployment.choices import Commit, Rebalances
+from model.deployment.rebalancing import AT_ANY_TIME, IN_BACKGROUND, IN_ORDER, Rebalancing
 
 PREVIEW = "group.coordinator.rebalance.protocols: 'classic,consumer'"
 NEW = "group.protocol: consumer"
@@ -78,6 +78,29 @@ def test_members_give_up_partitions_by_protocol_and_release(
     assert read_yaml(text).consumer.rebalancing == expected
 
 
+@pytest.mark.parametrize(
+    ("consumer", "expected"),
+    [
+        ("client: librdkafka", IN_BACKGROUND),
+        ("client: franz-go", AT_ANY_TIME),
+        ("client: franz-go, BlockRebalanceOnPoll: true", IN_ORDER),
+        ("client: sarama", IN_ORDER),
+        ("client: kafka-python", IN_ORDER),
+    ],
+)
+def test_libraries_give_up_partitions_in_ways_of_their_own(read_yaml, consumer: str, expected: Rebalancing) -> None:
+    assert read_yaml(f'kafka: "3.9"\nconsumer: {{{consumer}}}\n').consumer.rebalancing == expected
+
+
+def test_transaction_of_librdkafka_is_late_unless_partitions_are_given_up_in_a_poll(read_yaml, refusal) -> None:
+    text = (
+        'kafka: "3.9"\nconsumer: {client: librdkafka, enable.auto.commit: false, isolation.level: read_committed}\n'
+        f"{TO_KAFKA}\n"
+    )
+    assert "a transaction that it finishes late" in refusal(text)
+    assert read_yaml(text, {"rebalances": "in-poll"}).application.rebalances is Rebalances.IN_POLL
+
+
 def test_new_consumer_commits_by_itself(read_yaml) -> None:
     """Its preview commits what it hands over; from 4.0 on what earlier polls returned (KAFKA-18641)."""
     assert read_yaml(deployment("3.9", NEW, broker=PREVIEW)).application.commit is Commit.DELIVERED
@@ -112,7 +135,7 @@ def test_brokers_say_how_long_its_members_may_be_silent(read_yaml) -> None:
             deployment(
                 "4.2", f"{NEW}, enable.auto.commit: false", rest="assume: {sink: kafka, faults: {rebalance: 1}}"
             ),
-            "not modelled yet: rebalances of a consumer before 4.3",
+            "not modelled yet: rebalances of a consumer that puts its offsets in transactions",
         ),
     ],
 )
