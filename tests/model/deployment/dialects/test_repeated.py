@@ -28,6 +28,38 @@ spec:
       min.insync.replicas: 2
       min.insync.replicas: {}
 """
+TOPIC = """resource "kafka_topic" "t" {{
+  name = "orders"
+  replication_factor = 3
+  replication_factor = {}
+}}
+"""
+CONFIG = """resource "kafka_topic" "t" {{
+  name = "orders"
+  config = {{
+    "min.insync.replicas" = "2"
+    "min.insync.replicas" = "{}"
+  }}
+}}
+"""
+LOCAL = """locals {{
+  copies = 3
+  copies = {}
+}}
+resource "kafka_topic" "t" {{
+  name = "orders"
+  replication_factor = local.copies
+}}
+"""
+TWICE = """resource "kafka_topic" "t" {{
+  name = "orders"
+  partitions = 3
+}}
+resource "kafka_topic" "t" {{
+  name = "orders"
+  partitions = {}
+}}
+"""
 
 
 @pytest.mark.parametrize(
@@ -39,6 +71,10 @@ spec:
          "all", "1", 1),
         ("telegraf.conf", TELEGRAF, "-1", "1", 4),
         ("cluster.yaml", STRIMZI, "2", "1", 9),
+        ("topics.tf", TOPIC, "3", "1", 3),
+        ("topics.tf", CONFIG, "2", "1", 4),
+        ("topics.tf", LOCAL, "3", "1", 2),
+        ("topics.tf", TWICE, "3", "1", 1),
     ],
 )  # fmt: skip
 def test_a_repeated_key_is_rejected_where_values_differ_and_the_last_matters(
