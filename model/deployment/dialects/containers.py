@@ -38,6 +38,8 @@ _ON_THE_LINE = (
 )
 _OF_THE_BINDER = "sets the binder of Spring Cloud Stream, which is not read from variables; move it into a file"
 _OF_A_FRAMEWORK = "sets a framework's value in a form that is not read here; move it into a file"
+_OTHER_BROKERS = "runs brokers of another product, which are not modelled"
+_OF_OTHERS = "is for brokers of another product"
 _OWN = "an application's own variable, whose use is not in this file"
 
 
@@ -97,6 +99,10 @@ def components_of(
         started = any(starts_a_broker(said) for said in container.commands)
         if (image.runs == "broker" and not is_tool) or started:
             _broker(container, image if image.runs == "broker" else PLAIN, variables, running)
+        elif image.runs == "other" and container.image is not None:
+            accounts.reject(container.image, _OTHER_BROKERS, EVERYTHING)
+            for said in variables:
+                accounts.ignore(said, _OF_OTHERS)
         elif image.runs == "connect":
             _worker(container, image, variables, running)
         else:

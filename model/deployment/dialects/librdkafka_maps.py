@@ -1,5 +1,5 @@
-"""Settings of librdkafka in JSON, YAML, TOML or flat files, as programs pass them to its bindings for Python, Go, .NET and
-others.
+"""Settings of librdkafka in JSON, YAML, TOML or flat files, as programs pass them to its bindings for Python, Go, .NET
+and others.
 
 A file has one map for a client, or one under each of ``producer`` and ``consumer`` with the shared settings above them.
 Settings of topics can be in a map of their own (``default.topic.config``, ``topic``). Names are the library's,
