@@ -1,8 +1,8 @@
 """Files of no dialect that configure or program clients or brokers of Kafka: the product or the language of each.
 
 ``tables/other_products.csv`` has a row for each product: its client (or another key of ``_ADVICE``), the ending of its
-files, and a regular expression that such a file contains. ``tables/unknown_forms.csv`` has a name for each kind of other
-files.
+files, and a regular expression that such a file contains. ``tables/unknown_forms.csv`` has a name for each kind of
+other files.
 """
 
 from __future__ import annotations
