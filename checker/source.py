@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
-from model.deployment.dialects.other_products import product_of
+from model.deployment.dialects.other_products import mention_of
 from model.deployment.dialects.own import is_deployment, looks_like_deployment
 from model.deployment.dialects.telling import broken
 from model.deployment.errors import DeploymentError
@@ -205,13 +205,13 @@ def _expect_deployment(file: Path) -> None:
     if problem is not None:
         raise problem
     if not looks_like_deployment(document):
-        product = product_of(document)
-        if product is not None:
-            raise DeploymentError(product.advice, file=str(file))
+        mention = mention_of(document, file)
+        if mention is not None and mention.product is not None:
+            raise DeploymentError(mention.sentence, file=str(file))
         what = (
             "is neither a known configuration of Kafka (docs/dialects.md) nor a deployment (docs/deployment-format.md)"
         )
-        raise DeploymentError(what, file=str(file))
+        raise DeploymentError(what if mention is None else f"{what}: {mention.advice}", file=str(file))
 
 
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:

@@ -1,8 +1,8 @@
-"""Brokers that a file describes one by one: the brokers of one cluster, with the settings on which they agree."""
+"""Brokers that a file describes one by one: those of one cluster, with the settings on which they agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from model.deployment.broker_rules import BROKER_KEYS
@@ -33,7 +33,10 @@ _OWN = (
 )
 """Prefixes of the settings that differ between the brokers of a cluster."""
 
-_CLUSTER = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
+ZOOKEEPER = "zookeeper.connect"
+CONTROLLERS = ("controller.quorum.voters", "controller.quorum.bootstrap.servers")
+_CLUSTER = (ZOOKEEPER, *CONTROLLERS)
+"""The settings with addresses of the cluster, which each broker can write in another way."""
 
 _COUNTED = Origin("rule", "the number of brokers that the file describes")
 """The origin of a number of brokers that is no value of the file."""
@@ -51,22 +54,6 @@ class Broker:
     settings: dict[str, Said] = field(default_factory=dict)
     release: tuple[Said, str] | None = None
 
-    @property
-    def cluster(self) -> str:
-        """The key of the cluster: a value that its brokers share."""
-        for key in _CLUSTER:
-            if key in self.settings:
-                return ",".join(sorted(self.settings[key].value.replace(" ", "").split(",")))
-        return f"alone: {self.name}"
-
-
-def clusters_of(brokers: Iterable[Broker], accounts: Accounts) -> list[Component]:
-    """Return one component for the brokers of each cluster."""
-    by_cluster: dict[str, list[Broker]] = {}
-    for broker in brokers:
-        by_cluster.setdefault(broker.cluster, []).append(broker)
-    return [together(members, accounts) for members in by_cluster.values()]
-
 
 def together(members: Sequence[Broker], accounts: Accounts) -> Component:
     """Return the brokers of one cluster. A setting on which they disagree gets a placeholder, so no rule uses it."""
@@ -78,7 +65,7 @@ def together(members: Sequence[Broker], accounts: Accounts) -> Component:
             before = first.setdefault(key, (said, member.name))
             if before[0] is said:
                 settings[key] = accounts.take(said, key)
-            elif key.startswith(_OWN):
+            elif key in _CLUSTER or key.startswith(_OWN):
                 accounts.ignore(said, "differs between the brokers of a cluster")
             elif accounts.text(said) == accounts.text(before[0]):
                 accounts.ignore(said, f"has the same value as for {before[1]}")

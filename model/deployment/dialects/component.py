@@ -35,7 +35,8 @@ class Component:
     ``name``: the file's name for it; for a topic, the topic's own name. ``settings``: under the names of Kafka's or the
     library's own configuration, including values that a framework sets by itself (with the origin ``rule``).
     ``topics``: the topics that it writes or reads; empty if the file does not say. ``client`` and ``version``: the
-    library and its release. ``application``: the application's behaviour, by the names of assumptions. ``kafka``: the
+    library and its release. ``newest``: the newest release that the file can use, where no build file gives one.
+    ``application``: the application's behaviour, by the names of assumptions. ``kafka``: the
     release of the brokers. ``brokers``: the number of brokers. ``profile``: the environment to which it is limited.
     ``layer``: ``worker`` or ``connector`` of Kafka Connect. ``cluster``: the name of its worker, if any. ``told``: a
     worker's values for connectors, besides settings of their clients. ``talks_to``: the cluster of this client, if the
@@ -48,6 +49,7 @@ class Component:
     topics: tuple[str, ...] = ()
     client: Given | None = None
     version: Given | None = None
+    newest: Given | None = None
     application: Settings = field(default_factory=dict)
     kafka: Given | None = None
     brokers: Given | None = None

@@ -57,7 +57,10 @@ TELLING = frozenset(
         POLICY,
     }
 )
-"""Keys of a worker's file; two are needed."""
+"""Keys of a worker's file; two are needed, one of them not in ``OF_OTHERS``."""
+
+OF_OTHERS = frozenset({"key.converter", "value.converter"})
+"""Keys of a worker's file that programs with Connect's converters have too, such as Debezium's for Cassandra."""
 
 CONNECTOR = "connector.class"
 WORKERS_OWN = "is for the worker itself and does not change the deliveries of its connectors"
@@ -106,7 +109,8 @@ def fits(document: Document) -> bool:
     if _is_json(document) and CONNECTOR not in document.text:
         return False
     keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
-    return CONNECTOR in keys or (document.suffix in PROPERTIES and len(keys & TELLING) >= 2)
+    of_worker = len(keys & TELLING) >= 2 and (keys & TELLING - OF_OTHERS or "bootstrap.servers" in keys)
+    return CONNECTOR in keys or (document.suffix in PROPERTIES and bool(of_worker))
 
 
 def read(document: Document, fillings: Fillings) -> Found:

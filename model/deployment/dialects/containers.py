@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from model.deployment.defaults import is_known
 from model.deployment.dialects import spring
 from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.brokers import Broker, clusters_of
+from model.deployment.dialects.brokers import Broker
+from model.deployment.dialects.clusters import Ensemble, clusters_of, ensembles_in
 from model.deployment.dialects.component import EVERYTHING, Component, Role
 from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY
 from model.deployment.dialects.connect_clients import OF_WORKERS, client_setting, worker_clients
@@ -37,6 +38,8 @@ _ON_THE_LINE = (
 )
 _OF_THE_BINDER = "sets the binder of Spring Cloud Stream, which is not read from variables; move it into a file"
 _OF_A_FRAMEWORK = "sets a framework's value in a form that is not read here; move it into a file"
+_OTHER_BROKERS = "runs brokers of another product, which are not modelled"
+_OF_OTHERS = "is for brokers of another product"
 _OWN = "an application's own variable, whose use is not in this file"
 
 
@@ -71,11 +74,13 @@ class Running:
     commands: Commands
     notes: list[str]
     brokers: list[Broker] = field(default_factory=list)
+    ensembles: list[Ensemble] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
 
     def all(self) -> list[Component]:
         """Return the clusters, then all other components."""
-        return [*clusters_of(self.brokers, self.accounts), *self.components, *self.commands.components]
+        clusters = clusters_of(self.brokers, self.ensembles, self.accounts, self.notes)
+        return [*clusters, *self.components, *self.commands.components]
 
 
 def components_of(
@@ -86,6 +91,7 @@ def components_of(
     running = Running(document, accounts, fillings, Commands(accounts), notes)
     for container in containers:
         variables = accounts.last_of_each(container.variables, "the environment")
+        running.ensembles += ensembles_in(container.name, variables)
         name = "" if container.image is None else accounts.text(container.image)
         image = image_of(name, (said.path[-1] for said in variables))
         # An image with its own command and without settings serves for its tools.
@@ -93,6 +99,10 @@ def components_of(
         started = any(starts_a_broker(said) for said in container.commands)
         if (image.runs == "broker" and not is_tool) or started:
             _broker(container, image if image.runs == "broker" else PLAIN, variables, running)
+        elif image.runs == "other" and container.image is not None:
+            accounts.reject(container.image, _OTHER_BROKERS, EVERYTHING)
+            for said in variables:
+                accounts.ignore(said, _OF_OTHERS)
         elif image.runs == "connect":
             _worker(container, image, variables, running)
         else:

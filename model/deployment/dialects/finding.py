@@ -12,7 +12,7 @@ from model.deployment.dialects.connect_layers import over_their_workers
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
-from model.deployment.dialects.other_products import Mention, mention_of, product_of
+from model.deployment.dialects.other_products import Mention, mention_of, passed_over
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.reading_along import without_those_read_along
@@ -86,7 +86,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 raise problem
             if document is None or dialect is None:
                 others += 1
-                mention = None if document is None else mention_of(document, path)
+                mention = None if document is None else passed_over(document, path)
                 mentioning += [] if mention is None else [mention]
             else:
                 found.append(dialect.read(nearby.with_others(document, path, dialect), fillings))
@@ -110,11 +110,11 @@ def read_one(path: Path, fillings: Fillings) -> Found:
     document = read_document(path)
     dialect = dialect_of(document)
     if dialect is None:
-        if (product := product_of(document)) is not None:
-            raise DeploymentError(product.advice, file=str(path))
-        raise DeploymentError(
-            "is no known configuration of Kafka; docs/dialects.md lists the known ones", file=str(path)
-        )
+        mention = mention_of(document, path)
+        if mention is not None and mention.product is not None:
+            raise DeploymentError(mention.sentence, file=str(path))
+        what = "is no known configuration of Kafka; docs/dialects.md lists the known ones"
+        raise DeploymentError(what if mention is None else f"{what}; {mention.advice}", file=str(path))
     return dialect.read(_Nearby().with_others(document, path, dialect), fillings)
 
 

@@ -177,9 +177,7 @@ def _field(
 ) -> None:
     line, only_if = line_of(statement), program.conditions(statement, made)
     if key in _TOPICS:
-        items = list(all_of(value, "interpreted_string_literal", "raw_string_literal", "identifier"))
-        said = [program.value(item, (package,)) for item in items]
-        configured.topics += [one.text for one in said if one.known and one.text]
+        configured.topics += _names(program, package, value)
     if key in _PLAIN:
         configured.written.append(Written(key, line, Value("", ""), ignored=NO_DELIVERY))
         inner = next(all_of(value, "composite_literal"), None) if key == "Dialer" else None
@@ -193,6 +191,16 @@ def _field(
         configured.written.append(Written(key, line, Value("a function", ""), only_if))
         return
     configured.written.append(Written(key, line, _acks(program.value(value, (package,)), configured, key), only_if))
+
+
+def _names(program: Program, package: str, value: Node) -> Iterator[str]:
+    """Yield the topics of an expression: a name, or a list of names. A name that only a call makes is unknown."""
+    inner = next(iter(named(value)), None) if value.type == "literal_element" else value
+    body = inner.child_by_field_name("body") if inner is not None and inner.type == "composite_literal" else None
+    for item in [value] if body is None else named(body):
+        said = program.value(item, (package,))
+        if said.known and said.text:
+            yield from said.text.split(",")
 
 
 def _acks(value: Value, configured: Configured, key: str) -> Value:

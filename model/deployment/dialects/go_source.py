@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from model.deployment.dialects import go_franz, go_kafka_go, go_maps, go_sarama
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Found
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.go import program_of
+from model.deployment.dialects.formats.go import Program, program_of
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.written import components_of
+from model.deployment.given import Given, library_of
+from model.deployment.setting import Origin
 
+_TABLE = Path(__file__).with_name("tables") / "go_paths.csv"
 _IMPORT = re.compile(
     r'"(github\.com/(IBM|Shopify)/sarama|gopkg\.in/Shopify/sarama\.v1|github\.com/twmb/franz-go/pkg/kgo'
     r'|github\.com/segmentio/kafka-go|(github\.com|gopkg\.in)/confluentinc/confluent-kafka-go[\w./]*)"'
@@ -34,7 +42,26 @@ def read(document: Document, fillings: Fillings) -> Found:
             continue
         for configured in library.configurations(program):
             components += components_of(configured, accounts, document.file)
-    return accounts.found("Go source", components)
+    newest = _newest_of(program)
+    released = [replace(one, newest=newest.get(library_of(one.client))) for one in components]
+    return accounts.found("Go source", released)
+
+
+@cache
+def _paths() -> Mapping[str, tuple[str, str]]:
+    """Return the library of each import path that newer releases no longer have, and its newest release."""
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        return {row["path"]: (row["library"], row["newest"]) for row in csv.DictReader(table)}
+
+
+def _newest_of(program: Program) -> Mapping[str, Given]:
+    """Return the newest release of each library that the import paths of a program allow."""
+    found: dict[str, Given] = {}
+    for path in program.packages.values():
+        if path in _paths():
+            library, newest = _paths()[path]
+            found[library] = Given("version", newest, Origin("rule", f"the newest release of {path}"))
+    return found
 
 
 DIALECT = Dialect("Go source", fits, read)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from model.deployment.dialects.formats.hcl import Attribute, Block, Syntax
-from model.deployment.dialects.formats.yaml import MOST_NODES
+from model.deployment.dialects.formats.yaml import MOST_NODES, values_of
 from model.deployment.dialects.nodes import under
 from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import are_equal
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import printable
 from model.deployment.yaml_tree import Entry, Node, Scalar, Sequence
@@ -64,6 +65,9 @@ class Values:
 
     defaults: set[str] = field(default_factory=set)
     """Variables whose default was used."""
+
+    repeated: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Keys that a map of the file repeats with another value, each with its line: the line of the repetition."""
 
     _known: dict[tuple[str, str], Node] = field(default_factory=dict)
     _sizes: dict[int, tuple[Node, int]] = field(default_factory=dict)
@@ -233,6 +237,10 @@ def _collection(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> No
         key, value = tuple(element.of("expression"))[:2]
         entries.append(Entry(_key(values, key, names), key.line, values._value(value, names)))
     last = {entry.key: entry for entry in entries}
+    for entry in [one for one in entries if one is not last[one.key]]:
+        kept = last[entry.key]
+        if not are_equal(values_of(entry.node, (entry.key,)), values_of(kept.node, (entry.key,))):
+            values.repeated[entry.key, entry.line] = kept.line
     return Object(tuple(last.values()), syntax.line)
 
 

@@ -301,9 +301,8 @@ def _topic(values: Sequence[Said], depth: int, accounts: Accounts) -> Iterator[C
                 name = accounts.text(said)
                 accounts.ignore(said, "names the topic")
             case (("config" | "defaultConfig"),) if "=" in said.value:
-                for pair in said.value.split(","):
-                    key, _, value = pair.strip().partition("=")
-                    settings[key] = accounts.take(said, key, value)
+                for one in accounts.last_of_each(_pairs(said), READER):
+                    settings[one.path[-1]] = accounts.take(one, one.path[-1])
             case ("config", key) if not said.null:
                 settings[key] = accounts.take(said, key)
             case (key,) if key in own and not said.null:
@@ -315,6 +314,13 @@ def _topic(values: Sequence[Said], depth: int, accounts: Accounts) -> Iterator[C
     else:
         for said in values:
             accounts.reject(said, "belongs to a topic without a name; add the name")
+
+
+def _pairs(said: Said) -> Iterator[Said]:
+    """Yield the settings of a text ``key=value,key=value``."""
+    for pair in said.value.split(","):
+        key, _, value = pair.strip().partition("=")
+        yield Said((*said.path, key), value, said.line)
 
 
 def fits_template(document: Document) -> bool:

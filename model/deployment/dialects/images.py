@@ -34,8 +34,8 @@ MARKS_OF_A_BROKER = frozenset(
 
 @dataclass(frozen=True)
 class Image:
-    """One image. ``runs``: broker, connect, or empty for other images with Kafka. ``names``: the way in which a
-    variable names a key.
+    """One image. ``runs``: broker, connect, other (brokers of another product), or empty for other images with Kafka.
+    ``names``: the way in which a variable names a key.
 
     ``dots``: each underscore is a dot. ``escaped``: in addition, two underscores are an underscore, and three a dash.
     ``release``: the form of Kafka's release in the tag; empty if the tag has another release.

@@ -169,4 +169,5 @@ def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:
     if placed is None:
         return GivenClient(version=clients.get(JAVA))
     one = placed.component
-    return GivenClient(one.settings, one.client, clients.get(library_of(one.client)) or one.version, present=True)
+    version = clients.get(library_of(one.client)) or one.version or one.newest
+    return GivenClient(one.settings, one.client, version, present=True)

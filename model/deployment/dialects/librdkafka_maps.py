@@ -1,5 +1,5 @@
-"""Settings of librdkafka in JSON, YAML or flat files, as programs pass them to its bindings for Python, Go, .NET and
-others.
+"""Settings of librdkafka in JSON, YAML, TOML or flat files, as programs pass them to its bindings for Python, Go, .NET
+and others.
 
 A file has one map for a client, or one under each of ``producer`` and ``consumer`` with the shared settings above them.
 Settings of topics can be in a map of their own (``default.topic.config``, ``topic``). Names are the library's,
@@ -11,15 +11,17 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.bindings import of_binding
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import PROPERTIES, YAML, Document
+from model.deployment.dialects.formats.toml import said_in_toml
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key, own_name, signs
+from model.deployment.dialects.nodes import tree_of
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
@@ -34,6 +36,8 @@ _WITHIN = ("global", "topic", "default.topic.config", "default_topic_config", "d
 _ADDRESSES = ("bootstrap.servers", "metadata.broker.list")
 _LONGEST = 10_000
 _TOPICS = ("topic", "topics", "topic.name")
+_TOML = ".toml"
+_DEEPEST = 20
 _UNREPORTED = "dotnet.producer.enable.delivery.reports"
 _STREAMS = "is a setting of Kafka Streams, which librdkafka does not have"
 
@@ -69,7 +73,7 @@ def fits(document: Document) -> bool:
     except DeploymentError:
         return _looks_so(document)
     keys = {name for group in groups if group.is_client for said in group.said for name in said.path}
-    flat = document.suffix not in (*YAML, ".json")
+    flat = document.suffix not in (*YAML, ".json", _TOML)
     return bool(keys & signs(flat=flat)) or (document.suffix == ".json" and bool(keys & {*_ADDRESSES}))
 
 
@@ -180,11 +184,25 @@ def _groups(document: Document) -> list[_Group]:
         for node in document.yaml:
             if not _is_kubernetes(node):
                 _walk(node, (), None, groups)
+    elif document.suffix == _TOML:
+        _walk(tree_of([_collapsed(said) for said in said_in_toml(document.text, document.file)]), (), None, groups)
     elif document.suffix in PROPERTIES or not document.suffix:
         groups.append(
             _Group((), None, None, [one for said in document.properties for one in _unfolded(said)], flat=True)
         )
     return groups
+
+
+def _collapsed(said: Said) -> Said:
+    """Return a value with the parts of its setting's name as one: in TOML, a dot without quotation marks separates
+    names."""
+    if len(said.path) > _DEEPEST:
+        return replace(said, path=(said.key,))
+    for start in range(len(said.path)):
+        name = ".".join(said.path[start:])
+        if _known(name):
+            return replace(said, path=(*said.path[:start], name))
+    return said
 
 
 def _unfolded(said: Said) -> Iterator[Said]:

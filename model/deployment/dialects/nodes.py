@@ -1,10 +1,12 @@
-"""Access to parts of a YAML node by names."""
+"""Access to parts of a YAML node by names, and such a node from values with their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from model.deployment.yaml_tree import Mapping, Node, Scalar, Sequence
+from model.deployment.dialects.said import Said
+from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
 
 
 def under(node: Node | None, *names: str) -> Node | None:
@@ -34,3 +36,17 @@ def entries_under(node: Node | None, *names: str) -> Iterator[tuple[str, Node]]:
     if isinstance(found, Mapping):
         for entry in found.entries:
             yield entry.key, entry.node
+
+
+def tree_of(values: Iterable[Said], line: int = 1) -> Mapping:
+    """Return values as a tree by their names. A name that stands again with another value stands twice in the tree."""
+    entries: list[Entry] = []
+    below: dict[str, list[Said]] = {}
+    for said in values:
+        name, *rest = said.path
+        if rest:
+            below.setdefault(name, []).append(replace(said, path=tuple(rest)))
+        else:
+            entries.append(Entry(name, said.line, Scalar(said.value, said.line, said.null)))
+    entries += [Entry(name, ones[0].line, tree_of(ones, ones[0].line)) for name, ones in below.items()]
+    return Mapping(tuple(entries), line)

@@ -1,7 +1,8 @@
-"""Files of other products that configure or program a client of Kafka, which no dialect reads.
+"""Files of no dialect that configure or program clients or brokers of Kafka: the product or the language of each.
 
-``tables/other_products.csv`` has a row for each product: the client that it uses, and a regular expression that such a
-file contains.
+``tables/other_products.csv`` has a row for each product: its client (or another key of ``_ADVICE``), the ending of its
+files, and a regular expression that such a file contains. ``tables/unknown_forms.csv`` has a name for each kind of
+other files.
 """
 
 from __future__ import annotations
@@ -16,50 +17,89 @@ from pathlib import Path
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.telling import is_for_people, mentions
 
-_TABLE = Path(__file__).parent / "tables" / "other_products.csv"
+_TABLES = Path(__file__).parent / "tables"
+_ADVICE = {
+    "its own": "whose client is not modelled",
+    "other brokers": "whose brokers are not modelled",
+    "brokers": "which is not read: give the settings of the brokers in a file for --broker",
+    "variables": "which count beside the files that declare them: name the folder of both",
+    "Java": "which is not read: give the settings of its Java client in files for --producer and --consumer",
+}
+"""The end of the sentence about a product, by its client."""
+
+_IN_A_DEPLOYMENT = "which is not read: give the settings of its {} client in a deployment (docs/deployment-format.md)"
+"""The same for a client that the options for Java's files do not take."""
+
+IN_NO_KNOWN_FORM = "mentions Kafka in no known form"
 
 
 @dataclass(frozen=True)
 class Product:
-    """A product by its name, with the client library that it uses, and the sign of its files."""
+    """A product by its name, with the client library that it uses, the ending of its files, and their sign.
+
+    ``beside``: the ending of files with which such a file is read, in a folder that has them.
+    """
 
     name: str
     client: str
+    files: re.Pattern[str]
+    beside: str
     sign: re.Pattern[str]
 
     @property
     def advice(self) -> str:
         """The sentence about what a user can give instead of the file."""
-        if self.client == "its own":
-            return f"is a file of {self.name}, whose client is not modelled"
-        return (
-            f"is a file of {self.name}, which is not read: give the settings of its {self.client} client in files for "
-            "--producer and --consumer"
-        )
+        return f"is a file of {self.name}, {_ADVICE.get(self.client, _IN_A_DEPLOYMENT.format(self.client))}"
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A file that mentions Kafka and that no dialect reads; ``product`` is None where nothing tells whose it is."""
+    """A file that mentions Kafka and that no dialect reads; ``product`` is None where nothing tells whose it is.
+    ``form``: the kind of such a file, by its name; empty if unknown."""
 
     file: str
     product: Product | None
+    form: str = ""
 
     @property
     def sentence(self) -> str:
         """The end of a sentence about the file."""
-        return "mentions Kafka in no known form" if self.product is None else self.product.advice
+        return IN_NO_KNOWN_FORM if self.product is None else self.product.advice
+
+    @property
+    def advice(self) -> str:
+        """The sentence about what a user can give instead of the file, where no product is known."""
+        form = self.form or "a file whose names only its own program knows"
+        return f"it is {form}; write a deployment with the settings of its clients"
 
 
 @cache
 def _products() -> Sequence[Product]:
-    rows = csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines())
-    return tuple(Product(row["product"], row["client"], re.compile(row["sign"], re.MULTILINE)) for row in rows)
+    rows = csv.DictReader((_TABLES / "other_products.csv").read_text(encoding="utf-8").splitlines())
+    return tuple(
+        Product(
+            row["product"],
+            row["client"],
+            re.compile(f".*(?:{row['files']})" if row["files"] else ".*"),
+            row["beside"],
+            re.compile(row["sign"], re.MULTILINE),
+        )
+        for row in rows
+    )
+
+
+@cache
+def _forms() -> Sequence[tuple[re.Pattern[str], str]]:
+    rows = csv.DictReader((_TABLES / "unknown_forms.csv").read_text(encoding="utf-8").splitlines())
+    return tuple((re.compile(row["files"]), row["form"]) for row in rows)
 
 
 def product_of(document: Document) -> Product | None:
-    """Return the product whose sign a file of no dialect contains."""
-    return next((product for product in _products() if product.sign.search(document.text) is not None), None)
+    """Return the product whose sign a file of no dialect contains; None for a text for people."""
+    if is_for_people(document):
+        return None
+    own = (one for one in _products() if one.files.fullmatch(document.name) is not None)
+    return next((product for product in own if product.sign.search(document.text) is not None), None)
 
 
 def mention_of(document: Document, file: Path) -> Mention | None:
@@ -67,4 +107,12 @@ def mention_of(document: Document, file: Path) -> Mention | None:
     if is_for_people(document):
         return None
     product = product_of(document)
-    return Mention(str(file), product) if product is not None or mentions(document) else None
+    form = next((form for files, form in _forms() if files.fullmatch(document.name) is not None), "")
+    return Mention(str(file), product, form) if product is not None or mentions(document) else None
+
+
+def passed_over(document: Document, file: Path) -> Mention | None:
+    """Return the mention of Kafka in a file of a folder, unless another file of the folder is read with this one."""
+    mention = mention_of(document, file)
+    beside = mention.product.beside if mention is not None and mention.product is not None else ""
+    return None if beside and document.names_beside(beside) else mention

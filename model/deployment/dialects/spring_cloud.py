@@ -40,6 +40,10 @@ _PREFIXES = {"producerproperties": (Role.PRODUCER,), "consumerproperties": (Role
 _BOOT_OF_ONE = "is for one of several binders, whose spring.kafka is not read"
 _CUT_OFF = "hides values outside of its environment from the binder, which cannot be followed"
 _OF_TRANSACTIONS = "is for the producer of all transactions, which cannot be followed"
+_NEW_GROUP = (
+    "belongs to a binding without a group: the binder makes a new group at each start, which is not modelled; set "
+    "spring.cloud.stream.bindings.{}.group"
+)
 _AUTOMATIC = "determines whether the binder commits by itself, or the application decides"
 _ADDRESSES = frozenset({"brokers", "bootstrapservers", "zknodes", "defaultbrokerport"})
 _OF_BINDINGS = ("enabledlq", "sync", "startoffset", "autocommitoffset")
@@ -313,6 +317,9 @@ def _client(name: str, cloud: Cloud, boot: Boot, profiles: str, accounts: Accoun
     answers = _writes(settings, known, accounts, notes) if role is Role.PRODUCER else {}
     if role is Role.CONSUMER:
         answers = _reads(settings, known, mode, boot.mode, accounts, notes)
+        group, at = settings.get("group.id"), next(iter((*known.values(), *settings.values())), None)
+        if at is not None and (group is None or not group.value.strip()):
+            accounts.refuse(at, _NEW_GROUP.format(name))
     label = f"{name} ({profiles})" if profiles else name
     return Component(role, label, settings, topics, application=answers, profile=profiles)
 

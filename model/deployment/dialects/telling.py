@@ -19,7 +19,7 @@ _NAMES_BROKERS = re.compile(
 )
 """Text that only a client of Kafka, or its configuration, contains. In YAML, `servers` can stand under `bootstrap`."""
 
-_LISTS_BROKERS = re.compile(r"""\b(?:seed_?)?brokers?\b["']?\s*[:=]""", re.IGNORECASE)
+_LISTS_BROKERS = re.compile(r"""(?<![a-z])(?:seed_?)?brokers?\b["']?\s*[:=]""", re.IGNORECASE)
 """Text that a client of Kafka contains where the file speaks of Kafka."""
 
 _TO_BE_READ_BY_PEOPLE = frozenset({".md", ".mdx", ".rst", ".adoc", ".txt", ".html", ".log", ".svg"})

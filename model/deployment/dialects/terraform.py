@@ -24,7 +24,9 @@ from model.deployment.dialects.embedded import read_inside
 from model.deployment.dialects.formats.hcl import Attribute, Block, blocks_of
 from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.hcl_repeated import AGAIN, once_each
 from model.deployment.dialects.hcl_values import Values, is_unknown, shown, unknown, values_in
+from model.deployment.dialects.java_client import REPLICAS
 from model.deployment.dialects.keys import matters
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
@@ -50,7 +52,10 @@ _BY_SERVICE = {
 _NO_SETTING = "is for Terraform or the provider, not a setting of Kafka"
 _INSIDE = "counts only where another value refers to it"
 _BY_MODULE = "is passed to a module, whose use of it is not in this file"
+_NOT_READ = "belongs to a {}, which is not read: give this setting in a file for --topic or --broker"
 _MODULE = re.compile(r'^[^\S\n]*"?module"?\s+"', re.MULTILINE)
+_RESOURCE_OF_KAFKA = re.compile(r'^[^\S\n]*"?resource"?\s+"\w*kafka', re.MULTILINE)
+_SPEAKS_OF_KAFKA = re.compile(r"kafka|msk", re.IGNORECASE)
 _MSK_RELEASE = re.compile(r"((?P<major>\d+)(?:\.\d+){1,3})(?:\.x)?(?:\.tiered)?(?P<kraft>\.kraft)?", re.ASCII)
 _DOTTED = re.compile(r"[a-z]+(?:\.[a-z]+){1,5}")
 
@@ -75,15 +80,20 @@ def fits(document: Document) -> bool:
     Kafka."""
     if document.suffix not in _SUFFIXES:
         return False
-    if _MODULE.search(document.text) is not None and _settings_in(document.text):
+    if _SPEAKS_OF_KAFKA.search(document.text) is None:
+        return False
+    others = (_MODULE.search(document.text), _RESOURCE_OF_KAFKA.search(document.text))
+    if any(one is not None for one in others) and _settings_in(document.text):
         return True
-    return "kafka" in document.text.lower() and _resource().search(document.text) is not None
+    return _resource().search(document.text) is not None
 
 
 def _settings_in(text: str) -> bool:
-    """Tell whether a line has a setting of brokers or topics that can change a delivery."""
-    pairs = ((role, name) for name in set(_DOTTED.findall(text)) for role in (Role.BROKER, Role.TOPIC))
-    return any(is_known(role, name) and matters(JAVA, role, name) for role, name in pairs)
+    """Tell whether a text has a setting of brokers or topics that can change a delivery; its dots can be
+    underscores."""
+    names = set(_DOTTED.findall(text.replace("_", ".")))
+    pairs = ((role, name) for name in names for role in (Role.BROKER, Role.TOPIC))
+    return REPLICAS in names or any(is_known(role, name) and matters(JAVA, role, name) for role, name in pairs)
 
 
 @dataclass
@@ -101,8 +111,8 @@ class _File:
 
 def read(document: Document, fillings: Fillings) -> Found:
     """Return the topics and brokers of the resources of a file."""
-    root = blocks_of(document.text, document.file)
     accounts = Accounts(document, fillings, separators=())
+    root = once_each(blocks_of(document.text, document.file), frozenset((*_attributes(), *_MANIFESTS, *_MSK)), accounts)
     assigned = assigned_beside(document)
     values = values_in(root, document.file, fillings, assigned.values)
     file = _File(document, accounts, fillings, values)
@@ -112,9 +122,12 @@ def read(document: Document, fillings: Fillings) -> Found:
             for names in _instances(block, file):
                 _read(kind, block, names, file)
         else:
-            _put_aside(block, (".".join(block.names),), file, _INSIDE if block.kind == "locals" else NOT_KAFKAS)
+            reason = _INSIDE if block.kind == "locals" else NOT_KAFKAS
+            _put_aside(block, (".".join(block.names),), file, reason, _elsewhere(block))
     for attribute in root.attributes:
         accounts.ignore(Said((attribute.name,), "", attribute.line))
+    for (key, line), again in values.repeated.items():
+        accounts.reject(Said((key,), "", line), AGAIN.format(again))
     of_strimzi = strimzi.read_resources([one for one in file.manifests if strimzi.is_strimzi(one)], accounts)
     for other in file.manifests:
         if not strimzi.is_strimzi(other):
@@ -135,25 +148,36 @@ def _uses(variable: str, file: _File) -> bool:
     return re.search(rf"\bvar\.{re.escape(variable)}\b", file.document.text) is not None
 
 
-def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str) -> None:
-    """Ignore the values of a block outside of Kafka, and those of its inner blocks."""
+def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str, elsewhere: str = "") -> None:
+    """Ignore the values of a block outside of Kafka, and those of its inner blocks. ``elsewhere``: the reason to reject
+    settings of topics and brokers in the block."""
     text = file.document.text.split("\n")
     for attribute in block.attributes:
         for line in sorted({attribute.line, *_lines(attribute)}):
             said = Said((*path, attribute.name), "", line)
-            if block.kind == "module" and 0 < line <= len(text) and _settings_in(text[line - 1]):
-                file.accounts.reject(said, _BY_MODULE)
+            if elsewhere and 0 < line <= len(text) and _settings_in(text[line - 1]):
+                file.accounts.reject(said, elsewhere)
             else:
                 file.accounts.ignore(said, reason)
     for inner in block.blocks:
-        _put_aside(inner, (*path, *inner.names), file, reason)
+        _put_aside(inner, (*path, *inner.names), file, reason, elsewhere)
+
+
+def _elsewhere(block: Block) -> str:
+    """Return the reason why settings of topics and brokers in a block do not count here; empty for other blocks."""
+    if block.kind == "module":
+        return _BY_MODULE
+    is_of_kafka = block.kind == "resource" and _SPEAKS_OF_KAFKA.search(block.names[1]) is not None
+    return _NOT_READ.format(block.names[1]) if is_of_kafka else ""
 
 
 def _lines(attribute: Attribute) -> Iterator[int]:
-    """Yield the lines of the parts of an attribute's value, if that is a list or a map."""
-    collection = attribute.expression.first("collection_value")
-    for part in collection.parts if collection is not None else ():
-        yield from (element.line for element in part.of("object_elem", "expression"))
+    """Yield the lines of the parts of an attribute's value, at any depth."""
+    todo = [attribute.expression]
+    while todo:
+        part = todo.pop()
+        yield part.line
+        todo += part.parts
 
 
 def _instances(block: Block, file: _File) -> Iterator[Mapping[str, Node]]:

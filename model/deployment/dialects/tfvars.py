@@ -75,5 +75,9 @@ def _values(document: Document, name: str) -> Iterator[tuple[str, Node]]:
             yield from entries_under(node)
         return
     values = Values(name)
+    known: set[str] = set()
     for attribute in blocks_of(beside.text, name).attributes:
+        if attribute.name in known:
+            raise DeploymentError("assigns a variable twice, which Terraform refuses", file=name, line=attribute.line)
+        known.add(attribute.name)
         yield attribute.name, values.value(attribute.expression)

@@ -32,6 +32,7 @@ from model.deployment.given import Given
 _WORDS = ("PartitionCount", "onfigs for ", "onfig for ")
 _QUOTED = re.compile(r"^[\s>|*`]+(?=Topic:|All |Dynamic |Default |Configs )")
 _ELIGIBLE = "eligible.leader.replicas.version"
+_TWO_VALUES = "is the second value of this setting in one description, which no tool prints; run the tool again"
 _OFFSET = re.compile(r"\boffset\b", re.IGNORECASE)
 """A word that the tools' lines of topics do not contain: such a line is another program's message about a record."""
 
@@ -52,6 +53,8 @@ class _Output:
     brokers: dict[str, Broker] = field(default_factory=dict)
     eligible: Said | None = None
     heading: Heading | None = None
+    listed: dict[str, str] = field(default_factory=dict)
+    """The values below the heading so far."""
 
 
 def _lines(document: Document) -> Iterator[tuple[int, str]]:
@@ -97,8 +100,9 @@ def _take(text: str, number: int, output: _Output) -> None:
     of_zookeeper = told_by_zookeeper(text)
     if of_zookeeper is not None:
         kind, name, configs = of_zookeeper
+        output.listed = {}
         for key, value in configs:
-            _set(Said((kind, name, key), value, number), kind, name, output)
+            _set(_once(Said((kind, name, key), value, number), output), kind, name, output)
         return
     match read_line(text):
         case TopicLine() as line:
@@ -117,7 +121,7 @@ def _take(text: str, number: int, output: _Output) -> None:
                 accounts.ignore(said, "gives the places of a partition's replicas")
             topic.shown.append((said, len(partition.replicas)))
         case Heading() as heading:
-            output.heading = heading
+            output.heading, output.listed = heading, {}
         case EntryLine() as entry if output.heading is not None:
             _entry(entry, number, output.heading, output)
         case None if is_from_a_tool(text) and _OFFSET.search(text) is None:
@@ -142,8 +146,9 @@ def _described(line: TopicLine, number: int, output: _Output) -> None:
         output.accounts.reject(
             Said((*path, "Configs"), "", number), "is a list of settings that is cut off; run the tool again"
         )
+    output.listed = {}
     for key, value in line.configs or ():
-        topic.settings[key] = Said((*path, key), value, number)
+        topic.settings[key] = _once(Said((*path, key), value, number), output)
     if line.deleted:
         topic.broken = "it is marked for deletion"
 
@@ -157,7 +162,14 @@ def _entry(entry: EntryLine, number: int, heading: Heading, output: _Output) -> 
     elif entry.source == DEFAULT and entry.key not in USED["topic" if heading.kind == "topic" else "broker"]:
         output.accounts.ignore(said, "is the default of the release")
     else:
-        _set(said, heading.kind, heading.name, output)
+        _set(_once(said, output), heading.kind, heading.name, output)
+
+
+def _once(said: Said, output: _Output) -> Said:
+    """Return a value; it is rejected if the same description has another value of this setting."""
+    if output.listed.setdefault(said.path[-1], said.value) != said.value:
+        output.accounts.reject(said, _TWO_VALUES)
+    return said
 
 
 def _set(said: Said, kind: str, name: str, output: _Output) -> None:

@@ -24,7 +24,8 @@ _PAIRS = re.compile(r",(?=[^\]]*(?:\[|$))")
 _OPTIONS = {"--topic", "--partitions", "--replication-factor", "--config"}
 _LONGEST = 20_000
 _UNCLEAR = "creates a topic whose name or settings are known only at run time, or is too long"
-_UNCLEAR_CHANGE = "changes topics or brokers in a way that is known only at run time"
+_UNCLEAR_CHANGE = "changes topics or brokers in a way that is known only at run time, or gives a setting two values"
+_TWICE = "gives {} two values: keep one of the two"
 _OF_BROKERS = "changes the running brokers, so the value in force is unknown"
 _OF_OTHERS = "changes a topic that is not created here, so the value in force is unknown"
 
@@ -125,9 +126,12 @@ def _change(tool: str, arguments: str) -> _Change | None:
         topic = of.get("--entity-name", "") if kinds == {"topic"} else ""
     added: dict[str, str] = {}
     removed: list[str] = []
+    twice = False
     for option, value in options:
         if option in ("--add-config", "--config"):
-            added |= {key.strip(): text.strip().strip("[]") for key, text in _pairs(value)}
+            for key, text in _pairs(value):
+                twice |= added.get(key.strip(), text.strip().strip("[]")) != text.strip().strip("[]")
+                added[key.strip()] = text.strip().strip("[]")
         elif option == "--delete-config":
             removed += [key.strip() for key in value.split(",")]
         elif option == "--partitions" and tool == "topics":
@@ -135,6 +139,8 @@ def _change(tool: str, arguments: str) -> _Change | None:
     change = _Change(topic, brokers, False, added, tuple(removed))
     told_later = any(_is_filled_later(text) for text in (*added, *removed, topic, *kinds))
     values_later = any(_is_filled_later(text) for text in added.values())
+    if twice and change.matters:
+        return replace(change, unclear=True)
     if "--add-config-file" in of or any(_is_filled_later(key) for key in (*added, *removed)):
         return replace(change, topic="", unclear=True)
     if (told_later or values_later) and change.matters:
@@ -233,6 +239,8 @@ def _created(words: list[str], said: Said, accounts: Accounts) -> Component | No
             name = value
         elif option == "--config":
             key, _, text = value.partition("=")
+            if key in settings and settings[key].value != text:
+                accounts.reject(said, _TWICE.format(key))
             settings[key] = accounts.take(said, key, text)
         else:
             key = option.removeprefix("--").replace("replication-factor", "replication.factor")

@@ -283,3 +283,16 @@ def test_topics_created_with_the_assumed_replicas_are_accepted() -> None:
     for replicas, rejected in (("3", []), ("1", ["topic.creation.default.replication.factor"])):
         found = read_text(text.format(replicas), "s.properties", dialect=connect.NAME)
         assert [one.given.key for one in found.rejected] == rejected
+
+
+def test_a_program_with_converters_of_connect_is_no_worker() -> None:
+    """Debezium's process for Cassandra has its own producer, whose settings begin with kafka.producer."""
+    text = "key.converter=x\nvalue.converter=y\nkafka.producer.bootstrap.servers=a:1\nkafka.producer.retries=3\n"
+    document = Document("config.properties", text)
+    dialect = dialect_of(document)
+    assert dialect is not None and dialect is not connect.DIALECT
+    (producer,) = dialect.read(document, {}).components
+    assert producer.role is Role.PRODUCER
+    assert producer.settings["retries"].value == "3"
+    worker = Document("worker.properties", "bootstrap.servers=a:1\nkey.converter=x\nvalue.converter=y\n")
+    assert dialect_of(worker) is connect.DIALECT

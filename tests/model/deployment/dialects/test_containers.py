@@ -430,3 +430,17 @@ def test_variables_that_a_container_takes_from_elsewhere() -> None:
     found = read_text(FROM_ELSEWHERE.replace("IMAGE", "apache/kafka:3.9.0"), "kafka.yaml", dialect=KUBERNETES.name)
     assert values(found, Role.BROKER) == {"unclean.leader.election.enable": "true", "min.insync.replicas": "2"}
     assert [left.given.origin.line for left in found.rejected] == [18, 19]
+
+
+def test_brokers_of_another_product_are_rejected_beside_clients() -> None:
+    text = """services:
+  queue:
+    image: docker.redpanda.com/redpandadata/redpanda:v24.2.1
+    environment: {MODE: dev}
+  orders:
+    image: shop/orders
+    environment: {SPRING_KAFKA_PRODUCER_ACKS: all}
+"""
+    found = read_text(text, "docker-compose.yml", dialect=COMPOSE.name)
+    assert [left.given.origin.line for left in found.rejected] == [3]
+    assert values(found, Role.PRODUCER) == {"acks": "all"}

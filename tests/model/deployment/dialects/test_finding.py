@@ -177,6 +177,17 @@ OTHER_PRODUCTS = [
     ("karafka.rb", "class KarafkaApp < Karafka::App", "Karafka"),
     ("send.rb", "Rdkafka::Config.new(config)", "rdkafka for Ruby"),
     ("main.rs", "use rdkafka::config::ClientConfig;", "rdkafka for Rust"),
+    ("kafka.yaml", "data:\n  DEBEZIUM_SINK_KAFKA_PRODUCER_ACKS: '1'\n", "Debezium Server"),
+    ("producer.xml", '<bean class="org.springframework.kafka.core.KafkaTemplate"/>', "Spring's XML"),
+    ("output.conf", "output.kafka:\n  hosts: [b:9092]\n", "Beats"),
+    ("Program.cs", "using KafkaFlow;", "KafkaFlow"),
+    ("Send.cs", "using Confluent.Kafka;", "Confluent's client for .NET"),
+    ("send.c", 'rd_kafka_conf_set(conf, "acks", "1", error, 9);', "librdkafka for C"),
+    ("burrow.toml", '[cluster.local]\nclass-name="kafka"\n', "Burrow"),
+    ("redpanda.yaml", "redpanda:\n  kafka_api: []\n", "Redpanda"),
+    ("hosts.yml", "kafka_broker:\n  hosts: {a: {}}\n", "Ansible for Confluent Platform"),
+    ("install.sh", "helm install events bitnami/kafka --set replicaCount=1", "Helm's command line"),
+    ("prod.tfvars", "kafka_replication_factor = 1", "Terraform's variables"),
     ("send.erl", 'ok = brod:start_client([{"b", 9092}], client).', "brod"),
 ]
 
@@ -193,6 +204,22 @@ def test_a_file_of_another_product_is_named_as_what_it_is(tmp_path: Path, name: 
     assert mention.product is not None and mention.product.name == product
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "form"),
+    [
+        (".env", "KAFKA_BROKERS=b:9092\n", "a file of variables"),
+        ("config.yml", "kafka: {brokers: [b:9092]}\n", "a YAML file"),
+        ("app.conf", 'kafka { bootstrap.servers = "b:9092" }', "a configuration"),
+        ("Send.kt", 'props["bootstrap.servers"] = "b:9092"', "a Kotlin program"),
+        ("send.pony", 'brokers = "kafka:9092"', "a file"),
+    ],
+)
+def test_a_file_of_an_unknown_program_is_named_by_its_form(tmp_path: Path, name: str, text: str, form: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DeploymentError, match=f"it is {form}.*; write a deployment with the settings of its clients"):
+        find(tmp_path / name, {})
+
+
 def test_every_product_has_a_file_that_shows_its_sign() -> None:
     table = files("model.deployment.dialects") / "tables" / "other_products.csv"
     rows = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
@@ -202,4 +229,14 @@ def test_every_product_has_a_file_that_shows_its_sign() -> None:
 def test_a_manual_that_speaks_of_another_product_is_not_named(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("Written with io.vertx.kafka.", encoding="utf-8")
     (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    assert find(tmp_path, {}).mentioning == ()
+    with pytest.raises(DeploymentError, match=r"is no known configuration of Kafka; docs/dialects\.md lists the known"):
+        find(tmp_path / "README.md", {})
+
+
+def test_variables_of_terraform_are_named_unless_the_folder_has_the_files_that_declare_them(tmp_path: Path) -> None:
+    (tmp_path / "terraform.tfvars").write_text("kafka_replicas = 1\n", encoding="utf-8")
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    assert len(find(tmp_path, {}).mentioning) == 1
+    (tmp_path / "main.tf").write_text('variable "kafka_replicas" {}\n', encoding="utf-8")
     assert find(tmp_path, {}).mentioning == ()

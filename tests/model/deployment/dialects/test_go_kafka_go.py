@@ -128,3 +128,15 @@ def test_settings_of_kafka_go_become_a_deployment() -> None:
     judged = judge(pipeline)
     assert judged.deployment is not None, judged.problems
     assert judged.deployment.application.commit == "delivered"
+
+
+def test_a_list_of_topics_that_a_call_makes_is_unknown() -> None:
+    """The separator in the call is no topic."""
+    reader = 'kafka.NewReader(kafka.ReaderConfig{{GroupID: "g", GroupTopics: {}}}).ReadMessage(ctx)'
+    for expression, topics in (
+        ('strings.Split(names, ",")', ()),
+        ('[]string{"a", name(), "b"}', ("a", "b")),
+        ("names", ("c", "d")),
+    ):
+        found = go('names := []string{"c", "d"}\n' + reader.format(expression))
+        assert [one.topics for one in found.components] == [topics], expression

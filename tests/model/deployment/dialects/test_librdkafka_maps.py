@@ -108,7 +108,7 @@ def test_a_template_with_brackets_is_refused_with_its_line() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(["a.json", "a.yaml", "a.properties"]))
+    name = data.draw(st.sampled_from(["a.json", "a.yaml", "a.toml", "a.properties"]))
     at, to = sorted(data.draw(st.tuples(*[st.integers(0, len(SIDE_BY_SIDE))] * 2)))
     text = SIDE_BY_SIDE[:at] + data.draw(st.text(max_size=8)) + SIDE_BY_SIDE[to:]
     document = Document(name, text)
@@ -117,3 +117,23 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         librdkafka_maps.read(document, {})
     except DeploymentError as error:
         assert "\n" not in str(error)
+
+
+def test_maps_in_toml_have_names_with_and_without_quotation_marks() -> None:
+    text = """\
+title = "orders"
+[kafka.producer]
+"bootstrap.servers" = "a:9092"
+message.timeout.ms = 5000
+acks = 1
+sasl.username = "me"
+"""
+    found = read_text(text, "service.toml", dialect="settings of librdkafka")
+    assert values(found, Role.PRODUCER) == {
+        "bootstrap.servers": "a:9092",
+        "message.timeout.ms": "5000",
+        "acks": "1",
+        "sasl.username": "me",
+    }
+    again = read_text(text + '"acks" = "all"\n', "service.toml", dialect="settings of librdkafka")
+    assert [left.given.origin.line for left in again.rejected] == [5]

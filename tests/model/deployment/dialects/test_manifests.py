@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.deployment.dialects.finding import find
+from model.deployment.dialects.judging import judge
 from model.deployment.dialects.manifests import manifest_in
+from model.deployment.dialects.pairing import pair
 
 CLIENTS = "<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId>"
 POM = """<?xml version="1.0"?>
@@ -113,3 +115,25 @@ def test_no_build_file_is_refused(tmp_path_factory: pytest.TempPathFactory, name
     path = tmp_path_factory.mktemp("m") / name
     path.write_bytes(content)
     manifest_in(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "client"),
+    [
+        ("github.com/confluentinc/confluent-kafka-go/kafka", "", "librdkafka 1.9.2"),
+        ("github.com/confluentinc/confluent-kafka-go/kafka", "v1.4.2", "librdkafka 1.4.2"),
+        ("github.com/confluentinc/confluent-kafka-go/v2/kafka", "", None),
+    ],
+)
+def test_an_import_path_of_old_releases_limits_the_release_that_is_assumed(
+    tmp_path: Path, path: str, module: str, client: str | None
+) -> None:
+    program = f'package a\nimport "{path}"\nfunc f() {{ kafka.NewProducer(&kafka.ConfigMap{{"acks": "1"}}) }}\n'
+    (tmp_path / "a.go").write_text(program, encoding="utf-8")
+    if module:
+        (tmp_path / "go.mod").write_text(f"require {path.removesuffix('/kafka')} {module}\n", encoding="utf-8")
+    (pipeline,) = pair(find(tmp_path, {})).pipelines
+    deployment = judge(pipeline).deployment
+    assert deployment is not None
+    said = {one.key: one for one in deployment.settings if one.scope == "producer"}["client"]
+    assert (said.value == client) if client is not None else (said.origin.kind == "assumption")

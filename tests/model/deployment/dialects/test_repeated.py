@@ -28,6 +28,68 @@ spec:
       min.insync.replicas: 2
       min.insync.replicas: {}
 """
+TOPIC = """resource "kafka_topic" "t" {{
+  name = "orders"
+  replication_factor = 3
+  replication_factor = {}
+}}
+"""
+CONFIG = """resource "kafka_topic" "t" {{
+  name = "orders"
+  config = {{
+    "min.insync.replicas" = "2"
+    "min.insync.replicas" = "{}"
+  }}
+}}
+"""
+LOCAL = """locals {{
+  copies = 3
+  copies = {}
+}}
+resource "kafka_topic" "t" {{
+  name = "orders"
+  replication_factor = local.copies
+}}
+"""
+TWICE = """resource "kafka_topic" "t" {{
+  name = "orders"
+  partitions = 3
+}}
+resource "kafka_topic" "t" {{
+  name = "orders"
+  partitions = {}
+}}
+"""
+CHART = """image: {{repository: bitnami/kafka}}
+provisioning:
+  topics:
+    - name: orders
+      config: min.insync.replicas=2,min.insync.replicas={}
+"""
+DESCRIBED = "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: retention.ms=2,retention.ms={}\n"
+ENTRIES = """Dynamic configs for topic a are:
+  min.insync.replicas=2 sensitive=false synonyms={{DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2}}
+  min.insync.replicas={} sensitive=false synonyms={{DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2}}
+"""
+SCRIPT = "kafka-topics.sh --create --topic a --config min.insync.replicas=2 --config min.insync.replicas={}\n"
+ALTERED = SCRIPT.format(2) + (
+    "kafka-configs.sh --alter --topic a --add-config min.insync.replicas=2,min.insync.replicas={}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "other", "line"),
+    [
+        ("values.yaml", CHART, "1", 5),
+        ("page.txt", DESCRIBED, "3", 1),
+        ("page.txt", ENTRIES, "1", 3),
+        ("topics.sh", SCRIPT, "1", 1),
+        ("topics.sh", ALTERED, "1", 2),
+    ],
+)
+def test_a_setting_with_two_values_in_one_text_is_rejected(name: str, text: str, other: str, line: int) -> None:
+    assert read_text(text.format(2), name).rejected == ()
+    assert [left.given.origin.line for left in read_text(text.format(other), name).rejected] == [line]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +101,10 @@ spec:
          "all", "1", 1),
         ("telegraf.conf", TELEGRAF, "-1", "1", 4),
         ("cluster.yaml", STRIMZI, "2", "1", 9),
+        ("topics.tf", TOPIC, "3", "1", 3),
+        ("topics.tf", CONFIG, "2", "1", 4),
+        ("topics.tf", LOCAL, "3", "1", 2),
+        ("topics.tf", TWICE, "3", "1", 1),
     ],
 )  # fmt: skip
 def test_a_repeated_key_is_rejected_where_values_differ_and_the_last_matters(

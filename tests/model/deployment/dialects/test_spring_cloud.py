@@ -197,3 +197,12 @@ def test_of_spring_kafka_of_one_binder_only_what_may_matter_is_rejected() -> Non
     found = read_text(text, "application.properties")
     assert [one.given.origin.line for one in found.rejected] == [7]
     assert [one.reason for one in found.ignored if one.given.origin.line in (5, 6)] == ["names brokers", SECRET]
+
+
+@pytest.mark.parametrize("group", ["", "spring.cloud.stream.bindings.pay-in-0.group=\n"])
+def test_a_binding_without_a_group_is_rejected(group: str) -> None:
+    text = BINDINGS.replace("spring.cloud.stream.bindings.pay-in-0.group=g\n", group)
+    rejected = [(left.given.origin.line, left.reason) for left in read_text(text, "application.properties").rejected]
+    assert len(rejected) == 1
+    assert rejected[0][1].endswith("not modelled; set spring.cloud.stream.bindings.pay-in-0.group")
+    assert read_text(BINDINGS, "application.properties").rejected == ()

@@ -206,6 +206,45 @@ module "msk" {
     assert not DIALECT.fits(Document("main.tf", 'module "vpc" {\n  name = "a.b"\n}\n'))
 
 
+def test_arguments_of_a_module_are_rejected_at_any_depth_and_with_underscores() -> None:
+    text = """\
+module "kafka_topics" {
+  source = "../topics"
+  topics = {
+    orders = {
+      partitions         = 6
+      replication_factor = 1
+      config             = { "cleanup.policy" = "compact" }
+    }
+  }
+  min_insync_replicas = 1
+}
+"""
+    found = read_text(text, "main.tf", dialect=DIALECT.name)
+    assert sorted({one.given.origin.line for one in found.rejected}) == [6, 7, 10]
+    redis = 'module "cache" {\n  replication_factor = 1\n}\n'
+    assert not DIALECT.fits(Document("main.tf", redis))
+
+
+def test_settings_of_resources_that_are_not_read_are_rejected() -> None:
+    text = """\
+resource "some_kafka_cluster" "main" {
+  plan = "business"
+  kafka_config {
+    min_insync_replicas = 1
+    schema_registry     = true
+  }
+}
+resource "kafka_topic" "t" {
+  name               = "orders"
+  replication_factor = 3
+}
+"""
+    found = read_text(text, "main.tf", dialect=DIALECT.name)
+    assert [one.name for one in found.components] == ["orders"]
+    assert [(one.given.origin.line, "which is not read" in one.reason) for one in found.rejected] == [(4, True)]
+
+
 ASSIGNED = """variable "rf" { default = 3 }
 variable "isr" {}
 variable "flush" { default = 1 }
