@@ -32,6 +32,9 @@ _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), REFUSES_NOTHING, PAS
 MOST_SETS = 3
 """Number of smallest fault sets in a row of the table."""
 
+MOST_OTHER_SETS = 4
+"""Number of fault sets of further failures under a heading that are named; the others are counted."""
+
 MOST_REMARKS = 8
 """Number of lines under the table."""
 
@@ -158,12 +161,12 @@ class Answer:
             yield lines.wrapped(said, width, first="  ", rest="    ", style=style)
             if required and one.behind in MAY_BE_PREVENTED and one is shown[0]:
                 yield lines.wrapped(self._change(one), width, first="    ", rest="      ")
-        if more := len(those) - len(shown):
-            names = wording.listed(
-                list(dict.fromkeys(wording.fault_set(one.faults) for one in those[len(shown) :]))[:4]
-            )
-            others = f"and with {wording.counted(more, 'other fault set')}, such as {names}"
-            yield lines.wrapped(others, width, first="  ", rest="    ", style="dim")
+        others = list(dict.fromkeys(wording.fault_set(one.faults) for one in those[len(shown) :]))
+        if others:
+            named, more = others[:MOST_OTHER_SETS], len(others) - MOST_OTHER_SETS
+            named += [wording.counted(more, "other fault set")] if more > 0 else []
+            said = f"other failures with {wording.listed(named)}"
+            yield lines.wrapped(said, width, first="  ", rest="    ", style="dim")
 
     def _change(self, one: Happening) -> str:
         if one.prevented_by is None and self.search_follows:
@@ -197,7 +200,7 @@ class BriefTable:
         table.add_column("smallest fault sets", no_wrap=True, overflow="ellipsis")
         table.add_column("bounds", no_wrap=True)
         names = max((len(verdict.property) for verdict in self.verdicts), default=0) + 1
-        bounds = max((len(wording.any_faults(verdict.coverage)) for verdict in self.verdicts), default=0)
+        bounds = max((len(wording.any_faults(verdict)) for verdict in self.verdicts), default=0)
         statuses = max((len(known_defects.status(verdict)) for verdict in self.verdicts), default=0) + 2
         room = options.max_width - names - bounds - statuses - 3 * 2
         for verdict in self.verdicts:
@@ -207,7 +210,7 @@ class BriefTable:
                 Text(wording.plain(verdict.property) + "*" * verdict.required, style=quiet or "bold"),
                 Text(said, style=quiet or STYLE[verdict.status]),
                 Text(_sets(verdict, room), style=quiet),
-                Text(wording.any_faults(verdict.coverage), style=quiet),
+                Text(wording.any_faults(verdict), style=quiet),
             )
         yield table
         yield Text()
