@@ -13,7 +13,7 @@ from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
 from reports import lines, unmended, wording
-from reports.brief import reasons
+from reports.first_notes import reasons
 
 
 class Repair(Protocol):
