@@ -16,6 +16,9 @@ from reports import wording
 MOST_NOTES = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""
 
+MOST_MISSPELT = 8
+"""Number of notes about probably misspelt names that are printed: a setting that matters may be among them."""
+
 _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, MEANT, REFUSES_NOTHING, GOES_ON)
 """Words in notes that can decide the verdict, the most important first."""
 
@@ -65,8 +68,11 @@ def _assumed(deployment: Deployment) -> list[str]:
 
 
 def _first(notes: Sequence[str]) -> Iterator[str]:
-    yield from notes[:MOST_NOTES]
-    if (more := len(notes) - MOST_NOTES) > 0:
+    """Yield the first notes, more of them where they are about misspelt names, and the number of others."""
+    misspelt = sum(MEANT in note for note in notes)
+    most = max(MOST_NOTES, min(misspelt, MOST_MISSPELT))
+    yield from notes[:most]
+    if (more := len(notes) - most) > 0:
         yield f"{wording.counted(more, 'more note')}: --details"
 
 

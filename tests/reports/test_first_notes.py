@@ -61,6 +61,12 @@ def test_misspelt_names_come_before_names_without_a_similar_one() -> None:
     assert told == [near, *unlike[:2], "1 more note: --details"]
 
 
+def test_eight_misspelt_names_are_told() -> None:
+    near = tuple(f"{name}: unknown, {GOES_ON}; did you mean {name}s?" for name in "abcdefghi")
+    told = first_notes(replace(samples.DEPLOYMENT, notes=near))
+    assert told == [*near[:8], "1 more note: --details"]
+
+
 def test_min_insync_replicas_beside_an_acknowledgement_by_the_leader_is_told(tmp_path: Path) -> None:
     (tmp_path / "producer.properties").write_text("bootstrap.servers=a:9092\nacks=1\n")
     (tmp_path / "server.properties").write_text("min.insync.replicas=2\ndefault.replication.factor=3\nnode.id=1\n")
