@@ -11,7 +11,8 @@ from functools import partial
 from checker.budget import Budget
 from checker.candidate import Candidate
 from checker.check import Run
-from checker.processes import in_processes
+from checker.likely_changes import likeliest_first
+from checker.processes import as_completed
 from checker.run_transfer import Counterexample, run_of
 from model.deployment.changing import brought, changed, changes_of, turned
 from model.deployment.deployment import Deployment
@@ -46,7 +47,9 @@ def preventions(
     seconds: float | None = SECONDS_EACH,
 ) -> tuple[Prevention, ...]:
     """Return, for each violated property, the changes that prevent its violation by the faults of its first trace, and
-    fewer.
+    fewer, cheapest first.
+
+    The likeliest changes are tried first, so that an early end leaves out the others.
 
     Undecided changes are included, and marked as undecided. A change that makes the property vacuous prevents nothing.
     Raise :class:`model.deployment.changing.Unchangeable`.
@@ -60,9 +63,13 @@ def preventions(
         return ()
     changes = changes_of(deployment)
     variants = [changed(deployment, [change]) for change in changes]
-    outcomes = list(in_processes(partial(prevented, targets=targets, seconds=seconds), variants, stop))
+    tried = as_completed(
+        partial(_prevented_by_numbered, targets=targets, seconds=seconds),
+        [(number, variants[number]) for number in likeliest_first(changes, verdicts)],
+        stop,
+    )
+    outcomes = {number: outcome for (number, _), outcome in tried}
     not_tried: Prevented = {target.property: None for target in targets}
-    untried = [not_tried] * (len(changes) - len(outcomes))
     return tuple(
         Prevention(
             target.property,
@@ -72,10 +79,17 @@ def preventions(
             settings=turned(deployment, variant, change),
             brings=tuple(brought(deployment, variant, change)),
         )
-        for change, variant, outcome in zip(changes, variants, [*outcomes, *untried], strict=True)
+        for number, (change, variant) in enumerate(zip(changes, variants, strict=True))
         for target in targets
-        if outcome[target.property] is not False
+        if (outcome := outcomes.get(number, not_tried))[target.property] is not False
     )
+
+
+def _prevented_by_numbered(
+    numbered: tuple[int, Deployment], targets: Sequence[Target], seconds: float | None
+) -> Prevented:
+    """Return :func:`prevented` of a deployment with the number of its change."""
+    return prevented(numbered[1], targets, seconds)
 
 
 def single_changes(run: Run, result: Result, stop: threading.Event, seconds: float) -> Result:

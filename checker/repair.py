@@ -30,13 +30,14 @@ from checker.budget import ANSWERED_TO, Budget
 from checker.candidate import Candidate
 from checker.check import Run
 from checker.clauses import Chosen, Clause, Offered
+from checker.likely_changes import may_prevent
 from checker.repair_watch import Unwatched, Watch
 from checker.run_transfer import Counterexample, run_along
 from model.deployment.changing import Change, changed, changes_of, companions, upgrades_of
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
-from properties.likely_settings import LikelySetting, likely_for
+from properties.likely_settings import likely_for
 from properties.verdict import CutSet, Result, Status, Verdict
 
 NOTHING: Chosen = frozenset()
@@ -108,12 +109,6 @@ def violated(result: Result) -> tuple[str, ...]:
 def _is_cut_short(verdict: Verdict) -> bool:
     """Tell whether a limit of states left a property undecided."""
     return verdict.status is Status.UNKNOWN and verdict.coverage.stopped == "states"
-
-
-def _may_prevent(change: Change, row: LikelySetting) -> bool:
-    """Tell whether a change sets the row's setting to a value that is not known to allow violations."""
-    values = (value for name, (_, _, value) in zip(change.settings, change.values, strict=True) if name == row.name)
-    return any(not row.safe or row.is_safe(value) for value in values)
 
 
 @dataclass
@@ -260,7 +255,7 @@ class Search:
                 continue
             likely = likely_for(one.counterexample.property, one.faults)
             possible = [n for n in sorted(one.clause.by) if self._offered.goes_with(n, chosen)]
-            ways = (n for row in likely for n in possible if _may_prevent(self._offered.changes[n], row))
+            ways = (n for row in likely for n in possible if may_prevent(self._offered.changes[n], row))
             way = next(ways, None)
             if way is None:
                 return None

@@ -13,7 +13,7 @@ def _would_explore_more(verdict: Verdict) -> str:
 
 
 LINES: tuple[tuple[str, wording.Words], ...] = (
-    ("explored", lambda verdict: wording.bounds(verdict.coverage)),
+    ("explored", lambda verdict: wording.bounds(verdict)),
     ("faults", lambda verdict: wording.fault_kinds(verdict.coverage)),
     ("sizes", lambda verdict: wording.sizes(verdict.coverage)),
     ("cut short", _would_explore_more),

@@ -8,12 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_NOTHING, REFUSES_WRITES, REPLICAS_ASSUMED
-from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
-from model.deployment.known_keys import GOES_ON, MEANT
-from model.deployment.leaving_out import AS_READ, PASSED_OVER
-from properties.known_defects.unread import unread_releases
 from properties.verdict import Result, Status, Verdict
 from reports import known_defects, lines, wording
 from reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
@@ -23,14 +18,11 @@ from reports.table import STYLE, remarks
 MOST_HAPPENINGS = 3
 """Number of sentences under a heading that are printed; the other sentences are only counted."""
 
-MOST_UNKNOWN = 3
-"""Number of notes that are printed before the answer; the other notes are only counted."""
-
-_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), REFUSES_NOTHING, PASSED_OVER, GOES_ON, MEANT)
-"""Words in notes that can decide the verdict, the most important first."""
-
 MOST_SETS = 3
 """Number of smallest fault sets in a row of the table."""
+
+MOST_OTHER_SETS = 4
+"""Number of fault sets of further failures under a heading that are named; the others are counted."""
 
 MOST_REMARKS = 8
 """Number of lines under the table."""
@@ -52,43 +44,6 @@ MAY_BE_PREVENTED = (Behind.CONFIGURATION, Behind.UNKNOWN)
 
 MOST_ANSWER, LEAST_ANSWER = 12, 5
 """Largest number of lines of the answer by fault: without lines before the answer, and at least."""
-
-
-def weighty_notes(deployment: Deployment) -> list[str]:
-    """Return the notes about settings that are not in force as written, which can decide the verdict.
-
-    Such a setting is misspelt, belongs to another component, or has another effect in brokers.
-    """
-    weights = [(words, note) for words in _WEIGHTY for note in deployment.notes if words in note]
-    return list(dict.fromkeys(note for _, note in weights))
-
-
-def reasons(deployment: Deployment) -> list[str]:
-    """Return the notes that explain the answer alone: brokers refuse every write of this producer."""
-    refused = (
-        deployment.producer.acks is Acks.ALL and deployment.cluster.min_insync_replicas > deployment.cluster.replicas
-    )
-    return [note for note in deployment.notes if refused and REFUSES_WRITES in note]
-
-
-def first_notes(deployment: Deployment) -> list[str]:
-    """Return the notes to print first, and the number of others.
-
-    An assumed number of replicas comes first, then releases whose defects are not known, the weighty notes, and the
-    notes of readers of files.
-
-    The notes of :func:`reasons` are left out, because the answer contains them.
-    """
-    told = [note for note in weighty_notes(deployment) if note not in reasons(deployment)]
-    told += [note for note in deployment.notes if f", {AS_READ}: " in note and note not in told]
-    more = len(told) - MOST_UNKNOWN
-    replicas = [note for note in deployment.notes if REPLICAS_ASSUMED in note]
-    return [
-        *replicas,
-        *unread_releases(deployment),
-        *told[:MOST_UNKNOWN],
-        *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else []),
-    ]
 
 
 def ignored_line(deployment: Deployment) -> str:
@@ -158,12 +113,12 @@ class Answer:
             yield lines.wrapped(said, width, first="  ", rest="    ", style=style)
             if required and one.behind in MAY_BE_PREVENTED and one is shown[0]:
                 yield lines.wrapped(self._change(one), width, first="    ", rest="      ")
-        if more := len(those) - len(shown):
-            names = wording.listed(
-                list(dict.fromkeys(wording.fault_set(one.faults) for one in those[len(shown) :]))[:4]
-            )
-            others = f"and with {wording.counted(more, 'other fault set')}, such as {names}"
-            yield lines.wrapped(others, width, first="  ", rest="    ", style="dim")
+        others = list(dict.fromkeys(wording.fault_set(one.faults) for one in those[len(shown) :]))
+        if others:
+            named, more = others[:MOST_OTHER_SETS], len(others) - MOST_OTHER_SETS
+            named += [wording.counted(more, "other fault set")] if more > 0 else []
+            said = f"other failures with {wording.listed(named)}"
+            yield lines.wrapped(said, width, first="  ", rest="    ", style="dim")
 
     def _change(self, one: Happening) -> str:
         if one.prevented_by is None and self.search_follows:
@@ -197,7 +152,7 @@ class BriefTable:
         table.add_column("smallest fault sets", no_wrap=True, overflow="ellipsis")
         table.add_column("bounds", no_wrap=True)
         names = max((len(verdict.property) for verdict in self.verdicts), default=0) + 1
-        bounds = max((len(wording.any_faults(verdict.coverage)) for verdict in self.verdicts), default=0)
+        bounds = max((len(wording.any_faults(verdict)) for verdict in self.verdicts), default=0)
         statuses = max((len(known_defects.status(verdict)) for verdict in self.verdicts), default=0) + 2
         room = options.max_width - names - bounds - statuses - 3 * 2
         for verdict in self.verdicts:
@@ -207,7 +162,7 @@ class BriefTable:
                 Text(wording.plain(verdict.property) + "*" * verdict.required, style=quiet or "bold"),
                 Text(said, style=quiet or STYLE[verdict.status]),
                 Text(_sets(verdict, room), style=quiet),
-                Text(wording.any_faults(verdict.coverage), style=quiet),
+                Text(wording.any_faults(verdict), style=quiet),
             )
         yield table
         yield Text()

@@ -91,7 +91,7 @@ class Happening:
     def sentence_of(self, most: int) -> str:
         """Return :attr:`sentence` with at most ``most`` consequences."""
         steps, more = wording.counted(self.steps, "step"), len(self.consequences) - most
-        told = [*self.consequences[:most], *([f"{more} more"] if more > 0 else [])]
+        told = [*self.consequences[:most], *([wording.counted(more, "more failure")] if more > 0 else [])]
         return f"{faults_in_words(self.faults)}: {wording.listed(told)} ({steps})"
 
 

@@ -142,7 +142,7 @@ def _scope(result: Result) -> Iterator[str]:
     asked = _asked(result)
     if not asked:
         return
-    bounds = _each(asked, lambda verdict: wording.bounds(verdict.coverage))
+    bounds = _each(asked, lambda verdict: wording.bounds(verdict))
     kinds = _each(asked, lambda verdict: wording.fault_kinds(verdict.coverage))
     sizes = _each(asked, lambda verdict: wording.sizes(verdict.coverage))
     of_sizes = f"; sizes: {sizes}" if sizes else ""

@@ -88,7 +88,7 @@ def found(answer: Answer) -> str:
     if verdict.status is Status.VIOLATED:
         return f"{verdict.property} is violated by {wording.fault_set(verdict.cut_sets[0])}"
     kinds = wording.fault_kinds(verdict.coverage) if verdict.coverage.complete_to else ""
-    return f"{verdict.property} {wording.status(verdict)} ({wording.bounds(verdict.coverage)}{kinds and ': '}{kinds})"
+    return f"{verdict.property} {wording.status(verdict)} ({wording.bounds(verdict)}{kinds and ': '}{kinds})"
 
 
 def _of_setting(claimed: SettingClaim, history: Sequence[History]) -> str:

@@ -129,7 +129,7 @@ def _tellings(verdict: Verdict) -> tuple[str, ...]:
 
 
 def _bounds(verdict: Verdict, *, sizes: bool) -> str:
-    reached = wording.bounds(verdict.coverage)
+    reached = wording.bounds(verdict)
     return f"{reached}; {wording.sizes(verdict.coverage)}" if sizes else reached
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 
 
 def explained(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield for each violated property the reason with its first fault set, and the changes that prevent this."""
-    for verdict in result.verdicts:
-        if verdict.status is Status.VIOLATED:
-            yield why(verdict), prevented(result, verdict.property, verdict.cut_sets[0])
+    """Yield for each violated property the reason with its first fault set, and the changes that prevent this.
+
+    Undecided changes follow at the end, because many properties can share them.
+    """
+    violated = [verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED]
+    undecided: dict[str, list[str]] = {}
+    for verdict in violated:
+        changes, left = _tried(result, verdict.property, verdict.cut_sets[0])
+        yield why(verdict), _found(changes, left)
+        if left:
+            undecided.setdefault("; ".join(left), []).append(verdict.property)
+    for changes_left, names in undecided.items():
+        yield f"changes not decided before the time limit, for {wording.listed(names)}:", changes_left
 
 
 def why(verdict: Verdict) -> str:
@@ -24,15 +33,25 @@ def why(verdict: Verdict) -> str:
 
 def prevented(result: Result, name: str, cut_set: CutSet) -> str:
     """Return the changes that prevent the violation with these faults, and the changes that are undecided."""
+    changes, left = _tried(result, name, cut_set)
+    said = _found(changes, left)
+    return f"{said}; not decided before the time limit: {'; '.join(left)}" if left else said
+
+
+def _tried(result: Result, name: str, cut_set: CutSet) -> tuple[list[str], list[str]]:
+    """Return the changes that prevent the violation, and the changes that are undecided, in words."""
     tried = preventions_of(result, name, cut_set)
     changes, left = ([in_words(one) for one in tried if one.decided is decided] for decided in (True, False))
+    return changes, left
+
+
+def _found(changes: Sequence[str], left: Sequence[str]) -> str:
+    """Return the preventing ``changes`` as a sentence; ``left``: the undecided changes."""
     if changes:
-        said = f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
-    elif left:
-        said = "no single change is known to prevent this"
-    else:
-        said = "no single known change was found to prevent this (proofka repair searches for several changes)"
-    return f"{said}; not decided before the time limit: {'; '.join(left)}" if left else said
+        return f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    if left:
+        return f"no single change is known to prevent this; {wording.counted(len(left), 'change')} not decided"
+    return "no single known change was found to prevent this (proofka repair searches for several changes)"
 
 
 def preventions_of(result: Result, name: str, cut_set: CutSet) -> list[Prevention]:

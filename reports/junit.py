@@ -71,7 +71,7 @@ def _case(answer: Answer, verdict: Verdict) -> xml.Element:
     if found.place is not None:
         line = {} if found.place.line is None else {"line": str(found.place.line)}
         case.attrib |= {"file": _legal(str(found.place.file)), **line}
-    bounds = wording.bounds(verdict.coverage)
+    bounds = wording.bounds(verdict)
     required = "yes" if verdict.required else "no"
     _properties(case, {"id": verdict.id, "required": required, "bounds": bounds, "statement": verdict.statement})
     kind = outcome(verdict)
@@ -114,7 +114,7 @@ def _not_required(verdict: Verdict) -> str:
 def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
     """Yield the statement, the bounds, the blamed setting, and the shortest trace."""
     yield verdict.statement
-    yield f"{wording.status(verdict)}, {wording.bounds(verdict.coverage)}, {wording.number(verdict.states)} states"
+    yield f"{wording.status(verdict)}, {wording.bounds(verdict)}, {wording.number(verdict.states)} states"
     for number, faults in enumerate(verdict.cut_sets, 1):
         yield f"smallest fault set {number}: {wording.fault_set(faults)}"
     if blamed and verdict.status is Status.VIOLATED:

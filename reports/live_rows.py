@@ -46,4 +46,4 @@ def _row(verdict: Verdict) -> Text:
     sets = ", ".join(wording.fault_set(cut_set) for cut_set in verdict.cut_sets)
     said = f"{wording.SYMBOL[verdict.status]} {wording.plain(verdict.property)}"
     row = Text(said, style=STYLE[verdict.status], no_wrap=True, overflow="ellipsis")
-    return row.append(f"  {sets}" if sets else f"  {wording.status(verdict)}, {wording.bounds(verdict.coverage)}")
+    return row.append(f"  {sets}" if sets else f"  {wording.status(verdict)}, {wording.bounds(verdict)}")

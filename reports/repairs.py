@@ -13,7 +13,7 @@ from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
 from reports import lines, unmended, wording
-from reports.brief import reasons
+from reports.first_notes import reasons
 
 
 class Repair(Protocol):
@@ -191,7 +191,7 @@ def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the bounds within which properties were checked, for each property if bounds differ."""
     bounds: dict[str, list[str]] = {}
     for verdict in verdicts:
-        said = f"explored: {wording.bounds(verdict.coverage)}; sizes: {wording.sizes(verdict.coverage)}"
+        said = f"explored: {wording.bounds(verdict)}; sizes: {wording.sizes(verdict.coverage)}"
         bounds.setdefault(said, []).append(verdict.property)
     for said, names in bounds.items():
         yield said if len(bounds) == 1 else f"{wording.listed(names)} {said}"

@@ -90,7 +90,7 @@ def _result(answer: Answer, verdict: Verdict, rule: int) -> Log:
             "status": verdict.status.value,
             "required": verdict.required,
             "faultSets": [wording.fault_set(one) for one in verdict.cut_sets],
-            "bounds": wording.bounds(verdict.coverage),
+            "bounds": wording.bounds(verdict),
         },
     }
     if found.others:

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from model.deployment.deployment import Deployment
 from reports import lines, summary, wording
+from reports.note_kinds import noted
 from reports.table import NARROW
 
 
 class SettingsReport:
-    """The effective settings by scope, then silent changes, then ignored settings with the reasons."""
+    """The effective settings by scope, then notes by kind, then ignored settings with the reasons."""
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
@@ -28,10 +29,10 @@ class SettingsReport:
         for scope in dict.fromkeys(setting.scope for setting in self.deployment.settings):
             yield _heading(scope)
             yield from self._narrow_scope(scope, width) if width < NARROW else [self._scope(scope)]
-        if self.deployment.notes:
-            yield _heading("changed silently by clients or brokers")
-        for note in self.deployment.notes:
-            yield from lines.wrapped(note, width, first="  ", rest="    ")
+        for heading, notes in noted(self.deployment.notes):
+            yield _heading(heading)
+            for note in notes:
+                yield from lines.wrapped(note, width, first="  ", rest="    ")
         if self.deployment.ignored:
             yield _heading("ignored: no influence on any property here")
             yield from self._narrow_ignored(width) if width < NARROW else [self._ignored()]

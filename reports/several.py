@@ -17,6 +17,7 @@ from reports import wording
 from reports.brief import BriefStory, most_telling
 from reports.by_fault import by_fault
 from reports.console import console
+from reports.first_notes import first_notes_of_several
 from reports.lines import print_wrapped, wrapped
 from reports.story import tellings
 from reports.table import STYLE
@@ -148,6 +149,8 @@ def _print_answer(out: Console, those: Sequence[Checked], skipped: int) -> None:
     rest = f" {wording.not_checked(skipped)}" if skipped else ""
     style = answer_style(verdict for one in those for verdict in one.result.verdicts)
     print_wrapped(out, said + rest, rest="  ", style=style)
+    for note in first_notes_of_several([one.deployment for one in those]):
+        print_wrapped(out, note, rest="  ", style="yellow")
     out.print()
     out.print(Properties(those))
 

@@ -63,7 +63,7 @@ class VerdictTable:
                 Text(f"{wording.SYMBOL[verdict.status]} {known_defects.status(verdict)}", style=STYLE[verdict.status]),
                 Text("\n".join(self._fault_sets(verdict))),
                 Text(wording.number(verdict.states)),
-                Text(wording.bounds(verdict.coverage) if wide else _short_bounds(verdict)),
+                Text(wording.bounds(verdict) if wide else _short_bounds(verdict)),
             )
         return table
 
@@ -155,7 +155,7 @@ def _name(verdict: Verdict) -> Text:
 
 
 def _short_bounds(verdict: Verdict) -> str:
-    return wording.any_faults(verdict.coverage) + ("+" if verdict.coverage.combinations else "")
+    return wording.any_faults(verdict) + ("+" if verdict.coverage.combinations else "")
 
 
 def _said(verdicts: Sequence[Verdict], words: wording.Words, *, everyone: bool = True) -> Iterator[str]:

@@ -15,6 +15,7 @@ from reports import assumptions, brief, lines, summary, wording
 from reports.by_fault import by_fault, faults_in_words
 from reports.console import console as console
 from reports.explained import explained
+from reports.first_notes import first_notes, reasons
 from reports.resting import modelling_assumptions_here, resting
 from reports.stability import stability_lines, warnings
 from reports.story import Story, tellings, untold
@@ -94,7 +95,7 @@ def print_brief_verdicts(
     _print_wrapped(out, summary.clients(deployment))
     if not above and (ignored := brief.ignored_line(deployment)):
         _print_wrapped(out, ignored, style="dim")
-    for note in brief.first_notes(deployment):
+    for note in first_notes(deployment):
         _print_wrapped(out, note, style="yellow")
     out.print()
     said = wording.plain(wording.brief_answer(result.verdicts))
@@ -160,7 +161,7 @@ def print_what_else(
 
 def _print_reasons(out: Console, deployment: Deployment, result: Result) -> None:
     """Print the reasons of the answer: refused writes, and assumptions."""
-    for reason in brief.reasons(deployment):
+    for reason in reasons(deployment):
         _print_wrapped(out, reason, style=answer_style(result.verdicts))
     for assumed in resting(deployment, result):
         _print_wrapped(out, assumed, style="yellow")

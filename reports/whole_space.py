@@ -43,9 +43,9 @@ def print_space(console: Console, title: str, space: WholeSpace) -> None:
     )
     if space.stopped is not None:
         level = len(space.levels) - 1
-        reached = f"at {space.distinct:,} states in level {level}, fully covered up to level {level - 1}"
+        reached = f"at {space.distinct:,} states in level {level}; complete: all levels up to {level - 1}"
         if level < 1:
-            reached = "before anything was covered"
+            reached = "before the first level was complete"
         console.print(f"unknown: stopped ({space.stopped}) {reached}", style="yellow", soft_wrap=soft)
     table = Table("invariant", "violated in", "shortest trace", box=None, pad_edge=False)
     for name, count in space.invariants.items():

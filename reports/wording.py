@@ -40,6 +40,9 @@ STOPPED_BRIEFLY: dict[str, str] = {
 NOT_EXPLORED = "not explored"
 """The words of a row of an undecided property without another reason."""
 
+MORE_POSSIBLE = "more possible"
+"""The bounds of a violated property with unexplored fault sets that are not larger than the fault sets found."""
+
 
 Words = Callable[[Verdict], str]
 """A function that describes one verdict in words."""
@@ -134,7 +137,12 @@ def unlimited(verdict: Verdict) -> str:
     return ", ".join([first, *words]) + records
 
 
-def any_faults(coverage: Coverage) -> str:
+def any_faults(verdict: Verdict) -> str:
+    """Return the bounds of a row: ``any 2 faults``, ``any number of kills``, ``more possible``."""
+    return MORE_POSSIBLE if is_open_beside(verdict) else _explored(verdict.coverage)
+
+
+def _explored(coverage: Coverage) -> str:
     """Return the number of faults that was explored in every combination: ``any 2 faults``, ``any number of kills``."""
     if coverage.any_number:
         everything = {kind for kind, _ in coverage.kinds} <= set(coverage.any_number) and len(coverage.kinds) > 2
@@ -142,6 +150,12 @@ def any_faults(coverage: Coverage) -> str:
     if coverage.complete_to < 0:
         return "not complete"
     return "no fault" if coverage.complete_to == 0 else f"any {counted(coverage.complete_to, 'fault')}"
+
+
+def is_open_beside(verdict: Verdict) -> bool:
+    """Tell whether unexplored fault sets are not larger than a printed fault set that violates the property."""
+    largest = max((sum(count for _, count in cut_set) for cut_set in verdict.cut_sets), default=-1)
+    return verdict.status is Status.VIOLATED and verdict.coverage.complete_to < largest
 
 
 def beyond(coverage: Coverage) -> str:
@@ -152,9 +166,13 @@ def beyond(coverage: Coverage) -> str:
     return f"{number(coverage.combinations)} of {of_next} combinations of {coverage.complete_to + 1}"
 
 
-def bounds(coverage: Coverage) -> str:
-    """Return the explored faults: ``any 2 faults, 31 of 286 combinations of 3``."""
-    return ", ".join(filter(None, [any_faults(coverage), beyond(coverage)]))
+def bounds(verdict: Verdict) -> str:
+    """Return the explored faults: ``any 2 faults, more fault sets possible, 31 of 286 combinations of 3``."""
+    is_open = is_open_beside(verdict)
+    # Beside a fault set, "no fault" reads as if the faults of the set had not been explored.
+    explored = "" if is_open and verdict.coverage.complete_to <= 0 else _explored(verdict.coverage)
+    more = "more fault sets possible" if is_open else ""
+    return ", ".join(filter(None, [explored, more, beyond(verdict.coverage)]))
 
 
 def fault_kinds(coverage: Coverage) -> str:
@@ -196,20 +214,27 @@ def why_unknown(verdict: Verdict) -> str:
 
 
 def stopped_at(verdict: Verdict) -> str:
-    """Return ``the memory limit was reached, at 3,000 states, fully covered up to layer 1 (...)``, or ``""``."""
+    """Return ``the memory limit was reached, at 3,000 states; complete: all fault sets of at most 1 fault``, or
+    ``""``.
+    """
     coverage = verdict.coverage
     if coverage.stopped in (None, "answered"):
         return ""
-    covered = f"fully covered up to layer {coverage.complete_to}" if coverage.complete_to >= 0 else "no layer covered"
-    return f"{stopped(coverage)}, at {number(verdict.states)} states, {covered} (by number of faults)"
+    return f"{stopped(coverage)}, at {number(verdict.states)} states; complete: {_complete(coverage)}"
 
 
 def not_sought(coverage: Coverage) -> str:
-    """Return ``fault sets of 1 fault are complete; larger fault sets were not searched (...)``, or ``""``."""
+    """Return ``complete: all fault sets of at most 1 fault; no larger fault set was searched (...)``, or ``""``."""
     if coverage.stopped != "answered":
         return ""
-    complete = counted(coverage.complete_to, "fault")
-    return f"fault sets of {complete} are complete; larger fault sets were not searched (--all-fault-sets)"
+    return f"complete: {_complete(coverage)}; no larger fault set was searched (--all-fault-sets)"
+
+
+def _complete(coverage: Coverage) -> str:
+    """Return the fault sets that were searched completely: ``all fault sets of at most 2 faults``."""
+    if coverage.complete_to > 0:
+        return f"all fault sets of at most {counted(coverage.complete_to, 'fault')}"
+    return "only runs without faults" if coverage.complete_to == 0 else "nothing, not even runs without faults"
 
 
 def origin(source: Origin) -> str:
@@ -405,7 +430,7 @@ def _beside(holding: Sequence[Verdict]) -> str:
 
 def _bounds_of_all(verdicts: Sequence[Verdict]) -> str:
     """Return ``any 2 faults (records 2, log 3)``, or ``the bounds of each`` if bounds differ."""
-    told = {f"{bounds(one.coverage)} ({sizes(one.coverage)})" for one in verdicts}
+    told = {f"{bounds(one)} ({sizes(one.coverage)})" for one in verdicts}
     return told.pop() if len(told) == 1 else "the bounds of each"
 
 

@@ -1,7 +1,7 @@
 """Write the generated tables of ``proofka help``. Run this script if a test reports stale tables.
 
-Properties come from the catalogue, claims from the tables of claims, rules from docs/client-rules.md, and the sections
-about each word from docs/semantics.md. ``proofka help`` cannot read these sources itself: they are not installed, or
+Properties come from the catalogue, claims from the tables of claims, rules from docs/client-rules.md, terms from
+docs/glossary.md, and the sections about each word from docs/semantics.md. ``proofka help`` cannot read these sources itself: they are not installed, or
 are too slow to read.
 """
 
@@ -33,6 +33,7 @@ TABLES = ROOT / "reports" / "guide" / "tables"
 _CODE = re.compile(r"`([A-Za-z_][\w.-]*)[^`]*`")
 _OUTCOME = re.compile(r"\| \[?(?P<id>[CF]\d+)\b.*? \*\*(?P<outcome>[a-z ]+)\*\* \|")
 _HEADING = re.compile(r"#{1,4} (.*)")
+_TERM = re.compile(r"\| (?!term \|)(?P<term>\w[^|]*?) \| (?P<meaning>.+?) \| .*\|")
 _RULE = re.compile(r"\| rule (?P<id>\w+) \| (?P<releases>.*?) \| (?P<condition>.*?) \| (?P<does>.*?) \|$")
 
 
@@ -120,7 +121,14 @@ def sections() -> Iterator[Sequence[str]]:
         yield word, "; ".join(found[word])
 
 
-WRITTEN = {"properties": properties, "claims": claimed, "rules": rules, "sections": sections}
+def terms() -> Iterator[Sequence[str]]:
+    """term, meaning"""
+    for line in (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines():
+        if row := _TERM.fullmatch(line):
+            yield row["term"], re.sub(r"[`*]", "", row["meaning"])
+
+
+WRITTEN = {"properties": properties, "claims": claimed, "rules": rules, "sections": sections, "terms": terms}
 """The function that yields the rows of each table; its docstring names the columns."""
 
 

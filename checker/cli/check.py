@@ -417,7 +417,7 @@ def _complain_of_notes(deployment: Deployment) -> None:
     """Print a line on standard error about notes that can affect the verdict, except about values left out."""
     from model.deployment.leaving_out import PASSED_OVER
     from reports import wording
-    from reports.brief import weighty_notes
+    from reports.first_notes import weighty_notes
 
     notes = [note for note in weighty_notes(deployment) if not note.startswith(PASSED_OVER)]
     if notes:

@@ -20,13 +20,13 @@ def help_on(
         typer.Argument(
             metavar="[WORD]",
             help="A property, setting, fault, assumption, client rule (P08), code of a refusal (N12), verdict, exit "
-            "status, anomaly of Jepsen's tests (G1a) or command.",
+            "status, anomaly of Jepsen's tests (G1a), term (witness) or command.",
             autocompletion=complete_word,
         ),
     ] = None,
 ) -> None:
     """Explain a property, a client or broker setting, a fault, an assumption, a client rule, a code of a refusal, a
-    claim, a verdict, an exit status, or an anomaly of Jepsen's tests.
+    claim, a verdict, an exit status, an anomaly of Jepsen's tests, or a term of Proofka.
 
     Exit status: 0 the word was explained, 2 the word is unknown.
     """
@@ -54,6 +54,8 @@ def help_on(
     kinds = {entry.kind for entry in entries}
     if kinds >= NUMBERED:
         typer.echo(f"{plain(word)} numbers a {' and a '.join(sorted(NUMBERED))}: only the number is the same")
+    if word in commands:
+        typer.echo(f"{word} is also a command: proofka {word} --help")
     print_paged(console(), *(EntryReport(entry) for entry in entries))
 
 

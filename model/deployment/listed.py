@@ -25,6 +25,9 @@ from model.deployment.times import Durations
 from model.deployment.vendor_releases import vendor_note
 from model.faults import Fault
 
+RELEASE_ASSUMED = "the release of the brokers is in no file"
+"""The words of a note about a release that no file gives."""
+
 
 def settings_of(effective: Effective) -> tuple[Setting, ...]:
     """Return every effective setting, with its origin."""
@@ -75,6 +78,7 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
     broker, consumer = read.broker.section, read.consumer.section
     application, idempotence = effective.assumed.application, effective.sending.idempotence
     return (
+        *_assumed_release(read.given),
         *_vendors(read.given),
         *notes_of_era(effective.era, read.components.kafka),
         *effective.broker.notes,
@@ -89,6 +93,12 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *_misplaced(read.consumer.ignored, read.producer.section),
         *_misspelt(*read.accepted),
     )
+
+
+def _assumed_release(given: GivenDeployment) -> Iterator[str]:
+    """Yield a note if no file and no option gives the release of the brokers, which decides many defaults."""
+    if given.kafka.origin.kind == "assumption":
+        yield f"{RELEASE_ASSUMED}: Kafka {given.kafka.value} is assumed (--kafka V names another release)"
 
 
 def _vendors(given: GivenDeployment) -> Iterator[str]:

@@ -194,16 +194,16 @@ def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
         raise section.refused(IN_FLIGHT, "ConfigException", why, "P07")
     if section.has(IDEMPOTENCE):
         if not section.flag(IDEMPOTENCE):
-            _refuse_transactional(section, "P16")
+            _refuse_transactional(section, f"and {section.where(IDEMPOTENCE)} disables it", "P16")
         elif conflicts:
             key, rule, why = conflicts[0]
             raise section.refused(key, "ConfigException", why, rule)
         return section.flag_setting(IDEMPOTENCE)
     if not conflicts:
         return section.flag_setting(IDEMPOTENCE)
-    _refuse_transactional(section, "P18")
-    rules = {"acks": "P12", "retries": "P13", IN_FLIGHT: "P14"}
     causes = " and ".join(section.where(key) for key, _, _ in conflicts)
+    _refuse_transactional(section, f"which {causes} would disable", "P18")
+    rules = {"acks": "P12", "retries": "P13", IN_FLIGHT: "P14"}
     rule = rules[conflicts[0][0]]
     notes.append(f"{section.software} silently disables idempotence because of {causes} (rule {rule})")
     return section.derived(IDEMPOTENCE, "false", f"{rule}: disabled by {causes}")
@@ -211,15 +211,16 @@ def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
 
 def _conflicts(section: Section, acks: Setting, rules: tuple[str, str, str]) -> list[tuple[str, str, str]]:
     """Return the settings that contradict idempotence: key, rule that refuses the combination, and why."""
+    cause = next((section.where(key) for key in (IDEMPOTENCE, TRANSACTIONAL) if section.has(key)), IDEMPOTENCE)
     most = 1 if _sends_one_at_a_time(section) else 5
     found = []
     if acks.value != Acks.ALL:
-        found.append(("acks", rules[0], "acks must be all with enable.idempotence=true"))
+        found.append(("acks", rules[0], f"acks must be all with {cause}"))
     if section.integer("retries") == 0:
-        found.append(("retries", rules[1], "retries must be greater than 0 with enable.idempotence=true"))
+        found.append(("retries", rules[1], f"retries must be greater than 0 with {cause}"))
     if section.integer(IN_FLIGHT) > most:
         limit = f"at most {most}" if most > 1 else "1"
-        found.append((IN_FLIGHT, rules[2], f"{IN_FLIGHT} must be {limit} with enable.idempotence=true"))
+        found.append((IN_FLIGHT, rules[2], f"{IN_FLIGHT} must be {limit} with {cause}"))
     return found
 
 
@@ -244,7 +245,7 @@ def _idempotence_before_fix(section: Section, acks: Setting, notes: list[str]) -
     explicit = section.has(IDEMPOTENCE)
     on = section.flag(IDEMPOTENCE) if explicit else transactional
     if explicit and not on:
-        _refuse_transactional(section, "P16")
+        _refuse_transactional(section, f"and {section.where(IDEMPOTENCE)} disables it", "P16")
     if not on:
         if not explicit and section.release.line >= (3, 0):
             notes.append(f"{section.software} leaves idempotence off although its documented default is on (rule P11)")
@@ -260,9 +261,11 @@ def _idempotence_before_fix(section: Section, acks: Setting, notes: list[str]) -
     return section.derived(IDEMPOTENCE, "true", "P15: transactional.id enables idempotence")
 
 
-def _refuse_transactional(section: Section, rule: str) -> None:
+def _refuse_transactional(section: Section, against: str, rule: str) -> None:
+    """Raise RefusedError for a producer with transactions. ``against``: the settings that contradict, as a clause."""
     if section.has(TRANSACTIONAL):
-        raise section.refused(TRANSACTIONAL, "ConfigException", "transactional.id needs idempotence", rule)
+        why = f"{TRANSACTIONAL} needs idempotence, {against}"
+        raise section.refused(TRANSACTIONAL, "ConfigException", why, rule)
 
 
 def _delivery_timeout(section: Section, notes: list[str]) -> Setting:

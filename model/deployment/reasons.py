@@ -37,6 +37,10 @@ REASONS: dict[str, str] = {
     "length of transactions": (
         "a transaction that exceeds its timeout is the fault transaction-timeout, whatever the timeout is"
     ),
+    "longest transactions": (
+        "brokers refuse a producer whose transaction.timeout.ms exceeds this value (rule P30); nothing else depends on "
+        "the value"
+    ),
     "monitoring": "monitoring does not change delivery",
     "names": "names do not change delivery",
     "no eligible leader replicas": "eligible leader replicas (ELR) are off",

@@ -9,6 +9,7 @@ from functools import partial
 from model.deployment.defaults import find_default, find_definition
 from model.deployment.errors import DeploymentError, NotModelledError, RefusedError
 from model.deployment.given import Given, Settings, complaint, place
+from model.deployment.hiding import shown_value
 from model.deployment.release import JAVA, Release
 from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean, milliseconds
@@ -79,8 +80,13 @@ class Section:
         return Setting(self.scope, key, value, Origin("rule", because, origin.file, origin.line))
 
     def refused(self, key: str, exception: str, why: str, rule: str) -> DeploymentError:
-        """Return the error for a combination that the real client or broker refuses, at the place of ``key``."""
-        message = f"refused by {_the(self.software)} with {exception}: {why} (rule {rule})"
+        """Return the error for a combination that the real client or broker refuses, at the place of ``key``.
+
+        The message names the value of ``key``, unless ``why`` does, or nobody gave a value.
+        """
+        value = shown_value(key, self.given[key].value) if key in self.given else ""
+        named = f"; given: {key}={value}" if value and f"{key}={value}" not in why and f"({value})" not in why else ""
+        message = f"refused by {_the(self.software)} with {exception}: {why}{named} (rule {rule})"
         return self.at(key, message, RefusedError)
 
     def not_modelled(self, key: str, code: str, what: str) -> DeploymentError:

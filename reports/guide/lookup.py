@@ -18,7 +18,7 @@ LONGEST = 100
 
 
 def find(word: str) -> list[Entry]:
-    """Return every entry on a word in any case, or an empty list.
+    """Return every entry on a word in any case, or an empty list. A plural in ``s`` finds the singular.
 
     If entries have the same spelling in the same case, only these are returned.
     """
@@ -26,6 +26,8 @@ def find(word: str) -> list[Entry]:
     own_name, key = key, key.removeprefix("spring.kafka.")
     if not key or len(key) > LONGEST:
         return []
+    if key.lower() not in _spellings() and key.lower().removesuffix("s") in _spellings():
+        key = key.removesuffix(key[-1:])
     if key.lower() not in _spellings():
         # A pattern of Kafka's names (listener.*) says nothing about a name of Spring.
         found = settings.setting_by_pattern(own_name)
@@ -57,6 +59,7 @@ def named() -> tuple[Mapping[str, Entry], ...]:
         words.statuses(),
         words.claims(),
         other_names.anomalies(),
+        words.terms(),
     )
 
 

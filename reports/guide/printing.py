@@ -40,7 +40,7 @@ class Contents:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        properties, faults, assumptions, rules, refusals, verdicts, _, claims, anomalies = named()
+        properties, faults, assumptions, rules, refusals, verdicts, _, claims, anomalies, terms = named()
         yield Text("proofka help WORD explains a word; proofka COMMAND --help a command.", no_wrap=width >= 68)
         for heading, names in (
             ("commands", self.commands),
@@ -53,6 +53,7 @@ class Contents:
             ("not modelled yet", _ranges(list(refusals))),
             ("claims, findings and incidents", _ranges(list(claims))),
             ("names in Jepsen's tests", anomalies),
+            ("terms", terms),
         ):
             yield from _listed(heading, names, width)
         of = sorted({component for whose in owners().values() for component in whose})

@@ -16,6 +16,10 @@ _WITH_UNDERSCORES = ("kafka-python ", "aiokafka ")
 """Components whose settings have the names of the Java client with underscores between the words."""
 
 
+CLIENTS = ("producer", "consumer")
+"""The components of the Java client."""
+
+
 @cache
 def owners() -> Mapping[str, tuple[str, ...]]:
     """Map every setting of any release of any component to the components that have the setting."""
@@ -27,8 +31,13 @@ def owners() -> Mapping[str, tuple[str, ...]]:
 
 
 def setting(key: str) -> Entry:
-    """Return the entry of a setting."""
+    """Return the entry of a setting.
+
+    A setting of a library that nobody reads can be a setting of the Java client, known by a pattern: security.
+    """
     of = owners()[key]
+    if not any(is_read(component, key) for component in of):
+        of = (*of, *(client for client in CLIENTS if client in known_by_pattern(key)))
     return Entry(key, SETTING, tuple(_paragraphs(key, of)))
 
 

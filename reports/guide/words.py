@@ -1,5 +1,5 @@
 """Entries that are not settings: properties, faults, assumptions, client rules, codes of refusals, verdicts, exit
-statuses, claims."""
+statuses, claims, terms."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from reports.guide.other_names import names_of_property
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
+TERM = "term"
 VERDICT, STATUS, REFUSAL = "verdict", "exit status", "not modelled yet"
 
 _WHERE = {
@@ -144,6 +145,15 @@ def _claim(name: str) -> Iterator[tuple[str, str]]:
     yield "", claim_in_words(row)
     yield from some("asks", ", ".join(row["properties"].split()))
     yield "again", f"proofka claims {row['id']} decides it"
+
+
+def terms() -> Mapping[str, Entry]:
+    """Return every term of docs/glossary.md."""
+    return Entries(TERM, (row["term"] for row in table("terms")), _term)
+
+
+def _term(name: str) -> Iterator[tuple[str, str]]:
+    yield "", row_of("terms", "term", name)["meaning"]
 
 
 def verdicts() -> Mapping[str, Entry]:

@@ -77,7 +77,7 @@ def test_a_budget_that_runs_out_says_what_was_covered() -> None:
     status, output = published("kip-320", "--states", "1000")
     assert status == 3
     assert "unknown: stopped" in output
-    assert "fully covered up to level" in " ".join(output.split())
+    assert "complete: all levels up to" in " ".join(output.split())
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from checker.budget import Budget
 from checker.candidate import Candidate
 from checker.check import check
 from checker.explanation import Target, prevented, preventions
+from checker.likely_changes import may_prevent
 from checker.repair import Repair, Search, violated
 from checker.repair_watch import Unwatched
 from checker.run_transfer import Counterexample, run_of
@@ -185,8 +186,8 @@ def test_value_on_which_violations_depend_is_not_a_likely_repair() -> None:
     forget, resend = (
         next(c for c in strengthenings() if str(c) == f"producer.on_restart={v}") for v in ("forget", "resend")
     )
-    assert repairing._may_prevent(forget, row)
-    assert not repairing._may_prevent(resend, row)
+    assert may_prevent(forget, row)
+    assert not may_prevent(resend, row)
 
 
 @pytest.mark.slow

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from checker.source import Source
-from model.deployment.broker_rules import REFUSES_WRITES
-from model.deployment.choices import Acks
-from model.deployment.known_keys import GOES_ON
 from model.deployment.known_properties import known_properties
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import FAULT_ROWS, Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
-from reports.brief import Answer, first_notes, most_telling, reasons
+from reports.brief import Answer, most_telling
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
 from reports.guide.entry import rows_of
 from reports.lines import first_of, wrapped
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
 from reports.wording import brief_answer
-from tests.deployments import changed
 from tests.reports import samples
 
 CRASH: CutSet = (("producer-crash", 1),)
@@ -162,37 +156,6 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
         assert told in last
         assert ("is not known yet" in first) == (fault_sets == (("kill", 2),))
     assert "not computed" not in screen(120, result)
-
-
-def test_answer_says_if_every_write_is_refused() -> None:
-    """The answer has this reason beside any other notes; with fewer acks writes are not refused, and it is a note."""
-    note = f"min.insync.replicas=4 exceeds the number of replicas, 3: refused {REFUSES_WRITES}"
-    others = tuple(f"{name}: unknown, {GOES_ON}" for name in ("a", "b", "c", "d"))
-    one = changed(samples.DEPLOYMENT, replicas=3, min_insync_replicas=4, notes=(*others, note), acks=Acks.ALL)
-    assert reasons(one) == [note]
-    assert note not in first_notes(one)
-    fewer = changed(one, acks=Acks.LEADER)
-    assert reasons(fewer) == []
-    assert first_notes(fewer)[0] == note
-
-
-def test_an_assumed_number_of_replicas_is_told_first(tmp_path: Path) -> None:
-    """Files named by options have the brokers' default, and files of a folder three replicas: both answers say so."""
-    topic, producer = tmp_path / "topic.properties", tmp_path / "producer.properties"
-    producer.write_text("bootstrap.servers=a:9092\nacks=all\n")
-    for written, alone in (
-        ("retention.ms=-1\n", ""),
-        ("replication.factor=-1\n", "replication.factor=-1, and default."),
-    ):
-        topic.write_text(written)
-        told = first_notes(Source(None, "4.0", str(topic), producer=producer).read())
-        said = "replication.factor is in no file: 1, the default of Kafka 4.0, is assumed (--assume replicas=N)"
-        assert told == [alone + said]
-    topic.write_text("retention.ms=-1\n")
-    in_folder = Source(tmp_path, "4.0").read()
-    assert first_notes(in_folder) == ["replication.factor is in no file: 3 is assumed (--assume replicas=N)"]
-    assert first_notes(Source(tmp_path, "4.0", assume=("replicas=3",)).read()) == []
-    assert first_notes(Source(None, "4.0", str(topic), producer=producer, assume=("replicas=3",)).read()) == []
 
 
 def test_a_text_that_is_cut_off_says_so() -> None:

@@ -39,9 +39,13 @@ RESULT = replace(
 )
 
 
+VIOLATED = [verdict for verdict in samples.RESULT.verdicts if verdict.status is Status.VIOLATED]
+
+
 def explained_of(result: Result) -> list[tuple[str, str]]:
     violated = [v.property for v in result.verdicts if v.status is Status.VIOLATED]
-    return [(name, said[1]) for name, said in zip(violated, explained(result), strict=True)]
+    told = list(explained(result))
+    return [(name, said[1]) for name, said in zip(violated, told[: len(violated)], strict=True)]
 
 
 def test_explanation_names_the_cause_and_the_preventing_changes() -> None:
@@ -53,8 +57,19 @@ def test_explanation_names_the_cause_and_the_preventing_changes() -> None:
         "topic.flush.messages=1",
     )
     assert "no single known change was found to prevent this" in told["no-loss"][1]
-    undecided = "no single change is known to prevent this; not decided before the time limit: producer.sends=sync"
+    undecided = "no single change is known to prevent this; 1 change not decided"
     assert told["exactly-once-effect"][1] == undecided
+
+
+def test_undecided_changes_are_listed_once_for_all_properties_that_share_them() -> None:
+    left = [Prevention(v.property, v.cut_sets[0], "producer.sends=sync", decided=False) for v in VIOLATED]
+    told = list(explained(replace(RESULT, preventions=tuple(left))))
+    assert told[len(VIOLATED) :] == [
+        (
+            "changes not decided before the time limit, for no-acked-loss, no-loss and exactly-once-effect:",
+            "producer.sends=sync",
+        )
+    ]
 
 
 def test_a_change_that_says_what_is_so_already_is_told_once() -> None:

@@ -47,6 +47,7 @@ def every_word() -> Iterator[tuple[str, str]]:
     yield from ((row["id"], "client rule") for row in table("rules"))
     yield from ((code, "not modelled yet") for code in codes())
     yield from ((row["id"], "claim") for row in table("claims"))
+    yield from ((row["term"], "term") for row in table("terms"))
     yield from ((str(status), "exit status") for status in range(6))
     yield from ((key, "setting") for component in components() for key in known_keys(component))
     yield from ((name, "") for name in names_elsewhere())
@@ -108,6 +109,15 @@ def test_no_meaning_is_left_over() -> None:
         ("min.insync.replicas", "setting", "semantics", "3.2 acks"),
         ("min.insync.replicas", "setting", "bears on", "no-acked-loss"),
         ("ssl.protocol", "setting", "not read", "security does not change delivery"),
+        ("security.protocol", "setting", "of", "librdkafka producer, librdkafka consumer, producer, consumer"),
+        ("witness", "term", "", "a pass is evidence only if some run reaches it"),
+        ("bounds", "term", "", "records, log, sends"),
+        ("fault sets", "term", "", "A multiset of faults"),
+        ("ISR", "term", "", "in-sync replicas"),
+        ("high watermark", "term", "", "up to which consumers read"),
+        ("at-least-once", "term", "", "required by default: no-acked-loss and no-skip"),
+        ("resend", "term", "", "A retry is an attempt of the client"),
+        ("layer", "term", "", "reached with k faults"),
         ("enable.auto.offset.store", "setting", "default", "true"),
         ("Producer.Retry.Max", "setting", "elsewhere", "max_retries"),
         ("spring.kafka.producer.acks", "name of other programs", "Spring (spring.kafka...)", "sets acks"),

@@ -82,7 +82,7 @@ def test_the_table_shows_six_fault_sets_unless_all_are_asked_for(width: int) -> 
     table = shown(width, result=result).partition("* required")[0]
     assert (table.count("power-loss}"), table.count("+3 more")) == (6, 1)
     table = shown(width, result=result, all_traces=True).partition("* required")[0]
-    assert (table.count("power-loss}"), table.count("more")) == (9, 0)
+    assert (table.count("power-loss}"), table.count("+3 more")) == (9, 0)
 
 
 def test_lanes_that_nothing_happens_in_are_left_out() -> None:

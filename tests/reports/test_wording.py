@@ -41,7 +41,39 @@ def test_fault_sets(cut_set: CutSet, text: str, sentence: str) -> None:
 )
 def test_bounds(complete_to: int, combinations: int, text: str) -> None:
     coverage = replace(samples.COVERAGE, complete_to=complete_to, combinations=combinations)
-    assert wording.bounds(coverage) == text
+    assert wording.bounds(replace(samples.HOLDS, coverage=coverage)) == text
+
+
+@pytest.mark.parametrize(
+    ("complete_to", "in_a_row", "in_full"),
+    [
+        (0, "more possible", "more fault sets possible, 31 of 286 combinations of 1"),
+        (1, "more possible", "any 1 fault, more fault sets possible, 31 of 286 combinations of 2"),
+        (2, "any 2 faults", "any 2 faults, 31 of 286 combinations of 3"),
+    ],
+)
+def test_bounds_of_a_violation_say_whether_sets_of_the_same_size_are_unexplored(
+    complete_to: int, in_a_row: str, in_full: str
+) -> None:
+    coverage = replace(samples.COVERAGE, complete_to=complete_to)
+    two = replace(samples.VIOLATED, cut_sets=((("kill", 1),), (("kill", 1), ("power-loss", 1))), coverage=coverage)
+    assert wording.any_faults(two) == in_a_row
+    assert wording.bounds(two) == in_full
+
+
+@pytest.mark.parametrize(
+    ("complete_to", "told"),
+    [
+        (-1, "nothing, not even runs without faults"),
+        (0, "only runs without faults"),
+        (1, "all fault sets of at most 1 fault"),
+        (2, "all fault sets of at most 2 faults"),
+    ],
+)
+def test_a_stopped_search_says_which_fault_sets_are_complete(complete_to: int, told: str) -> None:
+    coverage = replace(samples.COVERAGE, complete_to=complete_to)
+    stopped = wording.stopped_at(replace(samples.HOLDS, coverage=coverage))
+    assert stopped == f"the time limit was reached, at 98,123 states; complete: {told}"
 
 
 def test_limits_of_fault_kinds_are_named_if_they_bind() -> None:
@@ -117,7 +149,7 @@ def test_answer(verdicts: tuple[Verdict, ...], text: str) -> None:
 
 def test_an_answer_that_stands_alone_says_its_bounds() -> None:
     alone = wording.answer((samples.HOLDS,), bounds_below=False)
-    bounds = f"{wording.bounds(samples.HOLDS.coverage)} ({wording.sizes(samples.HOLDS.coverage)})"
+    bounds = f"{wording.bounds(samples.HOLDS)} ({wording.sizes(samples.HOLDS.coverage)})"
     assert alone == f"Yes: the required property, no-skip, holds within {bounds}."
 
 

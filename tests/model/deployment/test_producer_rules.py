@@ -44,6 +44,40 @@ def test_refused(refusal, settings: str, version: str, rule: str, line: int) -> 
     assert message.endswith(f"(rule {rule})")
 
 
+@pytest.mark.parametrize(
+    ("settings", "version", "told"),
+    [
+        (
+            "transactional.id: t; acks: 1",
+            "4.0",
+            "transactional.id needs idempotence, which acks=1 at deployment.yaml:6 would disable; given: "
+            "transactional.id=t (rule P18)",
+        ),
+        (
+            "transactional.id: t; enable.idempotence: false",
+            "4.0",
+            "transactional.id needs idempotence, and enable.idempotence=false at deployment.yaml:6 disables it; given: "
+            "transactional.id=t (rule P16)",
+        ),
+        (
+            "transactional.id: t; acks: 1",
+            "2.8",
+            "acks must be all with transactional.id=t at deployment.yaml:5; given: acks=1 (rule P17)",
+        ),
+        (
+            "enable.idempotence: true; retries: 0",
+            "3.9",
+            "retries must be greater than 0 with enable.idempotence=true at deployment.yaml:5; given: retries=0 "
+            "(rule P03)",
+        ),
+    ],
+)
+def test_a_refusal_names_both_values_and_the_place_of_the_other(
+    refusal, settings: str, version: str, told: str
+) -> None:
+    assert refusal(producer(settings, version)).endswith(f"ConfigException: {told}")
+
+
 def test_two_phase_commit_with_a_timeout_is_refused(refusal) -> None:
     text = producer("transaction.two.phase.commit.enable: true; transaction.timeout.ms: 1", "4.1")
     assert refusal(text).endswith("(rule P22)")

@@ -171,6 +171,12 @@ def test_transactions_are_refused(refusal, text: str, message: str) -> None:
     assert message in refusal(text)
 
 
+def test_an_ignored_longest_transaction_names_the_rule_that_reads_it(read_yaml) -> None:
+    deployment = read_yaml(pipeline("4.0", "broker: {settings: {transaction.max.timeout.ms: 60000}}"))
+    reasons = {one.key: one.reason for one in deployment.ignored}
+    assert "rule P30" in reasons["transaction.max.timeout.ms"]
+
+
 @pytest.mark.parametrize(
     ("kafka", "version", "recovery"),
     [
