@@ -25,6 +25,7 @@ from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Violation
 from checker.fixed_point import Closure, close
 from checker.identity import verdict_id
+from checker.progress import OnProgress, reporter_of
 from checker.questions import LIMIT, Group, Prepared, fingerprints, group, prepare
 from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
@@ -40,13 +41,10 @@ from properties.property import Property
 from properties.verdict import (
     CutSet,
     EngineRun,
-    Progress,
     Result,
     Trace,
     Verdict,
 )
-
-OnProgress = Callable[[Progress], None]
 
 OnVerdict = Callable[[Verdict], None]
 """A function that receives each property's verdict when first known, and again when a deeper exploration changes it."""
@@ -173,7 +171,7 @@ class Run:
             ]
 
             def reporter(exploration: AnyExploration) -> Callable[[Combination], None] | None:
-                return _reporter(exploration, 0, on_progress)
+                return reporter_of(exploration, 0, on_progress)
 
             self.closures = close(self.deployment, open_ones, self.meter, self._explorer, self._closing, reporter)
 
@@ -279,7 +277,7 @@ class Run:
         if exploration.layers and exploration.layers[-1].stopped:
             return False
         if not exploration.exhausted():
-            report = self._and_early_verdicts(number, _reporter(exploration, size, on_progress), on_verdict)
+            report = self._and_early_verdicts(number, reporter_of(exploration, size, on_progress), on_verdict)
             self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
         elif not any(one.goes_on() for one in in_time):
             # More faults give new results neither without clocks nor with clocks.
@@ -339,7 +337,7 @@ class Run:
             self.explorations[number],
             self._sizes[number],
             partial(self._run_of_group, number),
-            lambda exploration, size: _reporter(exploration, size, on_progress, in_time.name),
+            lambda exploration, size: reporter_of(exploration, size, on_progress, in_time.name),
         )
 
     def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
@@ -495,18 +493,3 @@ def explore(
     run = Run(deployment, prepared, groups, budget, engine, reductions, begun, more)
     run.explore(on_progress, on_verdict, depth)
     return run
-
-
-def _reporter(
-    exploration: AnyExploration, size: int, on_progress: OnProgress | None, in_time: str | None = None
-) -> Callable[[Combination], None] | None:
-    if on_progress is None:
-        return None
-    started, states = time.monotonic(), exploration.meter.states
-
-    def report(combination: Combination) -> None:
-        meter = exploration.meter
-        rate = (meter.states - states) / max(time.monotonic() - started, 1e-3)
-        on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory, in_time))
-
-    return report

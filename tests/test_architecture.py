@@ -29,8 +29,7 @@ LAYERS_OF_MODEL = (
     {"log"},
     {"sequencing"},
     {"replication", "transactions"},
-    {"recovery"},
-    {"producing"},
+    {"recovery", "producing"},
     {"compaction", "consuming", "timing"},
     {"displays", "pipeline", "relabelling"},
 )

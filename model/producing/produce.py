@@ -12,9 +12,9 @@ from model.language.terms import And, BoolVal, Not, Or
 from model.log.replica import advance_high_watermark, append
 from model.log.unserved import note_unserved
 from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
-from model.recovery.refusing import refuse_for_good
 from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
 from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection, lose_late_answers
+from model.sequencing.refusing import refuse_for_good
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name

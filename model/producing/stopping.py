@@ -11,7 +11,6 @@ from model.faults import Fault
 from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, Not, Or
 from model.producing.resuming import is_of_this_start, may_go_on_at, position_words
-from model.recovery.late_errors import forget_late_answers
 from model.sequencing.network import abandon, end_send
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline
@@ -45,7 +44,7 @@ def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> No
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
     effect.reset(producer.unresolved, *producer.known_by_client)
-    forget_late_answers(pipeline, effect)
+    pipeline.recovery.forget_late_answers(pipeline, effect)
     if pipeline.upstream is not None and position is not None:
         effect[pipeline.upstream.position] = position
         for released in pipeline.upstream.released:

@@ -16,9 +16,9 @@ from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.draining import Drains
 from model.recovery.elsewhere import stop_elsewhere
-from model.recovery.refusing import with_it
 from model.sequencing.arrival import accepts, arrives, checked, has_numbers
 from model.sequencing.network import complete, fail_attempt, leave_connection
+from model.sequencing.refusing import with_it
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
 

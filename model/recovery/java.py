@@ -19,10 +19,10 @@ from model.faults import Fault
 from model.language import Action, Effect
 from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.late_errors import HearsLateErrors, late_answers, late_bumps_due, late_errors_due
-from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
 from model.sequencing.idempotence import bump_epoch, epoch_left, is_renumbered
 from model.sequencing.network import attempts_left, complete, fail_attempt
+from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
 from model.state.kept_numbers import KeptOfBatch
 from model.state.pipeline import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name

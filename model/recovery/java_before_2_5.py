@@ -27,10 +27,10 @@ from model.recovery.late_errors import (
     late_bumps_due,
     waits_for_late_answer,
 )
-from model.recovery.refusing import refused_as_out_of_order
 from model.sequencing.arrival import has_numbers_sent, offset_of
 from model.sequencing.idempotence import epoch_left
 from model.sequencing.network import attempts_left, complete, fail_attempt
+from model.sequencing.refusing import refused_as_out_of_order
 from model.state.kept_numbers import KeptByProducer, KeptOfBatch, Numbering
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.sequence_check import SequenceCheck

@@ -16,10 +16,9 @@ from model.language import Action, Effect
 from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.accumulator import Accumulator
 from model.recovery.java import is_lost_data
-from model.recovery.late_errors import expect_late_answer
-from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.idempotence import close_gap
 from model.sequencing.network import complete, fail_attempt
+from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.recovery import RecoveryInTransactions
 from model.state.transactions import Outcome, Transaction
@@ -49,10 +48,6 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
         complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         close_gap(pipeline, effect, batch)
         return (pipeline.producer.next_sequence.term > 0,)
-
-    def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
-        expect_late_answer(pipeline, effect, batch)
-        return ()
 
     def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
         yield self.refuse_in_transaction(pipeline, batch, leader)

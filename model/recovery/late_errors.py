@@ -62,6 +62,11 @@ class HearsLateErrors(Accumulator):
     def note_offset(self, pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
         """Note the offset in an answer, where the client compares it later."""
 
+    def forget_late_answers(self, pipeline: Pipeline, effect: Effect) -> None:
+        for batch in pipeline.producer.batches:
+            if batch.late is not None:
+                _over(effect, batch)
+
     def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
         """Keep the number of a record that fails in flight until its request is answered (semantics 3.4)."""
         expect_late_answer(pipeline, effect, batch)
@@ -281,13 +286,6 @@ def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
     effect.set_when(in_flight, batch.sequence, batch.sequence.term)
     for variable in _kept(batch):
         effect.set_when(in_flight, variable, variable.term)
-
-
-def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
-    """Reset what a former producer waited for: the new producer hears no answer to it."""
-    for batch in pipeline.producer.batches:
-        if batch.late is not None:
-            _over(effect, batch)
 
 
 def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:

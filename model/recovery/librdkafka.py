@@ -18,9 +18,9 @@ from model.language import Action, Effect, Variable
 from model.language.terms import And, BoolVal, Not, Or
 from model.recovery.draining import Drains
 from model.recovery.elsewhere import fail_elsewhere, stop_elsewhere
-from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.arrival import has_numbers
 from model.sequencing.network import complete, fail_attempt
+from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.wording import record_name
 

@@ -18,10 +18,10 @@ from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, If, Not, Or
 from model.recovery.elsewhere import fail_elsewhere
-from model.recovery.refusing import refused_as_out_of_order, reject_old_epoch
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
 from model.sequencing.idempotence import epoch_left
 from model.sequencing.network import complete
+from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
 from model.state.kept_numbers import KeptOfBatch
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
 from model.state.recovery import Recovery

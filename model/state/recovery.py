@@ -224,6 +224,10 @@ class Recovery(ABC):
 
     # the client's own actions
 
+    def forget_late_answers(self, pipeline: Pipeline, effect: Effect) -> None:
+        """Reset what a former producer waited for, when another process starts: the new producer hears no answer."""
+        return
+
     def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
         """Yield the refusals of a record for its number or epoch (semantics 3.5)."""
         yield from ()
