@@ -68,6 +68,11 @@ class HearsLateErrors(Accumulator):
         return ()
 
 
+def _answered_late(pipeline: Pipeline) -> list[Batch]:
+    """Return the batches whose answers count after their sends have failed."""
+    return [batch for batch in pipeline.producer.batches if batch.late is not None]
+
+
 def _late(batch: Batch) -> Variable:
     assert batch.late is not None
     return batch.late
@@ -285,26 +290,24 @@ def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
 
 def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
     """Reset what a former producer waited for: the new producer hears no answer to it."""
-    for batch in pipeline.producer.batches:
-        if batch.late is not None:
-            _over(effect, batch)
+    for batch in _answered_late(pipeline):
+        _over(effect, batch)
 
 
 def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether an answer to a failed send is still to come: with one request in flight the partition is muted."""
-    return Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
+    return Or(*(_late(batch).term > 0 for batch in _answered_late(pipeline)))
 
 
 def late_bumps_due(pipeline: Pipeline, client: HearsLateErrors) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a late answer would make the client bump its epoch, or take another id."""
-    waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
-    for batch, leader in product(waiting, pipeline.replicas):
+    for batch, leader in product(_answered_late(pipeline), pipeline.replicas):
         yield And(late_refusal_due(pipeline, client, batch, leader), client.is_current(pipeline, batch))
 
 
 def late_errors_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a late answer is an error."""
-    yield from (_error_is_due(pipeline, batch) for batch in pipeline.producer.batches if batch.late is not None)
+    yield from (_error_is_due(pipeline, batch) for batch in _answered_late(pipeline))
 
 
 def late_answers(pipeline: Pipeline, client: HearsLateErrors, batch: Batch) -> Iterator[Action]:
