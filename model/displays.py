@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from model.deployment.choices import OnSendError
@@ -47,14 +47,14 @@ def displays(pipeline: Pipeline) -> tuple[Display, ...]:
     """Return the displays of all parts of the state, in the order in which a trace shows them."""
     batches = pipeline.producer.batches
     transactions = () if pipeline.transactions is None else tuple(_of_producer(pipeline.transactions))
-    upstream = () if pipeline.upstream is None else (_number("position of the input", pipeline.upstream.position),)
+    position = None if pipeline.upstream is None else pipeline.upstream.position
     return (
         *_owned("producer", (shown for batch in batches for shown in (_batch(pipeline, batch), *_numbers(batch)))),
         *_owned("producer", transactions),
         *_owned("coordinator", () if pipeline.transactions is None else _coordinator(pipeline.transactions)),
         *(shown for one in pipeline.replicas for shown in _owned(one.name, _broker(pipeline, one))),
         *_owned("controller", _controller(pipeline)),
-        *_owned("producer", upstream),
+        *_owned("producer", _shown("position of the input", position, str)),
         *_owned("consumer", _consumer(pipeline)),
     )
 
@@ -63,8 +63,10 @@ def _owned(owner: str, displays: Iterable[Display]) -> Iterator[Display]:
     yield from (replace(display, owner=owner) for display in displays)
 
 
-def _number(what: str, variable: Variable) -> Display:
-    return Display(what, lambda state: str(state[variable.name]), (variable,))
+def _shown(what: str, variable: Variable | None, words: Callable[[int], str]) -> Iterator[Display]:
+    """Yield the display of one variable; None stands for a variable that the deployment does without."""
+    if variable is not None:
+        yield Display(what, lambda state: words(state[variable.name]), (variable,))
 
 
 def _offset(value: int) -> str:
@@ -115,7 +117,7 @@ def _numbers(batch: Batch) -> Iterator[Display]:
 
 def _of_producer(transactions: Transactions) -> Iterator[Display]:
     for transaction in transactions.each:
-        yield _named(transaction.name, transaction.outcome, tuple(_OUTCOMES.values()))
+        yield from _shown(transaction.name, transaction.outcome, tuple(_OUTCOMES.values()).__getitem__)
 
 
 def _coordinator(transactions: Transactions) -> Iterator[Display]:
@@ -126,18 +128,12 @@ def _coordinator(transactions: Transactions) -> Iterator[Display]:
         return words if state[status.name] == Status.EMPTY else f"{transactions.name_of(state[current.name])}: {words}"
 
     yield Display("coordinator", at_coordinator, (status, current))
-    yield _number("producer epoch at the coordinator", transactions.epoch)
-    if transactions.own_log is not None:
-        kept = ("all brokers have it", "only one broker has its end", "the end was lost")
-        yield _named("__transaction_state", transactions.own_log.keeping, kept)
-    late = transactions.late_end
-    if late is not None:
-        words = ("none", "to commit", "to abort")
-        yield Display("abandoned request to end a transaction", lambda state: words[state[late.name]], (late,))
-
-
-def _named(what: str, variable: Variable, names: Sequence[str]) -> Display:
-    return Display(what, lambda state: names[state[variable.name]], (variable,))
+    yield from _shown("producer epoch at the coordinator", transactions.epoch, str)
+    kept = ("all brokers have it", "only one broker has its end", "the end was lost")
+    keeping = None if transactions.own_log is None else transactions.own_log.keeping
+    yield from _shown("__transaction_state", keeping, kept.__getitem__)
+    ends = ("none", "to commit", "to abort")
+    yield from _shown("abandoned request to end a transaction", transactions.late_end, ends.__getitem__)
 
 
 def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
@@ -160,7 +156,7 @@ def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
             return f"leader in epoch {epoch}, ISR {members(state, replica.isr)}"
         return f"follower of {broker_name(leader)} in epoch {epoch}" if leader else "none"
 
-    yield Display(name, condition, (replica.up, replica.cut_off, replica.slow, *(() if late is None else (late,))))
+    yield Display(name, condition, (replica.up, replica.cut_off, replica.slow, *present(late)))
     yield Display(f"{name}'s role", role, (replica.leader, replica.epoch, *replica.isr.values()))
     yield Display(
         f"{name}'s log",
@@ -168,59 +164,43 @@ def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
         replica.log.variables,
         entries=lambda state: log_entries(pipeline, state, replica),
     )
-    yield _number(f"{name}'s high watermark", replica.high_watermark)
-    if replica.flushed is not None:
-        yield _number(f"{name}'s log is forced to disk up to offset", replica.flushed)
-    if replica.log_start is not None:
-        yield _number(f"{name}'s log start offset", replica.log_start)
+    yield from _shown(f"{name}'s high watermark", replica.high_watermark, str)
+    yield from _shown(f"{name}'s log is forced to disk up to offset", replica.flushed, str)
+    yield from _shown(f"{name}'s log start offset", replica.log_start, str)
 
 
 def _controller(pipeline: Pipeline) -> Iterator[Display]:
     controller = pipeline.controller
-    yield Display("leader", lambda state: broker_name(state[controller.leader.name]), (controller.leader,))
-    yield _number("leader epoch", controller.epoch)
+    yield from _shown("leader", controller.leader, broker_name)
+    yield from _shown("leader epoch", controller.epoch, str)
     yield Display("ISR", lambda state: members(state, controller.isr), tuple(controller.isr.values()))
     if controller.elr:
         yield Display("ELR", lambda state: members(state, controller.elr), tuple(controller.elr.values()))
-    last_known = controller.last_known_leader
-    if last_known is not None:
-        yield Display("last known leader", lambda state: broker_name(state[last_known.name]), (last_known,))
+    yield from _shown("last known leader", controller.last_known_leader, broker_name)
     reassignment = controller.reassignment
     if reassignment is not None:
         yield Display("reassignment", lambda state: reassignment_words(state, reassignment), reassignment.variables)
-    if pipeline.log_start is not None:
-        yield _number("log start offset", pipeline.log_start)
+    yield from _shown("log start offset", pipeline.log_start, str)
 
 
 def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     consumer = pipeline.consumer
-    yield Display("consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,))
-    yield _number("position", consumer.position)
+    yield from _shown("consumer", consumer.running, ("down", "running").__getitem__)
+    yield from _shown("position", consumer.position, str)
     for offset, queued in enumerate(consumer.queued):
-        yield _with_a_worker(f"handed off from offset {offset}", queued)
+        yield from _shown(f"handed off from offset {offset}", queued, _held)
     for offset, late in enumerate(consumer.late):
-        yield _with_a_worker(f"still with the evicted member, from offset {offset}", late)
+        yield from _shown(f"still with the evicted member, from offset {offset}", late, _held)
     for offset, forwarded in enumerate(consumer.forwarded):
-        yield _with_a_worker(f"on its way to the retry topic, from offset {offset}", forwarded)
-    yield Display(
-        "committed offset at the last start",
-        lambda state: _offset(state[consumer.committed.name]),
-        (consumer.committed,),
-    )
+        yield from _shown(f"on its way to the retry topic, from offset {offset}", forwarded, _held)
+    yield from _shown("committed offset at the last start", consumer.committed, _offset)
+    times = ("no", "once", "more than once")
     for record, count in enumerate(consumer.processed):
-        yield _counted(f"record {record + 1} processed", count)
-    if pipeline.applied is not None:
-        for record, count in enumerate(pipeline.applied.effects):
-            yield _counted(f"effect of record {record + 1}", count)
+        yield from _shown(f"record {record + 1} processed", count, times.__getitem__)
+    effects = () if pipeline.applied is None else pipeline.applied.effects
+    for record, count in enumerate(effects):
+        yield from _shown(f"effect of record {record + 1}", count, times.__getitem__)
 
 
-def _with_a_worker(what: str, queued: Variable) -> Display:
-    def render(state: State) -> str:
-        return f"record {state[queued.name]}" if state[queued.name] else "none"
-
-    return Display(what, render, (queued,))
-
-
-def _counted(what: str, count: Variable) -> Display:
-    words = ("no", "once", "more than once")
-    return Display(what, lambda state: words[state[count.name]], (count,))
+def _held(record: int) -> str:
+    return f"record {record}" if record else "none"

@@ -8,7 +8,7 @@ from model.language.canonical import Permutation, Ranked, Symmetry, Unread
 from model.language.clocks import Clock, ClockKey, Need, Needs
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
-from model.language.variables import State, Variable, flag, present
+from model.language.variables import State, Variable, flag, present, variables_of
 
 __all__ = [
     "Action",
@@ -35,6 +35,7 @@ __all__ = [
     "flag",
     "log",
     "present",
+    "variables_of",
 ]
 
 # Z3's Python layer checks the arguments of every call before Z3 does: a third of the time to build terms.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import z3
 
@@ -52,6 +53,18 @@ class Variable:
 def present(*variables: Variable | None) -> tuple[Variable, ...]:
     """Return the variables without None, which stands for a variable that the deployment does without."""
     return tuple(variable for variable in variables if variable is not None)
+
+
+class Mechanism(Protocol):
+    """A mechanism that some deployments do without, as a record of its variables."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]: ...
+
+
+def variables_of(*mechanisms: Mechanism | None) -> tuple[Variable, ...]:
+    """Return all variables of the mechanisms; None stands for a mechanism that the deployment does without."""
+    return tuple(variable for each in mechanisms if each is not None for variable in each.variables)
 
 
 def flag(name: str, initial: bool = False) -> Variable:

@@ -1,11 +1,15 @@
-"""The position in its input at which a restarted application goes on (semantics 3.1, P10 P12)."""
+"""The next start of an application, and the position in its input at which it goes on (semantics 3.1, P10 P12)."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import z3
 
 from model.deployment.choices import OnRestart, OnSendError
-from model.language.terms import And, Not, Or
+from model.language import Effect
+from model.language.terms import And, BoolVal, Not, Or
 from model.state.pipeline import Batch, Fate, Pipeline
 from model.state.upstream import Upstream
 
@@ -13,6 +17,11 @@ from model.state.upstream import Upstream
 def is_of_this_start(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the running application sent the batch, not an earlier start of it."""
     return And(Not(batch.is_(Fate.UNSENT)), batch.session.term == pipeline.producer.session.term)
+
+
+def has_sent(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether the application has sent something since its start."""
+    return Or(*(is_of_this_start(pipeline, batch) for batch in pipeline.producer.batches))
 
 
 def is_behind_position(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -54,20 +63,65 @@ def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     return And(*passed)
 
 
-def may_go_on_at(pipeline: Pipeline, position: int, *, newest: bool = False) -> z3.BoolRef:
-    """Tell whether a starting application can find this position committed; ``newest``: the last possible one."""
-    upstream = pipeline.upstream
-    assert upstream is not None
-    conditions = [upstream.position.term <= position]
-    if position > 0:
-        conditions.append(may_be_committed(pipeline, position - 1))
-    if newest and position < upstream.position.high:
-        conditions.append(Not(may_be_committed(pipeline, position)))
-    return And(*conditions)
+class Start:
+    """The next start of an application without a position in an input, and the defaults of what follows from one."""
+
+    def words(self) -> str:
+        """Return the words for the position, as the end of a sentence."""
+        return ""
+
+    def arguments(self) -> dict[str, int]:
+        """Return the arguments of the action that ends the application before this start."""
+        return {}
+
+    def shows_a_crash(self, pipeline: Pipeline) -> z3.BoolRef:
+        """Tell whether a crash before this start changes anything."""
+        return pipeline.sending.is_going_on(pipeline)
+
+    def is_possible(self, pipeline: Pipeline, *, newest: bool = False) -> z3.BoolRef:
+        """Tell whether the application can start so; ``newest``: from the last position that it can find."""
+        return BoolVal(True)
+
+    def begin(self, effect: Effect) -> None:
+        """Start the application."""
 
 
-def position_words(pipeline: Pipeline, position: int) -> str:
-    """Return the words for the position in its input at which an application goes on, as the end of a sentence."""
-    if position == pipeline.deployment.bounds.records:
-        return "the committed position in its input is past all records"
-    return f"the committed position in its input is before record {position + 1}"
+@dataclass(frozen=True)
+class StartAt(Start):
+    """The next start of an application that finds this position in its input committed."""
+
+    upstream: Upstream
+    position: int
+
+    def words(self) -> str:
+        is_last = self.position == self.upstream.position.high
+        where = "past all records" if is_last else f"before record {self.position + 1}"
+        return f"; the committed position in its input is {where}"
+
+    def arguments(self) -> dict[str, int]:
+        return {"position": self.position}
+
+    def shows_a_crash(self, pipeline: Pipeline) -> z3.BoolRef:
+        return And(has_sent(pipeline), self.is_possible(pipeline))
+
+    def is_possible(self, pipeline: Pipeline, *, newest: bool = False) -> z3.BoolRef:
+        conditions = [self.upstream.position.term <= self.position]
+        if self.position > 0:
+            conditions.append(may_be_committed(pipeline, self.position - 1))
+        if newest and self.position < self.upstream.position.high:
+            conditions.append(Not(may_be_committed(pipeline, self.position)))
+        return And(*conditions)
+
+    def begin(self, effect: Effect) -> None:
+        effect[self.upstream.position] = self.position
+        for released in self.upstream.released:
+            effect[released] = 0
+
+
+def starts_of(pipeline: Pipeline) -> Iterator[Start]:
+    """Yield the starts that can follow an end of the application."""
+    if pipeline.upstream is None:
+        yield Start()
+        return
+    for position in range(pipeline.upstream.position.high + 1):
+        yield StartAt(pipeline.upstream, position)

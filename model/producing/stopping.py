@@ -9,8 +9,8 @@ import z3
 from model.deployment.choices import Acks, OnRestart, OnStop
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, Not, Or
-from model.producing.resuming import is_of_this_start, may_go_on_at, position_words
+from model.language.terms import And, Not, Or
+from model.producing.resuming import Start, has_sent, starts_of
 from model.sequencing.network import abandon, end_send
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline
@@ -37,38 +37,18 @@ def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
         end_send(pipeline, effect, batch, fate, is_left(pipeline, batch))
 
 
-def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> None:
-    """Start another process, with another producer id, at a position in its input where it has one (P12)."""
+def _start_again(pipeline: Pipeline, effect: Effect, start: Start) -> None:
+    """Start another process, with another producer id (P12)."""
     producer = pipeline.producer
     pipeline.sending.start_process(pipeline, effect)
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
     effect.reset(producer.unresolved, *producer.known_by_client)
     pipeline.recovery.forget_late_answers(pipeline, effect)
-    if pipeline.upstream is not None and position is not None:
-        effect[pipeline.upstream.position] = position
-        for released in pipeline.upstream.released:
-            effect[released] = 0
+    start.begin(effect)
 
 
-def _positions(pipeline: Pipeline) -> Iterator[int | None]:
-    """Yield the positions in its input at which a restarted application can go on; None where it has no position."""
-    yield from (None,) if pipeline.upstream is None else range(pipeline.upstream.position.high + 1)
-
-
-def _goes_on(pipeline: Pipeline, position: int | None, *, newest: bool = False) -> z3.BoolRef:
-    return BoolVal(True) if position is None else may_go_on_at(pipeline, position, newest=newest)
-
-
-def _then(pipeline: Pipeline, position: int | None) -> str:
-    return "" if position is None else f"; {position_words(pipeline, position)}"
-
-
-def _arguments(position: int | None) -> dict[str, int]:
-    return {} if position is None else {"position": position}
-
-
-def crash(pipeline: Pipeline, position: int | None) -> Action:
+def crash(pipeline: Pipeline, start: Start) -> Action:
     """Crash the application: its accumulator is lost, and it restarts with a new producer id (semantics 3.1, P12).
 
     A producer with transactions has its id from its transactional.id, and will get a new epoch (semantics 11.1, T1).
@@ -76,35 +56,23 @@ def crash(pipeline: Pipeline, position: int | None) -> Action:
     producer = pipeline.producer
     effect = Effect()
     _end_sends(pipeline, effect, Fate.FORGOTTEN)
-    _start_again(pipeline, effect, position)
-    has_something = pipeline.sending.is_going_on(pipeline)
-    if position is not None:
-        has_something = And(_has_sent(pipeline), _goes_on(pipeline, position))
+    _start_again(pipeline, effect, start)
     return Action(
         "crash_producer",
         "application",
         lane="producer",
-        arguments=_arguments(position),
-        guard=And(
-            has_something,
-            producer.session.term < producer.session.high,
-        ),
+        arguments=start.arguments(),
+        guard=And(start.shows_a_crash(pipeline), producer.session.term < producer.session.high),
         updates=effect.updates,
         sentence=lambda before, after: (
-            "the producer application crashes and restarts: what it had in flight it forgets"
-            + _then(pipeline, position)
+            "the producer application crashes and restarts: what it had in flight it forgets" + start.words()
         ),
         semantics="3.1 P12",
         fault=Fault.PRODUCER_CRASH,
     )
 
 
-def _has_sent(pipeline: Pipeline) -> z3.BoolRef:
-    """Tell whether the application has sent something since its start."""
-    return Or(*(is_of_this_start(pipeline, batch) for batch in pipeline.producer.batches))
-
-
-def stop(pipeline: Pipeline, position: int | None) -> Action:
+def stop(pipeline: Pipeline, start: Start) -> Action:
     """Stop the application on purpose, and start it again (semantics 3.1, P11; 4.1).
 
     ``close()`` takes no more records and waits, as does an application that sends nothing for a while, so the stop is
@@ -113,15 +81,15 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     """
     producer, how = pipeline.producer, pipeline.deployment.application.on_stop
     waits = how in (OnStop.CLOSE, OnStop.COMMIT_FIRST)
-    guards = [_has_sent(pipeline), producer.session.term < producer.session.high]
-    guards.append(_goes_on(pipeline, position, newest=how is OnStop.CLOSE))
+    guards = [has_sent(pipeline), producer.session.term < producer.session.high]
+    guards.append(start.is_possible(pipeline, newest=how is OnStop.CLOSE))
     effect = Effect()
     if waits:
         guards.append(Not(Or(*(is_left(pipeline, batch) for batch in producer.batches))))
     else:
         knows = how is OnStop.FORCE and pipeline.deployment.application.on_restart is not OnRestart.RESEND
         _end_sends(pipeline, effect, Fate.FAILED if knows else Fate.FORGOTTEN)
-    _start_again(pipeline, effect, position)
+    _start_again(pipeline, effect, start)
 
     def sentence(before: State, after: State) -> str:
         ended = [record_name(b) for b in producer.batches if before[b.fate.name] != after[b.fate.name]]
@@ -129,13 +97,13 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
         if ended:
             comes = "fails" if how is OnStop.FORCE else "is forgotten"
             words += "".join(f", {record} {comes}" for record in ended)
-        return words + _then(pipeline, position)
+        return words + start.words()
 
     return Action(
         "stop_producer",
         "application",
         lane="producer",
-        arguments=_arguments(position),
+        arguments=start.arguments(),
         guard=And(*guards),
         updates=effect.updates,
         sentence=sentence,
@@ -146,7 +114,7 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Yield every end of the application's process."""
-    for position in _positions(pipeline):
-        yield crash(pipeline, position)
+    for start in starts_of(pipeline):
+        yield crash(pipeline, start)
         if pipeline.transactions is None:
-            yield stop(pipeline, position)
+            yield stop(pipeline, start)

@@ -18,7 +18,7 @@ from model.deployment.sequencing import Unknown
 from model.faults import Fault
 from model.language import Action, Effect
 from model.language.terms import And, BoolVal, Not, Or
-from model.recovery.late_errors import HearsLateErrors, late_answers, late_bumps_due, late_errors_due
+from model.recovery.late_errors import HearsLateErrors, heard_late, late_answers, late_bumps_due, late_errors_due
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
 from model.sequencing.idempotence import bump_epoch, epoch_left, is_renumbered
 from model.sequencing.network import attempts_left, complete, fail_attempt
@@ -78,7 +78,7 @@ class Java(HearsLateErrors):
         if some_do_not_know(pipeline.deployment):
             for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
                 yield reject_unknown(pipeline, batch, leader)
-        for batch in pipeline.producer.batches:
+        for batch in heard_late(pipeline):
             yield from late_answers(pipeline, self, batch)
 
     def bumps_due(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:

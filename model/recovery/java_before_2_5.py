@@ -23,6 +23,7 @@ from model.recovery.late_errors import (
     HearsLateErrors,
     expect_late_answer,
     give_ups,
+    heard_late,
     late_answers,
     late_bumps_due,
     waits_for_late_answer,
@@ -213,9 +214,8 @@ class JavaBefore25(HearsLateErrors):
             yield refuse_out_of_order(pipeline, self, batch, leader)
             if some_do_not_know(pipeline.deployment):
                 yield refuse_unknown(pipeline, self, batch, leader)
-        for batch in pipeline.producer.batches:
-            if batch.late is not None:
-                yield from give_ups(pipeline, batch, _frees(pipeline, batch))
+        for batch in heard_late(pipeline):
+            yield from give_ups(pipeline, batch, _frees(pipeline, batch))
             yield from late_answers(pipeline, self, batch)
         effect = Effect()
         take_new_id(pipeline, effect, BoolVal(True))

@@ -16,7 +16,7 @@ import z3
 
 from model.deployment.deployment import Deployment
 from model.deployment.implied.outages import modelled_brokers
-from model.language import Action, Effect, State, Variable
+from model.language import Action, Effect, State, Variable, present
 from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.recovery.accumulator import Accumulator
 from model.sequencing.arrival import accepts, held_up, is_at, offset_of, queues_at, replicated, waits_at
@@ -63,14 +63,18 @@ class HearsLateErrors(Accumulator):
         """Note the offset in an answer, where the client compares it later."""
 
     def forget_late_answers(self, pipeline: Pipeline, effect: Effect) -> None:
-        for batch in pipeline.producer.batches:
-            if batch.late is not None:
-                _over(effect, batch)
+        for batch in heard_late(pipeline):
+            _over(effect, batch)
 
     def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
         """Keep the number of a record that fails in flight until its request is answered (semantics 3.4)."""
         expect_late_answer(pipeline, effect, batch)
         return ()
+
+
+def heard_late(pipeline: Pipeline) -> list[Batch]:
+    """Return the batches whose answers count after their sends have failed."""
+    return [batch for batch in pipeline.producer.batches if batch.late is not None]
 
 
 def _late(batch: Batch) -> Variable:
@@ -163,10 +167,10 @@ def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica, effect
     return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits, effect)
 
 
-def _kept(batch: Batch) -> Iterator[Variable]:
-    """Yield the variables that keep the numbers of the request until it is answered."""
+def _kept(batch: Batch) -> tuple[Variable, ...]:
+    """Return the variables that keep the numbers of the request until it is answered."""
     numbered_by = None if batch.numbering is None else batch.numbering.producer_id
-    yield from (one for one in (numbered_by, batch.sent_epoch, batch.sent_sequence) if one is not None)
+    return present(numbered_by, batch.sent_epoch, batch.sent_sequence)
 
 
 def _over(effect: Effect, batch: Batch) -> None:
@@ -290,25 +294,23 @@ def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
 
 def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
     """Tell whether an answer to a failed send is still to come: with one request in flight the partition is muted."""
-    return Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
+    return Or(*(_late(batch).term > 0 for batch in heard_late(pipeline)))
 
 
 def late_bumps_due(pipeline: Pipeline, client: HearsLateErrors) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a late answer would make the client bump its epoch, or take another id."""
-    waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
-    for batch, leader in product(waiting, pipeline.replicas):
+    for batch, leader in product(heard_late(pipeline), pipeline.replicas):
         yield And(late_refusal_due(pipeline, client, batch, leader), client.is_current(pipeline, batch))
 
 
 def late_errors_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     """Yield the conditions under which a late answer is an error."""
-    yield from (_error_is_due(pipeline, batch) for batch in pipeline.producer.batches if batch.late is not None)
+    yield from (_error_is_due(pipeline, batch) for batch in heard_late(pipeline))
 
 
 def late_answers(pipeline: Pipeline, client: HearsLateErrors, batch: Batch) -> Iterator[Action]:
     """Yield the answers that can come for this record after its send has failed."""
-    if batch.late is not None:
-        yield hear_late_error(pipeline, client, batch)
-        for leader in pipeline.replicas:
-            yield hear_late_success(pipeline, client, batch, leader)
-            yield hear_late_refusal(pipeline, client, batch, leader)
+    yield hear_late_error(pipeline, client, batch)
+    for leader in pipeline.replicas:
+        yield hear_late_success(pipeline, client, batch, leader)
+        yield hear_late_refusal(pipeline, client, batch, leader)

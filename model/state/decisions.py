@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.language import Variable, present
+from model.language import Variable, present, variables_of
 from model.state.reassignment import Reassignment
 
 
@@ -27,7 +27,5 @@ class Controller:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        known = present(self.last_known_leader)
-        moved = () if self.reassignment is None else self.reassignment.variables
         own = (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values())
-        return (*own, *known, *moved)
+        return (*own, *present(self.last_known_leader), *variables_of(self.reassignment))

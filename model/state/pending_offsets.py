@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from model.deployment.deployment import Deployment
 from model.deployment.implied.commits import offsets_of_transactions_overlap
-from model.language import Effect, Variable
+from model.language import Effect, Variable, variables_of
 
 NO_TRANSACTION = -3
 """The value for the offset before the member's last transaction, where it has had none."""
@@ -48,6 +48,4 @@ def remember(unapplied: Unapplied | None, effect: Effect, committed: tuple[Varia
 
 def forget(unapplied: Unapplied | None, effect: Effect) -> None:
     """Reset the kept offset of a gone member: the next one waits for what is pending (UNSTABLE_OFFSET_COMMIT, 11.3)."""
-    if unapplied is not None:
-        for kept in unapplied.variables:
-            effect[kept] = kept.initial
+    effect.reset(*variables_of(unapplied))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import z3
@@ -22,7 +21,7 @@ from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
 from model.deployment.implied.outages import ends_of_producer, fetches_may_mix, leader_may_miss_epoch, modelled_brokers
 from model.faults import Fault
-from model.language import Log, Variable, flag, log, present
+from model.language import Log, Variable, flag, log, present, variables_of
 from model.language.terms import And, If, Not, Or, Sum
 from model.state.compaction import Compacted, declare_compacted
 from model.state.consumer import Consumer, declare_consumer
@@ -217,10 +216,9 @@ class Batch:
     @property
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
-        kept = () if self.numbering is None else self.numbering.variables
-        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late, self.doubtful, self.unnoticed)
+        numbers = (self.sequence, *delayed, *sent, self.numbered_in, *variables_of(self.numbering))
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
-        return (*own, *present(*optional), *self.ahead.values())
+        return (*own, *present(*numbers, self.late, self.doubtful, self.unnoticed), *self.ahead.values())
 
 
 @dataclass(frozen=True)
@@ -307,11 +305,9 @@ class Pipeline:
     def variables(self) -> tuple[Variable, ...]:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
-        kept = present(self.log_start)
         parts = (self.transactions, self.applied, self.unapplied, self.compacted, self.upstream, self.late_answers)
-        mechanisms = (part.variables for part in parts if part is not None)
-        own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
-        return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
+        own = (*self.controller.variables, *brokers, *clients, *self.exposed, *present(self.log_start))
+        return (*own, *variables_of(*parts), *self.history.variables)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]

@@ -17,7 +17,7 @@ from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.implied.coordination import transaction_state_may_be_lost, transactions_split
 from model.faults import OF_BROKERS, Fault
-from model.language import Variable, flag, present
+from model.language import Variable, flag, present, variables_of
 from model.language.terms import Or
 
 
@@ -185,9 +185,9 @@ class Transactions:
     @property
     def variables(self) -> tuple[Variable, ...]:
         outcomes = tuple(transaction.outcome for transaction in self.each)
+        own = (self.status, self.epoch, self.current, self.initialised, self.added)
         late = present(self.late_end, self.late_end_epoch, self.disturbed, self.elsewhere)
-        kept = () if self.own_log is None else self.own_log.variables
-        return (*outcomes, self.status, self.epoch, self.current, self.initialised, self.added, *late, *kept)
+        return (*outcomes, *own, *late, *variables_of(self.own_log))
 
 
 def number_of_transactions(deployment: Deployment) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.implied.cleaning import drops_markers
 from model.language import Clock, Duration, Need
 from model.timing.part import Part, Requirement
 
@@ -20,11 +19,10 @@ class Cleaning(Part):
             looked_at = Need(self.age(batch), at_least=Duration.of(self._times.compaction_lag))
             yield ("compact", "remove_aborted", "forget_aborted"), {"batch": batch.number}, looked_at
         kept = Duration.of(self._times.delete_retention)
-        if drops_markers(self._pipeline.deployment):
-            for number, expires in enumerate(compacted.expiring):
-                since = "a cleaner first passed over the marker"
-                passed = Clock("expiring", {"transaction": number}, expires.is_set, since)
-                yield ("drop_marker",), {"transaction": number}, Need(passed, at_least=kept)
+        for number, expires in enumerate(compacted.expiring):
+            since = "a cleaner first passed over the marker"
+            passed = Clock("expiring", {"transaction": number}, expires.is_set, since)
+            yield ("drop_marker",), {"transaction": number}, Need(passed, at_least=kept)
         if compacted.marked is not None:
             since = "a cleaner first passed over the tombstone"
             yield ("drop_tombstone",), {}, Need(Clock("marked", {}, compacted.marked.is_set, since), at_least=kept)

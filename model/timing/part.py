@@ -31,7 +31,7 @@ class Part:
         self._batches = pipeline.producer.batches
 
     def needs(self) -> Iterator[Requirement]:
-        """Yield what actions need of the clocks."""
+        """Yield what actions need of the clocks, with needs of actions that the pipeline does without."""
         raise NotImplementedError
 
     def deadlines(self) -> Iterator[Clock]:

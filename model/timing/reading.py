@@ -33,10 +33,9 @@ class Reading(Part):
     """The clocks of the consumer, and of retention."""
 
     def needs(self) -> Iterator[Requirement]:
-        if self._pipeline.log_start is not None:
-            for batch in self._batches:
-                kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
-                yield ("expire", "expire_by_itself"), {"batch": batch.number}, kept
+        for batch in self._batches:
+            kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
+            yield ("expire", "expire_by_itself"), {"batch": batch.number}, kept
         yield from self._needs_of_committed()
         away = Need(self._crashed(), at_least=Duration.of(self._times.application_restart))
         yield RESTARTS_OF_CONSUMER, {}, away

@@ -11,7 +11,7 @@ from model.deployment.choices import Acks, ProducerId
 from model.deployment.implied.other_partitions import fails_elsewhere
 from model.deployment.implied.outages import brokers_may_be_away, may_return_unfenced
 from model.durations import CLIENT_LOOKS, JITTER
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.faults import FALLS_SILENT, LOSES_REQUESTS
 from model.language import Action, Clock, Duration, Need, Variable
 from model.language.terms import And, BoolVal, Not, Or
 from model.producing.producer import counts_attempts, epoch_heard_of
@@ -62,13 +62,11 @@ class Sends(Part):
         self._giving_up = giving_up_of(pipeline)
 
     def needs(self) -> Iterator[Requirement]:
-        deployment = self._pipeline.deployment
         yield from self._giving_up.needs()
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
-            if Fault.FULL_BUFFER in deployment.faults.possible:
-                blocked = Need(self.blocked(batch), at_least=Duration.of(self._times.max_block))
-                yield ("refuse_send",), {"batch": batch.number}, blocked
+            blocked = Need(self.blocked(batch), at_least=Duration.of(self._times.max_block))
+            yield ("refuse_send",), {"batch": batch.number}, blocked
         waits = Duration.of(self._times.request_timeout)
         for leader in self._pipeline.replicas:
             yield ("time_out",), {"leader": leader.number}, Need(self.in_flight(leader), at_least=waits)
@@ -93,10 +91,9 @@ class Sends(Part):
 
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
         yield from self._giving_up.needs_of(batch)
-        if self._pipeline.deployment.producer.sender.connecting_counts:
-            for pause, failed in self._pauses(batch):
-                need = Need(self.between_attempts(batch, failed.start), at_least=pause)
-                yield ("fail_to_connect",), {"batch": batch.number}, need
+        for pause, failed in self._pauses(batch):
+            need = Need(self.between_attempts(batch, failed.start), at_least=pause)
+            yield ("fail_to_connect",), {"batch": batch.number}, need
         for leader in self._pipeline.replicas:
             to = {"batch": batch.number, "leader": leader.number}
             for pause, failed in self._pauses(batch):
