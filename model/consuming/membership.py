@@ -284,15 +284,15 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         return
     most = min(deployment.consumer.max_poll_records, deployment.bounds.log)
     at_any_time = gives_up_at_any_time(deployment)
-    if deployment.application.processing is Processing.POLL_THREAD:
-        for leader in pipeline.replicas:
-            for count in range(1, most + 1):
-                for done in parts_done(deployment, count):
-                    yield throw_out_while_processing(pipeline, leader, count, done)
-                    if at_any_time:
-                        yield hand_over_while_processing(pipeline, leader, count, done)
-                if at_any_time and deployment.application.commits_first:
-                    yield hand_over_before_commit(pipeline, leader, count)
+    in_poll_thread = deployment.application.processing is Processing.POLL_THREAD
+    for leader in pipeline.replicas:
+        for count in range(1, most + 1):
+            for done in parts_done(deployment, count) if in_poll_thread else ():
+                yield throw_out_while_processing(pipeline, leader, count, done)
+                if at_any_time:
+                    yield hand_over_while_processing(pipeline, leader, count, done)
+            if at_any_time and deployment.application.commits_first:
+                yield hand_over_before_commit(pipeline, leader, count)
     yield throw_out(pipeline)
     yield hand_over(pipeline)
     for offset in range(len(pipeline.consumer.late)):

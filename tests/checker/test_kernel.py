@@ -27,7 +27,7 @@ from model.deployment import Deployment
 from model.deployment.choices import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
 from model.deployment.compaction import Compaction, Keys
 from model.deployment.older_transactions import older_transactions_of
-from model.deployment.rebalancing import IN_ORDER
+from model.deployment.rebalancing import AT_ANY_TIME, IN_ORDER
 from model.deployment.release import parse_release
 from model.deployment.sender import OF_JAVA, ClientRecovery
 from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
@@ -85,6 +85,7 @@ def deployments() -> dict[str, Deployment]:
             restart_before_fenced=True,
             mixes_fetches=True,
             commit=Commit.BEFORE,
+            rebalancing=AT_ANY_TIME,
             offset_reset=OffsetReset.EARLIEST,
         ),
         "acks-all, deleted unread": changed(example("time/short-retention"), bounds=SMALL, replicas=2),

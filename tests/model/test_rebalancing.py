@@ -31,6 +31,7 @@ COOPERATIVE = {
     "consumer.partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
 }
 UNAWARE = {"consumer.group": "unaware"}
+BY_WORKERS = {"consumer.processing": "handed-off"}
 NEW_GROUP = {"consumer.group": "new"}
 LATEST, EARLIEST = {"consumer.auto.offset.reset": "latest"}, {"consumer.auto.offset.reset": "earliest"}
 LOADED = {"producer.enable.idempotence": False, "broker.inter.broker.protocol.version": "2.0", **AUTO}
@@ -95,6 +96,8 @@ def client(version: str, **more: object) -> dict[str, object]:
         # An application that commits first can have lost the partition by then.
         ("no-reprocessing", {**LIBRDKAFKA, **FIRST}, REBALANCE, True),
         ("no-reprocessing", {**LIBRDKAFKA, **FIRST, **IN_POLL}, REBALANCE, False),
+        ("no-reprocessing", {**LIBRDKAFKA, **FIRST, **BY_WORKERS}, REBALANCE, True),
+        ("no-reprocessing", {**LIBRDKAFKA, **FIRST, **BY_WORKERS, **IN_POLL}, REBALANCE, False),
         ("no-reprocessing", {**BY_BROKERS, **FIRST, "kafka": "4.2"}, REBALANCE, True),
         ("no-reprocessing", {**BY_BROKERS, **FIRST}, REBALANCE, False),
         # A partition that the group does not know of is read by the reset policy.
