@@ -1,6 +1,7 @@
 """Deployments that meet a row of the register: each condition of the row adds what meets it to a record.
 
-Where several additions can meet a condition, the first one that can be read counts.
+Where several additions can meet a condition, the first one that can be read counts. Of the sections that take a setting
+the first one that does not ignore the setting counts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from properties.known_defects.register import products
 Record = Mapping[str, object]
 Meets = Callable[[Deployment], bool]
 BROKER, JAVA = "broker", "java"
+FAULTS = "assume.faults"
+OF_RELEASES = frozenset(
+    {"kafka", *(f"{one}.{key}" for one in ("producer", "consumer") for key in ("client", "version"))}
+)
 SECTIONS = ("topic", "broker", "producer", "consumer")
 ADDITIONS = Path(__file__).with_name("additions.csv")
 OTHER_BROKERS = "2.6"
@@ -31,10 +36,14 @@ OTHER_BROKERS = "2.6"
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a row: what can meet the condition in a record, and whether a deployment does."""
+    """A condition of a row: what can meet the condition in a record, and whether a deployment does.
+
+    ``prefers``: whether an addition is better than an earlier one that meets the condition as well.
+    """
 
     additions: tuple[Record, ...]
     meets: Meets
+    prefers: Meets = lambda _: True
 
 
 @cache
@@ -71,24 +80,27 @@ def _of_release(product: str, release: Release) -> Iterator[Record]:
     if product in (BROKER, JAVA):
         yield {"kafka": text, "producer.version": text, "consumer.version": text}
         return
-    for sections in (("consumer",), ("producer",), ("producer", "consumer")):
+    for sections in (("producer", "consumer"), ("consumer",), ("producer",)):
         of_client = {f"{one}.client": product for one in sections} | {f"{one}.version": text for one in sections}
         yield {"kafka": OTHER_BROKERS, **of_client}
 
 
 def _completed(record: Record, conditions: tuple[Condition, ...]) -> Record | None:
+    """Return the record with the additions that the conditions need, or None where one condition cannot be met."""
     for done, condition in enumerate(conditions, start=1):
-        wider = ({**record, **addition} for addition in condition.additions)
-        meeting = next((one for one in wider if _meets(one, conditions[:done])), None)
-        if meeting is None:
+        found: list[Record] = []
+        for wider in ({**record, **addition} for addition in condition.additions):
+            deployment = read(wider)
+            if deployment is None or not all(one.meets(deployment) for one in conditions[:done]):
+                continue
+            found.append(wider)
+            if condition.prefers(deployment):
+                found = [wider]
+                break
+        if not found:
             return None
-        record = meeting
-    return record
-
-
-def _meets(record: Record, conditions: tuple[Condition, ...]) -> bool:
-    made = read(record)
-    return made is not None and all(condition.meets(made) for condition in conditions)
+        record = found[0]
+    return record if conditions or read(record) is not None else None
 
 
 def mended(defect: Defect, record: Record) -> Iterator[Record]:
@@ -99,13 +111,12 @@ def mended(defect: Defect, record: Record) -> Iterator[Record]:
 
 
 def lacking(record: Record) -> Iterator[Record]:
-    """Yield the record that meets a row without one of its keys, without faults, without a group, and with no more than
-    its brokers."""
-    for key in record:
-        yield {other: value for other, value in record.items() if other != key}
-    yield {**record, "assume.faults": {"total": 0}}
+    """Yield the record that meets a row, with the same releases, without one of its keys, without faults, or without a
+    group."""
+    for left_out in (key for key in record if key not in OF_RELEASES):
+        yield {key: value for key, value in record.items() if key != left_out}
+    yield {**{key: value for key, value in record.items() if not key.startswith(FAULTS)}, f"{FAULTS}.total": 0}
     yield {**record, "consumer.enable.auto.commit": "false", "consumer.commit": "never"}
-    yield {"kafka": record["kafka"]}
 
 
 def _conditions(defect: Defect) -> tuple[Condition, ...]:
@@ -118,9 +129,12 @@ def _of_setting(condition: str) -> Condition:
     def meets(deployment: Deployment) -> bool:
         return is_met(condition, values_of(deployment))
 
+    def is_set(deployment: Deployment) -> bool:
+        return any(setting.key == key for setting in deployment.settings)
+
     key, _, value = condition.partition("=")
     written = ({f"{section}.{key}": value} for section in SECTIONS) if value and key[-1] not in "!<>" else ()
-    return Condition((*written, *_listed().get(condition, ()), {}), meets)
+    return Condition((*written, *_listed().get(condition, ()), {}), meets, is_set)
 
 
 def _of_events(names: tuple[str, ...]) -> Condition:
@@ -128,6 +142,6 @@ def _of_events(names: tuple[str, ...]) -> Condition:
         return any(can_happen(name, deployment, values_of(deployment)) for name in names)
 
     kinds = (kind.value for name in names for kind in sorted(events()[name].faults))
-    by_faults = ({f"assume.faults.{kind}": 1, "assume.faults.total": 1} for kind in kinds)
+    by_faults = ({f"{FAULTS}.{kind}": 1, f"{FAULTS}.total": 1} for kind in kinds)
     by_settings = (addition for name in names for addition in _listed().get(name, ()))
     return Condition((*by_faults, *by_settings, {}), meets)
