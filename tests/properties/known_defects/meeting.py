@@ -111,12 +111,12 @@ def mended(defect: Defect, record: Record) -> Iterator[Record]:
 
 
 def lacking(record: Record) -> Iterator[Record]:
-    """Yield the record that meets a row, with the same releases, without one of its keys, without faults, or without a
-    group."""
-    for left_out in (key for key in record if key not in OF_RELEASES):
-        yield {key: value for key, value in record.items() if key != left_out}
+    """Yield the record that meets a row, with the same releases, without faults, without a group, or without one of its
+    keys."""
     yield {**{key: value for key, value in record.items() if not key.startswith(FAULTS)}, f"{FAULTS}.total": 0}
     yield {**record, "consumer.enable.auto.commit": "false", "consumer.commit": "never"}
+    for left_out in (key for key in record if key not in OF_RELEASES):
+        yield {key: value for key, value in record.items() if key != left_out}
 
 
 def _conditions(defect: Defect) -> tuple[Condition, ...]:
