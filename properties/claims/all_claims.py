@@ -98,7 +98,8 @@ def _table(path: Path) -> dict[str, Any]:
 
 
 @cache
-def _pipelines() -> dict[str, Any]:
+def pipelines() -> Mapping[str, Mapping[str, Any]]:
+    """Return the records on top of which claims ask their cases, by name."""
     return _table(TABLES / PIPELINES)
 
 
@@ -122,7 +123,7 @@ def _cases(entries: Sequence[Mapping[str, Any]], excluded: Mapping[str, str]) ->
     for entry in entries:
         holds = "holds" in entry
         given = entry.get("with", {})
-        asked = {**_pipelines()[entry.get("pipeline", USUAL)], **given}
+        asked = {**pipelines()[entry.get("pipeline", USUAL)], **given}
         faults = asked.pop("faults", {})
         assert isinstance(faults, dict)
         asked[FAULTS] = {"total": sum(faults.values()), **faults}

@@ -12,7 +12,7 @@ from model.deployment.explored import FaultBudget
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.known_defects import beside
-from properties.known_defects.affected import Affected, Release
+from properties.known_defects.affected import Affected
 from properties.known_defects.beside import could_violate, defects_beside, known_defects
 from properties.known_defects.conditions import is_met, values_of
 from properties.known_defects.defect import Defect, Treatment
@@ -139,22 +139,3 @@ def test_features_of_a_plain_deployment() -> None:
 
 def test_releases_are_those_that_were_named() -> None:
     assert dict(releases_of(deployment("3.9.1"))) == {"broker": (3, 9, 1), "java": (3, 9, 1)}
-
-
-@pytest.mark.parametrize("product", products())
-def test_each_noted_defect_appears_and_disappears(product: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a deployment of an affected release that meets everything else it is named; with a fixed release it is not."""
-    monkeypatch.setattr(beside, "_can_show", lambda *_: True)
-    monkeypatch.setattr(beside, "values_of", lambda _: {})
-    wrong = []
-    for one in defects_of(product):
-        named = {release: _is_named(one, release, monkeypatch) for release in one.affected.fixed}
-        named[one.affected.first or (0,)] = not _is_named(one, one.affected.first or (0,), monkeypatch)
-        if one.treatment is Treatment.NOTED and any(named.values()):
-            wrong.append(one.id)
-    assert not wrong
-
-
-def _is_named(one: Defect, release: Release, monkeypatch: pytest.MonkeyPatch) -> bool:
-    monkeypatch.setattr(beside, "releases_of", lambda _: [(one.product, release)])
-    return one in defects_beside(deployment(), one.breaks[0])
