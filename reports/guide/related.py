@@ -33,9 +33,9 @@ def related(word: str, of: Collection[str]) -> Iterator[tuple[str, str]]:
             yield f"rule {row['id']}", rule_in_words(row)
     found = [row for row in table("claims") if word in row["words"].split()]
     asked = dict.fromkeys(name for row in found for name in row["properties"].split())
-    asked |= dict.fromkeys(name for name in KNOWN_PROPERTIES if name in _likely(word))
-    if asked and word not in asked:
-        yield "bears on", f"{', '.join(asked)}, among others"
+    bears_on = asked | dict.fromkeys(name for name in KNOWN_PROPERTIES if name in _likely(word))
+    if bears_on and word not in asked:
+        yield "bears on", f"{', '.join(bears_on)}, among others"
     yield from _defects(word, asked)
     yield from _claims(found)
     yield from some("semantics", _sections().get(word, ""))
