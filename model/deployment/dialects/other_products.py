@@ -18,6 +18,9 @@ from model.deployment.dialects.telling import is_for_people, mentions
 
 _TABLE = Path(__file__).parent / "tables" / "other_products.csv"
 
+_PLACES = {"Java": "files for --producer and --consumer"}
+"""The place for settings of clients that a deployment need not name; flat files are read as those of Java's client."""
+
 
 @dataclass(frozen=True)
 class Product:
@@ -32,10 +35,8 @@ class Product:
         """The sentence about what a user can give instead of the file."""
         if self.client == "its own":
             return f"is a file of {self.name}, whose client is not modelled"
-        return (
-            f"is a file of {self.name}, which is not read: give the settings of its {self.client} client in files for "
-            "--producer and --consumer"
-        )
+        place = _PLACES.get(self.client, f"a deployment with client: {self.client} (docs/deployment-format.md)")
+        return f"is a file of {self.name}, which is not read: give the settings of its {self.client} client in {place}"
 
 
 @dataclass(frozen=True)
