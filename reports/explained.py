@@ -14,14 +14,13 @@ def explained(result: Result) -> Iterator[tuple[str, str]]:
     Undecided changes follow at the end, because many properties can share them.
     """
     violated = [verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED]
-    undecided: dict[str, list[str]] = {}
+    undecided: dict[str, None] = {}
     for verdict in violated:
         changes, left = _tried(result, verdict.property, verdict.cut_sets[0])
         yield why(verdict), _found(changes, left)
-        if left:
-            undecided.setdefault("; ".join(left), []).append(verdict.property)
-    for changes_left, names in undecided.items():
-        yield f"changes not decided before the time limit, for {wording.listed(names)}:", changes_left
+        undecided |= dict.fromkeys(left)
+    if undecided:
+        yield "changes that were not decided before the time limit, for some of these properties:", "; ".join(undecided)
 
 
 def why(verdict: Verdict) -> str:

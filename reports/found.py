@@ -183,7 +183,7 @@ class AccountReport:
         table.add_column(overflow="fold")
         for entry in self.account.entries:
             table.add_row(*self._row(entry))
-        yield table
+        yield lines.Unpadded(table)
 
     @staticmethod
     def _row(entry: Entry) -> Iterator[Text]:

@@ -6,7 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
 from rich.text import Text
 
 from reports import wording
@@ -42,6 +43,19 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "", style: st
         prefix = rest if position else first
         said = line[len(prefix) :].replace(_UNBROKEN, " ")
         yield Text.assemble(prefix, (said, style), no_wrap=True, overflow="ignore")
+
+
+class Unpadded:
+    """A table without spaces at the end of its lines, for pipes and files."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self.table, options, pad=False):
+            text = Text.assemble(*((one.text, one.style or "") for one in line), no_wrap=True, overflow="ignore")
+            text.rstrip()
+            yield text
 
 
 def print_wrapped(out: Console, text: str, *, first: str = "", rest: str = "", style: str = "") -> None:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from model.deployment.deployment import Deployment
+from model.deployment.setting import Ignored, Setting
 from reports import lines, summary, wording
 from reports.note_kinds import noted
 from reports.table import NARROW
+
+INDENT, GAP = 2, 2
+"""Widths in characters: before the first column, and between columns."""
+
+LONGEST_VALUE = 20
+"""Width in characters to which a column of values can shrink."""
 
 
 class SettingsReport:
@@ -28,63 +36,76 @@ class SettingsReport:
         yield from lines.wrapped(summary.clients(self.deployment), width, rest="  ")
         for scope in dict.fromkeys(setting.scope for setting in self.deployment.settings):
             yield _heading(scope)
-            yield from self._narrow_scope(scope, width) if width < NARROW else [self._scope(scope)]
+            yield from _listed([_of_setting(one) for one in self.deployment.settings if one.scope == scope], width)
         for heading, notes in noted(self.deployment.notes):
             yield _heading(heading)
             for note in notes:
                 yield from lines.wrapped(note, width, first="  ", rest="    ")
         if self.deployment.ignored:
             yield _heading("ignored: no influence on any property here")
-            yield from self._narrow_ignored(width) if width < NARROW else [self._ignored()]
+            yield from _listed([_of_ignored(one) for one in self.deployment.ignored], width)
 
-    def _narrow_scope(self, scope: str, width: int) -> Iterator[Text]:
-        for setting in self.deployment.settings:
-            if setting.scope == scope:
-                given = setting.origin.kind in ("file", "option")
-                said = f"{setting.key} = {setting.value}"
-                yield from _below(said, wording.origin(setting.origin), width, given=given)
 
-    def _narrow_ignored(self, width: int) -> Iterator[Text]:
-        for ignored in self.deployment.ignored:
-            said = f"{ignored.scope} {ignored.key} = {ignored.value}"
-            yield from _below(said, f"{wording.origin(ignored.origin)}: {ignored.reason}", width, given=False)
+@dataclass(frozen=True)
+class _Row:
+    """A setting with its value and origin. ``given``: a file or an option has the value."""
 
-    def _scope(self, scope: str) -> Table:
-        table = _grid()
-        for setting in self.deployment.settings:
-            if setting.scope == scope:
-                given = setting.origin.kind in ("file", "option")
-                table.add_row(
-                    Text(wording.plain(f"  {setting.key}"), style="bold" if given else ""),
-                    Text(wording.plain(setting.value)),
-                    Text(wording.plain(wording.origin(setting.origin)), style="" if given else "dim"),
-                )
-        return table
+    name: str
+    value: str
+    origin: str
+    given: bool
 
-    def _ignored(self) -> Table:
-        table = _grid()
-        for ignored in self.deployment.ignored:
-            table.add_row(
-                Text(wording.plain(f"  {ignored.scope} {ignored.key}")),
-                Text(wording.plain(ignored.value)),
-                Text(wording.plain(f"{wording.origin(ignored.origin)}: {ignored.reason}")),
-            )
-        return table
+
+def _of_setting(setting: Setting) -> _Row:
+    given = setting.origin.kind in ("file", "option")
+    return _Row(
+        wording.plain(setting.key), wording.plain(setting.value), wording.plain(wording.origin(setting.origin)), given
+    )
+
+
+def _of_ignored(ignored: Ignored) -> _Row:
+    origin = f"{wording.origin(ignored.origin)}: {ignored.reason}"
+    return _Row(
+        wording.plain(f"{ignored.scope} {ignored.key}"), wording.plain(ignored.value), wording.plain(origin), False
+    )
+
+
+def _listed(rows: Sequence[_Row], width: int) -> Iterator[RenderableType]:
+    """Yield rows in three columns, or in two lines each where columns would break the place of a value."""
+    if width < NARROW or not _fit(rows, width):
+        for row in rows:
+            yield from _below(row, width)
+    else:
+        yield lines.Unpadded(_columns(rows))
+
+
+def _fit(rows: Sequence[_Row], width: int) -> bool:
+    """Tell whether the longest word of an origin, such as ``file:line``, fits beside the other two columns."""
+    name, value = (max(map(len, texts)) for texts in ([row.name for row in rows], [row.value for row in rows]))
+    word = max(len(word) for row in rows for word in row.origin.split())
+    return INDENT + name + GAP + min(value, LONGEST_VALUE) + GAP + word <= width
+
+
+def _columns(rows: Sequence[_Row]) -> Table:
+    table = Table.grid(padding=(0, GAP))
+    table.add_column(no_wrap=True, overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(
+            Text(" " * INDENT + row.name, style="bold" if row.given else ""),
+            Text(row.value),
+            Text(row.origin, style="" if row.given else "dim"),
+        )
+    return table
 
 
 def _heading(text: str) -> Text:
     return Text(f"\n{wording.plain(text)}", style="bold")
 
 
-def _below(said: str, origin: str, width: int, *, given: bool) -> Iterator[Text]:
-    """Yield a setting in two lines, value and origin, for widths without room for three columns."""
-    yield from lines.wrapped(said, width, first="  ", rest="    ", style="bold" if given else "")
-    yield from lines.wrapped(origin, width, first="      ", rest="      ", style="" if given else "dim")
-
-
-def _grid() -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, overflow="fold")
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    return table
+def _below(row: _Row, width: int) -> Iterator[Text]:
+    """Yield a row in two lines, value and origin."""
+    said = f"{row.name} = {row.value}"
+    yield from lines.wrapped(said, width, first="  ", rest="    ", style="bold" if row.given else "")
+    yield from lines.wrapped(row.origin, width, first="      ", rest="      ", style="" if row.given else "dim")

@@ -1,8 +1,8 @@
 """Write the generated tables of ``proofka help``. Run this script if a test reports stale tables.
 
 Properties come from the catalogue, claims from the tables of claims, rules from docs/client-rules.md, terms from
-docs/glossary.md, and the sections about each word from docs/semantics.md. ``proofka help`` cannot read these sources itself: they are not installed, or
-are too slow to read.
+docs/glossary.md, and the sections about each word from docs/semantics.md. ``proofka help`` cannot read these sources
+itself: they are not installed, or are too slow to read.
 """
 
 from __future__ import annotations

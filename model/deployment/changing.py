@@ -153,7 +153,7 @@ def upgrades_of(deployment: Deployment) -> list[Change]:
     asked = [question(deployment), *(_asked_with(deployment, [change]) for change in changes_of(deployment))]
     for change in strengthenings():
         made = _asked_with(deployment, [change]) if change.is_upgrade else None
-        if made is None or not _is_newer(deployment, change):
+        if made is None or not _is_newer(deployment, change) or _parts_clients(deployment, change):
             continue
         # The fields that differ between these releases count, not the number of the release.
         one = replace(made, cluster=replace(made.cluster, kafka=deployment.cluster.kafka))
@@ -161,6 +161,13 @@ def upgrades_of(deployment: Deployment) -> list[Change]:
             asked.append(one)
             found.append(change)
     return found
+
+
+def _parts_clients(deployment: Deployment, change: Change) -> bool:
+    """Tell whether the change upgrades only one of two clients of the same library."""
+    assert deployment.given is not None
+    producer, consumer = (library_of(one.client) for one in (deployment.given.producer, deployment.given.consumer))
+    return producer == consumer and len({scope for scope, _, _ in change.values} & {"producer", "consumer"}) == 1
 
 
 def _is_newer(deployment: Deployment, change: Change) -> bool:

@@ -27,7 +27,7 @@ def find(word: str) -> list[Entry]:
     if not key or len(key) > LONGEST:
         return []
     if key.lower() not in _spellings() and key.lower().removesuffix("s") in _spellings():
-        key = key.removesuffix(key[-1:])
+        key = key[:-1]
     if key.lower() not in _spellings():
         # A pattern of Kafka's names (listener.*) says nothing about a name of Spring.
         found = settings.setting_by_pattern(own_name)

@@ -1,4 +1,4 @@
-"""Related entries: client rules, claims, properties of claims, and sections of the semantics about a word."""
+"""Related entries: client rules, claims, properties, and sections of the semantics about a word."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
+from model.deployment.required_properties import KNOWN_PROPERTIES
 from properties.known_defects.defect import Treatment
 from properties.known_defects.register import register
+from properties.likely_settings import likely_settings
 from reports.guide.entry import some, table
 
 MOST_CLAIMS = 6
@@ -31,11 +33,17 @@ def related(word: str, of: Collection[str]) -> Iterator[tuple[str, str]]:
             yield f"rule {row['id']}", rule_in_words(row)
     found = [row for row in table("claims") if word in row["words"].split()]
     asked = dict.fromkeys(name for row in found for name in row["properties"].split())
-    if asked and word not in asked:
-        yield "bears on", f"{', '.join(asked)}, among others (properties in claims about this word)"
+    bears_on = asked | dict.fromkeys(name for name in KNOWN_PROPERTIES if name in _likely(word))
+    if bears_on and word not in asked:
+        yield "bears on", f"{', '.join(bears_on)}, among others"
     yield from _defects(word, asked)
     yield from _claims(found)
     yield from some("semantics", _sections().get(word, ""))
+
+
+def _likely(fault: str) -> frozenset[str]:
+    """Return the properties whose violations by this kind of fault can depend on a setting."""
+    return frozenset(name for row in likely_settings() if fault in row.faults for name in row.properties)
 
 
 def rule_in_words(row: Mapping[str, str]) -> str:

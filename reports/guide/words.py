@@ -79,7 +79,18 @@ def _fault(name: str) -> Iterator[tuple[str, str]]:
         yield "how often", "at most once in a run"
     if fault in COVERED_BY:
         yield "covered by", f"{COVERED_BY[fault]}, whose runs include all runs of this fault, if both can happen"
+    for row in table("violations"):
+        if row["fault"] == name:
+            yield "violates", _violation(row)
     yield from related(fault.value, ())
+
+
+def _violation(row: Mapping[str, str]) -> str:
+    """Return a fault set that violates properties, and the option by which a check explores this set."""
+    others = row["others"].split()
+    kinds = sorted([row["fault"], *others])
+    said = f"{', '.join(row['properties'].split())} by {{{', '.join(kinds)}}}, {row['where']}"
+    return f"{said}; alone this fault violates nothing; --faults {len(kinds)} explores the set" if others else said
 
 
 def assumptions() -> Mapping[str, Entry]:

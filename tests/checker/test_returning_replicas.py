@@ -14,6 +14,7 @@ from model.language import Action
 from model.pipeline import Model, build
 from model.state.pipeline import Pipeline
 from properties.verdict import CutSet, Status, Verdict
+from reports.guide.entry import table
 from tests.checker.asking import ask, cut
 from tests.checker.records import recorded
 from tests.deployments import changed
@@ -40,6 +41,12 @@ def check(question: Deployment | Model, cuts: tuple[CutSet, ...]) -> Verdict:
     verdict = ask(question, "no-acked-loss")["no-acked-loss"]
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
     return verdict
+
+
+def test_the_guide_names_the_faults_beside_mixed_fetches() -> None:
+    (row,) = [row for row in table("violations") if row["fault"] == Fault.MIXED_FETCHES]
+    assert (cut(*map(Fault, [row["fault"], *row["others"].split()])),) == ALL_FOUR
+    assert row["properties"] == "no-acked-loss"
 
 
 @pytest.mark.parametrize(("kafka", "cuts"), [("3.4.1", ALL_THREE), ("3.5.0", ()), ("3.6.2", ()), ("3.7.0", ())])

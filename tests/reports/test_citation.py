@@ -51,7 +51,7 @@ def test_the_paragraph_says_all() -> None:
         f"configuration {configuration_hash(samples.DEPLOYMENT)[:12]}: Kafka 4.0, client java 4.0",
         "no-acked-loss is violated by {kill}, {leader-move} and {power-loss, 2 slow-follower} (id 0123456789abcdef).",
         "Holds: no-skip (id 0123456789abcdef).",
-        "any 2 faults, 31 of 286 combinations of 3 (no-acked-loss); any 2 faults (no-skip)",
+        "any 2 faults, more fault sets possible, 31 of 286 combinations of 3 (no-acked-loss); any 2 faults (no-skip)",
         "sizes: records 2, log 3, sends 2",
         "Assumed, because no file states it: on_send_error=drop, processing=poll-thread.",
     ):

@@ -56,7 +56,7 @@ def test_each_trace_folds() -> None:
 def test_verdicts_have_fault_sets_bounds_and_ids() -> None:
     assert (
         "| no-acked-loss | yes | ✗ violated | `{kill}`, `{leader-move}`, `{power-loss, 2 slow-follower}` | 98,123 "
-        "| any 2 faults, 31 of 286 combinations of 3 | `0123456789abcdef` |"
+        "| any 2 faults, more fault sets possible, 31 of 286 combinations of 3 | `0123456789abcdef` |"
     ) in PAGE
 
 

@@ -27,7 +27,10 @@ _ADVICE = {
 }
 """The end of the sentence about a product, by its client."""
 
-_IN_A_DEPLOYMENT = "which is not read: give the settings of its {} client in a deployment (docs/deployment-format.md)"
+_IN_A_DEPLOYMENT = (
+    "which is not read: give the settings of its {0} client in a deployment with client: {0} "
+    "(docs/deployment-format.md)"
+)
 """The same for a client that the options for Java's files do not take."""
 
 IN_NO_KNOWN_FORM = "mentions Kafka in no known form"

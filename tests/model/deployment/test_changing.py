@@ -202,6 +202,17 @@ def test_clients_whose_release_is_named_are_upgraded_with_the_brokers(tmp_path: 
     assert (alone.client, both.client) == ("java 3.5", "java 4.0")
 
 
+def test_one_client_is_upgraded_where_the_other_is_of_another_library(tmp_path: Path) -> None:
+    old = "{client: librdkafka, version: 1.5, settings: {group.id: g, isolation.level: read_committed}}"
+    mixed = of_release(tmp_path, f"producer: {{transactional.id: t}}\nconsumer: {old}", "4.0")
+    assert "consumer.version=2.15" in map(str, upgrades_of(mixed))
+    producer = "{client: librdkafka, version: 2.0, settings: {transactional.id: t}}"
+    both = f"producer: {producer}\nconsumer: {old.replace('1.5', '2.0')}"
+    alike = [str(one) for one in upgrades_of(of_release(tmp_path, both, "4.0"))]
+    assert "producer.version=2.15 and consumer.version=2.15" in alike
+    assert not {"producer.version=2.15", "consumer.version=2.15"} & set(alike)
+
+
 def test_no_release_is_offered_that_is_older_or_changes_nothing(tmp_path: Path) -> None:
     newest = ".".join(map(str, NEWEST))
     assert upgrades_of(of_release(tmp_path, TRANSACTIONS, newest)) == []

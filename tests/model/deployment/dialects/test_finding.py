@@ -220,6 +220,25 @@ def test_a_file_of_an_unknown_program_is_named_by_its_form(tmp_path: Path, name:
         find(tmp_path / name, {})
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        (
+            "consume.php",
+            "$conf = new RdKafka\\Conf();",
+            "a deployment with client: librdkafka (docs/deployment-format.md)",
+        ),
+        ("Orders.java", "import io.vertx.kafka.client.producer.KafkaProducer;", "files for --producer and --consumer"),
+    ],
+)
+def test_settings_of_another_product_go_where_they_are_read_as_its_clients(
+    tmp_path: Path, name: str, text: str, place: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(DeploymentError, match=f"client in {re.escape(place)}"):
+        find(tmp_path, {})
+
+
 def test_every_product_has_a_file_that_shows_its_sign() -> None:
     table = files("model.deployment.dialects") / "tables" / "other_products.csv"
     rows = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
