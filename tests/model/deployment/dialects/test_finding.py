@@ -187,6 +187,11 @@ OTHER_PRODUCTS = [
     ("redpanda.yaml", "redpanda:\n  kafka_api: []\n", "Redpanda"),
     ("hosts.yml", "kafka_broker:\n  hosts: {a: {}}\n", "Ansible for Confluent Platform"),
     ("install.sh", "helm install events bitnami/kafka --set replicaCount=1", "Helm's command line"),
+    (
+        "config.properties",
+        "connector.class=io.debezium.X\noffset.storage=org.apache.kafka.connect.storage.FileOffsetBackingStore\n",
+        "Debezium's engine",
+    ),
     ("prod.tfvars", "kafka_replication_factor = 1", "Terraform's variables"),
     ("send.erl", 'ok = brod:start_client([{"b", 9092}], client).', "brod"),
 ]
