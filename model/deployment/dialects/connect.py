@@ -63,6 +63,8 @@ OF_OTHERS = frozenset({"key.converter", "value.converter"})
 """Keys of a worker's file that programs with Connect's converters have too, such as Debezium's for Cassandra."""
 
 CONNECTOR = "connector.class"
+_OF_ENGINE = "offset.storage"
+"""The key of Debezium's engine, which runs a connector in a program and hands the records to that program."""
 WORKERS_OWN = "is for the worker itself and does not change the deliveries of its connectors"
 NOT_PASSED_ON = "is for the worker's own clients; settings for connectors begin with producer. or consumer."
 TOPICS_OF_ITS_OWN = (
@@ -109,6 +111,8 @@ def fits(document: Document) -> bool:
     if _is_json(document) and CONNECTOR not in document.text:
         return False
     keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
+    if _OF_ENGINE in keys:
+        return False
     of_worker = len(keys & TELLING) >= 2 and (keys & TELLING - OF_OTHERS or "bootstrap.servers" in keys)
     return CONNECTOR in keys or (document.suffix in PROPERTIES and bool(of_worker))
 

@@ -94,8 +94,8 @@ def components_of(
         running.ensembles += ensembles_in(container.name, variables)
         name = "" if container.image is None else accounts.text(container.image)
         image = image_of(name, (said.path[-1] for said in variables))
-        # An image with its own command and without settings serves for its tools.
-        is_tool = container.commands and not any(image.key(said.path[-1]) for said in variables)
+        # An image with its own command and without settings of a broker serves for its tools.
+        is_tool = container.commands and not any(is_known("broker", image.key(said.path[-1])) for said in variables)
         started = any(starts_a_broker(said) for said in container.commands)
         if (image.runs == "broker" and not is_tool) or started:
             _broker(container, image if image.runs == "broker" else PLAIN, variables, running)

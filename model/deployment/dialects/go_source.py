@@ -60,7 +60,8 @@ def _newest_of(program: Program) -> Mapping[str, Given]:
     for path in program.packages.values():
         if path in _paths():
             library, newest = _paths()[path]
-            found[library] = Given("version", newest, Origin("rule", f"the newest release of {path}"))
+            why = f"the newest release of {path}; change it with --client V"
+            found[library] = Given("version", newest, Origin("assumption", why))
     return found
 
 

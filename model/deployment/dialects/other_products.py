@@ -20,6 +20,7 @@ from model.deployment.dialects.telling import is_for_people, mentions
 _TABLES = Path(__file__).parent / "tables"
 _ADVICE = {
     "its own": "whose client is not modelled",
+    "a program": "which hands its records to a program: give the settings of that program's client",
     "other brokers": "whose brokers are not modelled",
     "brokers": "which is not read: give the settings of the brokers in a file for --broker",
     "variables": "which count beside the files that declare them: name the folder of both",

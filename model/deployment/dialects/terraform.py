@@ -55,6 +55,9 @@ _BY_MODULE = "is passed to a module, whose use of it is not in this file"
 _NOT_READ = "belongs to a {}, which is not read: give this setting in a file for --topic or --broker"
 _MODULE = re.compile(r'^[^\S\n]*"?module"?\s+"', re.MULTILINE)
 _RESOURCE_OF_KAFKA = re.compile(r'^[^\S\n]*"?resource"?\s+"\w*kafka', re.MULTILINE)
+_TOPICS_OWN = re.compile(r"\bmin\.insync\.replicas\b|\bcleanup\.policy\b|\bretention\.ms\b|\breplication\.factor\b")
+"""Settings whose names, with dots, nothing but Kafka has."""
+
 _SPEAKS_OF_KAFKA = re.compile(r"kafka|msk", re.IGNORECASE)
 _MSK_RELEASE = re.compile(r"((?P<major>\d+)(?:\.\d+){1,3})(?:\.x)?(?:\.tiered)?(?P<kraft>\.kraft)?", re.ASCII)
 _DOTTED = re.compile(r"[a-z]+(?:\.[a-z]+){1,5}")
@@ -164,8 +167,10 @@ def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str, el
 
 
 def _elsewhere(block: Block) -> str:
-    """Return the reason why settings of topics and brokers in a block do not count here; empty for other blocks."""
-    if block.kind == "module":
+    """Return the reason why settings of topics and brokers in a block of Kafka do not count here; empty for other
+    blocks."""
+    own = " ".join((*block.names, *(f"{one.name} {one.expression.text}" for one in block.attributes)))
+    if block.kind == "module" and (_SPEAKS_OF_KAFKA.search(own) is not None or _TOPICS_OWN.search(own) is not None):
         return _BY_MODULE
     is_of_kafka = block.kind == "resource" and _SPEAKS_OF_KAFKA.search(block.names[1]) is not None
     return _NOT_READ.format(block.names[1]) if is_of_kafka else ""

@@ -444,3 +444,21 @@ def test_brokers_of_another_product_are_rejected_beside_clients() -> None:
     found = read_text(text, "docker-compose.yml", dialect=COMPOSE.name)
     assert [left.given.origin.line for left in found.rejected] == [3]
     assert values(found, Role.PRODUCER) == {"acks": "all"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "brokers"), [("KAFKA_ADMIN_PASSWORD", ["one"]), ("KAFKA_NODE_ID", ["one", "two"])]
+)
+def test_a_container_with_its_own_command_is_a_broker_only_with_a_setting_of_brokers(
+    variable: str, brokers: list[str]
+) -> None:
+    text = """services:
+  one:
+    image: apache/kafka:3.9.0
+  two:
+    image: apache/kafka:3.9.0
+    environment: {%s: "1"}
+    entrypoint: [bash, /setup.sh]
+"""
+    found = read_text(text % variable, "docker-compose.yml", dialect=COMPOSE.name)
+    assert [one.name for one in found.by_role[Role.BROKER]] == brokers

@@ -180,13 +180,18 @@ OTHER_PRODUCTS = [
     ("kafka.yaml", "data:\n  DEBEZIUM_SINK_KAFKA_PRODUCER_ACKS: '1'\n", "Debezium Server"),
     ("producer.xml", '<bean class="org.springframework.kafka.core.KafkaTemplate"/>', "Spring's XML"),
     ("output.conf", "output.kafka:\n  hosts: [b:9092]\n", "Beats"),
-    ("Program.cs", "using KafkaFlow;", "KafkaFlow"),
-    ("Send.cs", "using Confluent.Kafka;", "Confluent's client for .NET"),
+    ("Program.cs", "cluster => cluster.WithBrokers(new[] { brokers })", "KafkaFlow"),
+    ("Send.cs", "var config = new ProducerConfig { Acks = Acks.All };", "Confluent's client for .NET"),
     ("send.c", 'rd_kafka_conf_set(conf, "acks", "1", error, 9);', "librdkafka for C"),
     ("burrow.toml", '[cluster.local]\nclass-name="kafka"\n', "Burrow"),
     ("redpanda.yaml", "redpanda:\n  kafka_api: []\n", "Redpanda"),
     ("hosts.yml", "kafka_broker:\n  hosts: {a: {}}\n", "Ansible for Confluent Platform"),
     ("install.sh", "helm install events bitnami/kafka --set replicaCount=1", "Helm's command line"),
+    (
+        "config.properties",
+        "connector.class=io.debezium.X\noffset.storage=org.apache.kafka.connect.storage.FileOffsetBackingStore\n",
+        "Debezium's engine",
+    ),
     ("prod.tfvars", "kafka_replication_factor = 1", "Terraform's variables"),
     ("send.erl", 'ok = brod:start_client([{"b", 9092}], client).', "brod"),
 ]
@@ -237,6 +242,12 @@ def test_settings_of_another_product_go_where_they_are_read_as_its_clients(
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DeploymentError, match=f"client in {re.escape(place)}"):
         find(tmp_path, {})
+
+
+def test_a_logger_of_a_product_is_no_file_of_it(tmp_path: Path) -> None:
+    (tmp_path / "logback.xml").write_text('<logger name="akka.kafka" level="INFO"/>', encoding="utf-8")
+    with pytest.raises(DeploymentError, match=r"logback\.xml: is no known configuration of Kafka"):
+        find(tmp_path / "logback.xml", {})
 
 
 def test_every_product_has_a_file_that_shows_its_sign() -> None:

@@ -122,11 +122,11 @@ def test_no_build_file_is_refused(tmp_path_factory: pytest.TempPathFactory, name
     [
         ("github.com/confluentinc/confluent-kafka-go/kafka", "", "librdkafka 1.9.2"),
         ("github.com/confluentinc/confluent-kafka-go/kafka", "v1.4.2", "librdkafka 1.4.2"),
-        ("github.com/confluentinc/confluent-kafka-go/v2/kafka", "", None),
+        ("github.com/confluentinc/confluent-kafka-go/v2/kafka", "", "librdkafka 2."),
     ],
 )
 def test_an_import_path_of_old_releases_limits_the_release_that_is_assumed(
-    tmp_path: Path, path: str, module: str, client: str | None
+    tmp_path: Path, path: str, module: str, client: str
 ) -> None:
     program = f'package a\nimport "{path}"\nfunc f() {{ kafka.NewProducer(&kafka.ConfigMap{{"acks": "1"}}) }}\n'
     (tmp_path / "a.go").write_text(program, encoding="utf-8")
@@ -136,4 +136,5 @@ def test_an_import_path_of_old_releases_limits_the_release_that_is_assumed(
     deployment = judge(pipeline).deployment
     assert deployment is not None
     said = {one.key: one for one in deployment.settings if one.scope == "producer"}["client"]
-    assert (said.value == client) if client is not None else (said.origin.kind == "assumption")
+    assert said.value.startswith(client)
+    assert said.origin.kind == ("file" if module else "assumption")

@@ -222,8 +222,10 @@ module "kafka_topics" {
 """
     found = read_text(text, "main.tf", dialect=DIALECT.name)
     assert sorted({one.given.origin.line for one in found.rejected}) == [6, 7, 10]
-    redis = 'module "cache" {\n  replication_factor = 1\n}\n'
-    assert not DIALECT.fits(Document("main.tf", redis))
+    cache = 'module "cache" {\n  replication_factor = 1\n}\n'
+    assert not DIALECT.fits(Document("main.tf", cache))
+    beside = read_text(text + cache, "main.tf", dialect=DIALECT.name)
+    assert beside.rejected == found.rejected
 
 
 def test_settings_of_resources_that_are_not_read_are_rejected() -> None:
