@@ -128,7 +128,7 @@ def _as_written(prepared: Prepared, system: TransitionSystem) -> TransitionSyste
     kept = {variable.name for variable in system.variables}
     constant = {str(variable): value.as_long() for variable, value in prepared.constants}
     displays = (_completed(display, constant) for display in system.displays if _is_seen(display, kept, constant))
-    return replace(system, actions=tuple(actions), displays=tuple(displays))
+    return TransitionSystem(system.name, system.variables, tuple(actions), tuple(displays))
 
 
 def _faults_so_far(counters: Sequence[Variable]) -> Iterator[Definition]:

@@ -10,5 +10,5 @@ from model.pipeline import Model
 
 
 def always_reduced(model: Model) -> Model:
-    """Return the model that is explored and replayed: a model that is reduced already stays as it is."""
+    """Return the model that is explored and replayed. A reduced model stays as it is."""
     return replace(model, system=reset_unread(without_endless(model.system)))

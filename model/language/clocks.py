@@ -60,7 +60,7 @@ class Need:
 
     @property
     def is_endless(self) -> bool:
-        """The property of a need that is not met while the clock runs, because the setting means never."""
+        """Tell whether the need is never met while the clock runs: its setting means never."""
         return self.at_least is not None and self.at_least.is_never and self.until is None
 
 

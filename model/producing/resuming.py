@@ -64,7 +64,7 @@ def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 class Start:
-    """The next start of an application without a position in an input, and the defaults of what follows from one."""
+    """The next start of an application that keeps no position in an input; its answers are the defaults."""
 
     def words(self) -> str:
         """Return the words for the position, as the end of a sentence."""
@@ -83,7 +83,7 @@ class Start:
         return BoolVal(True)
 
     def begin(self, effect: Effect) -> None:
-        """Start the application."""
+        """Take up the position at which the application goes on."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Part:
         self._batches = pipeline.producer.batches
 
     def needs(self) -> Iterator[Requirement]:
-        """Yield what actions need of the clocks, with needs of actions that the pipeline does without."""
+        """Yield what actions need of the clocks; needs of actions that the pipeline does without are dropped."""
         raise NotImplementedError
 
     def deadlines(self) -> Iterator[Clock]:
