@@ -317,7 +317,8 @@ def _client(name: str, cloud: Cloud, boot: Boot, profiles: str, accounts: Accoun
     answers = _writes(settings, known, accounts, notes) if role is Role.PRODUCER else {}
     if role is Role.CONSUMER:
         answers = _reads(settings, known, mode, boot.mode, accounts, notes)
-        group, at = settings.get("group.id"), next(iter((*known.values(), *settings.values())), None)
+        group = settings.get("group.id")
+        at = known.get("destination") or next(iter((*known.values(), *settings.values())), None)
         if at is not None and (group is None or not group.value.strip()):
             accounts.refuse(at, _NEW_GROUP.format(name))
     label = f"{name} ({profiles})" if profiles else name

@@ -241,6 +241,7 @@ def test_the_binder_takes_neither_group_nor_automatic_commits_of_boot() -> None:
         "spring.kafka.consumer.group-id=g\nspring.kafka.consumer.enable-auto-commit=true\n"
         "spring.kafka.consumer.max-poll-records=7\n"
         "spring.cloud.stream.kafka.bindings.x-in-0.consumer.auto-commit-offset=no\n"
+        "spring.cloud.stream.bindings.x-in-0.destination=orders\n"
     )
     found = read_text(text, "application.properties", dialect=SPRING)
     (reads,) = (one for one in found.components if one.name == "x-in-0")
