@@ -111,7 +111,7 @@ def test_the_model_is_built_in_layers() -> None:
     assert not {name: wrong for name, path in of_model.items() if (wrong := upward_imports(path))}
 
 
-def test_files_are_named_for_what_they_hold_and_stay_small() -> None:
+def test_files_are_named_for_their_content_and_stay_small() -> None:
     lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in files(CODE).items()}
     assert not [name for name, path in files(CODE).items() if is_named_for_anything(path)]
     assert not {name: count for name, count in lines.items() if count > MAX_LINES}
@@ -122,7 +122,7 @@ def test_nothing_depends_on_one_machine() -> None:
     assert not {name: found.group() for name in text if (found := OF_ONE_MACHINE.search(text[name]))}
 
 
-def test_the_command_line_starts_without_what_is_heavy() -> None:
+def test_the_command_line_starts_without_the_heavy_packages() -> None:
     program = "import sys, checker.cli; print(*{name.partition('.')[0] for name in sys.modules})"
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not set(HEAVY).intersection(run.stdout.split())

@@ -29,7 +29,7 @@ def printed_by(command: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_sample_is_what_the_command_prints(page: str) -> None:
+def test_the_sample_equals_the_output_of_the_command(page: str) -> None:
     samples = list(SAMPLE.finditer((ROOT / page).read_text(encoding="utf-8")))
     assert samples
     for sample in samples:

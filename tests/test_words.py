@@ -24,6 +24,9 @@ NO_VERBS = frozenset(
 )
 """Words that show that the docstring of a function begins with a noun instead of a verb."""
 
+NO_CLAUSES = frozenset(_WORD.findall("what whatsoever who how whether"))
+"""Words that stand for a noun which the name of a test must have."""
+
 NO_SUBJECTS = QUESTIONS | frozenset(
     _WORD.findall(
         "it they them that those this these so somebody nobody others something everything anything whatever whoever "
@@ -91,7 +94,7 @@ def test_docstrings_of_functions_begin_with_a_verb(package: str) -> None:
     assert not [place for place, word in found if word in NO_VERBS]
 
 
-def test_names_of_tests_begin_with_their_subject() -> None:
+def test_names_of_tests_begin_with_their_subject_and_have_nouns() -> None:
     names = [
         (path, node.name)
         for path, tree in trees("tests")
@@ -100,4 +103,5 @@ def test_names_of_tests_begin_with_their_subject() -> None:
     ]
     assert len(names) > 2000
     assert not [(path, name) for path, name in names if name.split("_")[1] in NO_SUBJECTS]
+    assert not [(path, name) for path, name in names if not NO_CLAUSES.isdisjoint(name.split("_"))]
     assert not [(path, name) for path, name in names if re.match(r"test_one_(?:that|has|is|who|which|of)_", name)]

@@ -75,7 +75,7 @@ def test_the_index_that_loses_a_transaction(read: Reader, kafka: str, keys: str,
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("away", "status"), [("1s..unbounded", Status.VIOLATED), ("1s..10min", Status.HOLDS)])
-def test_a_broker_that_was_away_for_longer_takes_what_was_aborted_into_the_next_transaction(
+def test_a_broker_that_was_away_for_longer_takes_aborted_records_into_the_next_transaction(
     read: Reader, away: str, status: Status
 ) -> None:
     """The broker never sees the abort, which was kept for a day (delete.retention.ms)."""
@@ -94,7 +94,7 @@ def test_a_broker_that_was_away_for_longer_takes_what_was_aborted_into_the_next_
 
 
 @pytest.mark.slow
-def test_a_cleaner_that_takes_what_was_aborted_for_a_value_is_found_out(read: Reader) -> None:
+def test_a_cleaner_that_takes_an_aborted_record_for_a_value_is_found_out(read: Reader) -> None:
     """Mutation: the last of its key may be an aborted record."""
     deployment = read(ONE_ABORTED, kafka="4.0")
 

@@ -58,7 +58,7 @@ def test_aborts_after_a_crash_are_named_beside_the_pass(compression: Mapping[str
 
 
 @pytest.mark.parametrize(("release", "counts"), [("1.5.2", True), ("1.5.3", False)])
-def test_the_compression_counts_where_it_changes_what_is_read(release: str, counts: bool) -> None:
+def test_the_compression_counts_where_it_changes_the_records_read(release: str, counts: bool) -> None:
     deployment = recorded("no-aborted-read", FAULTS, PIPELINE, by(release), GZIP)
     assert ("producer", "compression.type") in {
         (one.scope, one.key) for one in (deployment.settings if counts else deployment.ignored)

@@ -152,7 +152,7 @@ def test_a_check_of_the_first_alone_covers_every_fault_before_a_pass(total: dict
     assert verdict.coverage == total[2][NAMED].coverage
 
 
-def test_ids_and_answers_do_not_depend_on_what_comes_first(found: dict[str, Verdict]) -> None:
+def test_ids_and_answers_do_not_depend_on_the_order_of_properties(found: dict[str, Verdict]) -> None:
     named = verdicts_of(explored(open_ended(), PLENTY, depth=Depth(frozenset({NAMED}))))
     told = [{name: (one.id, one.status, one.cut_sets) for name, one in all_.items()} for all_ in (found, named)]
     assert told[0] == told[1]
@@ -271,7 +271,7 @@ def test_a_result_that_covers_less_is_not_adopted(found: dict[str, Verdict]) -> 
     assert set(adopted(violated, fewer).cut_sets) == {kill, move}
 
 
-def test_groups_to_deepen_come_in_the_order_of_who_asked() -> None:
+def test_groups_to_deepen_come_in_the_order_of_their_names() -> None:
     """Properties of ``--fail-on`` come first, then required ones, then the others, whatever the size of their cones."""
     prepared = prepared_for(open_ended())
     homes = group(prepared, [prop for prop in properties_of(prepared.model.pipeline) if prop.name in ASKED])

@@ -216,7 +216,7 @@ def test_other_counts(document: Document, change: Callable[[Document], None], na
 
 
 @pytest.mark.slow
-def test_counts_again_of_what_was_stopped(document: Document) -> None:
+def test_counts_again_of_a_stopped_exploration(document: Document) -> None:
     """An exploration that time stopped is repeated as far as it was complete."""
 
     def stop(changed: Document) -> None:

@@ -98,7 +98,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_pages_of_findings_are_what_comes_out(tmp_path: Path) -> None:
+def test_the_pages_of_findings_are_computed_alike(tmp_path: Path) -> None:
     """A setting that is taken to be the safer one, and makes something worse: each with its trace."""
     decisions = list(decide_all(find_claims(["findings"])))
     assert {one.outcome for one in decisions} == {Outcome.CONDITIONAL}
@@ -109,7 +109,7 @@ def test_the_pages_of_findings_are_what_comes_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_pages_are_what_comes_out(tmp_path: Path) -> None:
+def test_the_pages_of_claims_are_computed_alike(tmp_path: Path) -> None:
     """docs/claims.md and its pages can be deleted and come back, to the letter."""
     write_claims(tmp_path, list(decide_all(claims())))
     for page in (*tmp_path.glob("*.md"), *tmp_path.glob("claims/*.md")):

@@ -238,7 +238,7 @@ def test_budgets(
     assert asked["faults"] == (3 if "--faults" in arguments else None)
 
 
-def test_an_interrupt_prints_what_was_covered() -> None:
+def test_an_interrupt_prints_the_covered_faults() -> None:
     """Ctrl-C in the middle of an exploration that would take minutes; before it begins (130) nothing is covered."""
     for seconds in (5, 20, 80):
         status, printed, complaints = interrupted_after(seconds)
@@ -299,7 +299,7 @@ def test_verify(replayed: Callable[[Callable[[object], object]], Path], left_ope
     assert proofka("verify", file, "--steps").stdout.splitlines()[:4] == [told[0], *told[1], "traces: 1"]
 
 
-def test_verify_names_what_was_tampered_with(replayed: Callable[[Callable[[object], object]], Path]) -> None:
+def test_verify_names_the_tampered_part(replayed: Callable[[Callable[[object], object]], Path]) -> None:
     def replay(document: object) -> None:
         raise Tampered("no-acked-loss {kill}: step 3 is not allowed")
 
@@ -422,7 +422,7 @@ def test_behaviour_outside_the_model_is_refused(monkeypatch: pytest.MonkeyPatch)
     [b"", b"{", b"[]", b"\xff\xfe\x00", b"[" * 100_000, b'{"format": 2}', b"nonsense: true"],
     ids=["empty", "cut", "list", "binary", "deep", "format", "yaml"],
 )
-def test_verify_refuses_what_is_no_result(tmp_path: Path, content: bytes) -> None:
+def test_verify_refuses_files_that_are_no_result(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "result.json"
     file.write_bytes(content)
     fails_in_one_line(proofka("verify", file), "result.json")
@@ -439,7 +439,7 @@ def test_verify_refuses_what_is_no_result(tmp_path: Path, content: bytes) -> Non
         ({"engine": {"a": {"b": 1}}}, "engine: 'name' is a required property"),
     ],
 )
-def test_verify_says_where_and_what_is_wrong(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+def test_verify_names_the_place_and_the_error(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
     file = tmp_path / "result.json"
     file.write_text(json.dumps({**to_document(samples.DEPLOYMENT, samples.RESULT), **change}), encoding="utf-8")
     run = proofka("verify", file)
@@ -447,7 +447,7 @@ def test_verify_says_where_and_what_is_wrong(tmp_path: Path, change: dict[str, A
     assert run.stderr == f"{file}: {reason}\n"
 
 
-def test_verify_refuses_what_is_not_there(tmp_path: Path) -> None:
+def test_verify_refuses_missing_files(tmp_path: Path) -> None:
     fails_in_one_line(proofka("verify", tmp_path), "is a directory")
     fails_in_one_line(proofka("verify", tmp_path / "none.json"), "none.json: no such file")
     sparse = tmp_path / "huge.json"

@@ -164,7 +164,7 @@ def sentences(verdict: Verdict) -> list[str]:
     return [step.text for step in verdict.traces[0].steps]
 
 
-def test_a_success_ends_what_came_before_it() -> None:
+def test_a_success_ends_the_records_before_it() -> None:
     """The broker knows nothing of the producer id yet, and takes the second record whatever its number."""
     two = {**DRAINS, "topic.replicas": 2, "producer.producer_id": "new"}
     verdict = decide("no-acked-loss", KILL, two)

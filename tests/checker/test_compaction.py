@@ -58,7 +58,7 @@ def test_a_retry_that_comes_second_makes_the_cleaner_remove_the_newest_value(rea
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kafka", "status"), [("3.0", Status.VIOLATED), ("3.1", Status.HOLDS)])
-def test_before_3_1_cleaners_remove_for_what_is_not_committed(read, kafka: str, status: Status) -> None:
+def test_before_3_1_cleaners_remove_records_for_uncommitted_ones(read, kafka: str, status: Status) -> None:
     """KAFKA-13194: what replaced a record is truncated, and both are gone."""
     deployment = read("total: 2, leader-move: 2", kafka=kafka, replicas=2, keys="updated")
     (verdict,) = ask(deployment, "no-acked-loss").values()
@@ -107,7 +107,7 @@ def test_before_3_1_a_tombstone_is_as_old_as_its_append(read) -> None:
     ("away", "status"),
     [("1s..unbounded", Status.VIOLATED), ("1s..8h", Status.HOLDS)],
 )
-def test_a_broker_that_was_away_for_longer_brings_back_what_was_deleted(read, away: str, status: Status) -> None:
+def test_a_broker_that_was_away_for_longer_brings_back_deleted_records(read, away: str, status: Status) -> None:
     """The broker never gets the tombstone, and keeps the deleted record."""
     deployment = read("total: 2, kill: 1, leader-move: 1", replicas=2, broker_restart=away)
     (verdict,) = ask(deployment, "no-acked-loss").values()
@@ -124,7 +124,7 @@ def test_replaced_records_are_not_lost(read) -> None:
         assert verdict.status in (Status.HOLDS, Status.VACUOUS), name
 
 
-def test_a_cleaner_that_removes_what_nothing_replaces_is_found_out(read) -> None:
+def test_a_cleaner_that_removes_the_newest_record_of_a_key_is_found_out(read) -> None:
     """Mutation: the record that stays is removed with the others."""
     deployment = read("total: 1, consumer-crash: 1", keys="updated")
 

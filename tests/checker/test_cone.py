@@ -60,7 +60,7 @@ def test_assignments_of_the_initial_value_change_nothing() -> None:
     assert small.variables == ()
 
 
-def test_slices_keep_what_guards_and_updates_see() -> None:
+def test_slices_keep_variables_that_guards_and_updates_see() -> None:
     system = TransitionSystem(
         "chain",
         (A, B, C, D),

@@ -77,7 +77,7 @@ def test_better_code_that_is_kept_is_used_from_the_beginning(folder: Path, monke
     assert behaves(optimise(made()))
 
 
-def test_another_process_finds_what_was_made_of_the_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_finds_the_machine_code_of_the_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_kernel(made().source, {"step": 2}, ["inspect"])
     monkeypatch.setattr("checker.kernel.native.machine_code", None)
     assert behaves(load_kernel(first.source, {"step": 2}, ["inspect"]))

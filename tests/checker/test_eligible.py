@@ -58,7 +58,7 @@ def test_last_replica_without_elr_loses_its_unflushed_records() -> None:
 
 
 @pytest.mark.slow
-def test_two_lossy_failures_lose_what_two_replicas_had() -> None:
+def test_two_lossy_failures_lose_records_of_two_replicas() -> None:
     assert violated_by(deployment(3, slow_follower=1, power_loss=2)) == {cut(S, P, P)}
 
 

@@ -131,7 +131,7 @@ def test_a_record_that_fails_last_takes_its_number_with_it_up_to_2_7_0() -> None
     assert numbers(one, 1) == (1, 0) and one.can("append", batch=1, leader=1)
 
 
-def test_sarama_numbers_from_0_at_once_and_keeps_what_it_has_numbered() -> None:
+def test_sarama_numbers_from_0_at_once_and_keeps_given_numbers() -> None:
     one = sent(**SARAMA).do("append", batch=0, leader=1).do("acknowledge", batch=0, leader=1)
     assert one.do("transmit", batch=1, leader=1) and numbers(one, 1) == (1, 0)
     one = run(**SARAMA).do("send", batch=0).do("send", batch=1).do("transmit", batch=0, leader=1)
@@ -140,7 +140,7 @@ def test_sarama_numbers_from_0_at_once_and_keeps_what_it_has_numbered() -> None:
     assert numbers(one, 1) == (0, 1)
 
 
-def test_before_2_5_what_is_in_flight_keeps_its_producer_id() -> None:
+def test_before_2_5_batches_in_flight_keep_their_producer_id() -> None:
     one = sent(**JAVA_2_4).do("transmit", batch=1, leader=1)
     assert numbers(one, 0) == (0, 0) and numbers(one, 1) == (1, 0)
 
@@ -179,13 +179,13 @@ def test_mutations(mutation: Mutation, release: dict[str, object]) -> None:
     assert ask(mutation(build(asked)), prop)[prop].status is Status.VIOLATED
 
 
-def test_franz_go_begins_again_at_0_with_what_is_stored_and_waits() -> None:
+def test_franz_go_begins_again_at_0_with_stored_records_and_waits() -> None:
     one = run(**FRANZ_GO).do("send", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
     one = one.do("fail_elsewhere").do("lose_response", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)
     assert numbers(one, 0) == (1, 0) and one.can("append", batch=0, leader=1)
 
 
-def test_franz_go_sends_what_is_behind_one_in_flight_under_the_number_that_follows() -> None:
+def test_franz_go_sends_the_record_behind_one_in_flight_under_the_number_that_follows() -> None:
     """``tryAddBatch`` resets the sequence for the first record of the row only."""
     one = run(**FRANZ_GO, **{"bounds.records": 3}).do("send", batch=0).do("send", batch=1).do("send", batch=2)
     one = one.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1).do("acknowledge", batch=0, leader=1)

@@ -106,7 +106,7 @@ def test_the_environment_is_looked_up_only_if_that_is_said(tmp_path: Path, monke
     assert "acks=1" in proofka("show", file, "--env").stdout
 
 
-def test_show_says_what_became_of_each_value(folder: Path) -> None:
+def test_show_has_the_outcome_of_each_value(folder: Path) -> None:
     run = proofka("show", folder / "service" / "application.yml")
     assert run.exit_code == 0, run.stderr
     lines = [line.split() for line in run.stdout.splitlines()]
@@ -166,7 +166,7 @@ def test_a_brokers_setting_that_is_misspelt_in_a_clients_is_named(tmp_path: Path
     assert quiet.stderr.count("\n") == quiet.stdout.count("\n") == 1
 
 
-def test_quiet_counts_what_it_leaves_out(tmp_path: Path) -> None:
+def test_quiet_counts_left_out_values(tmp_path: Path) -> None:
     """Notes that the verdict may turn on, and what --partial passes over; nothing where there is neither."""
     file = tmp_path / "application.properties"
     names = ("retires", "ackss", "enable.idempotenc")
@@ -275,7 +275,7 @@ def test_file_in_no_known_form_is_not_reported_as_a_wrong_deployment(tmp_path: P
         ("kafka: [\n", "YAML"),
     ],
 )
-def test_a_wrong_deployment_is_told_what_is_wrong(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_deployment_is_rejected_with_the_error(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "orders.yaml").write_text(text, encoding="utf-8")
     fails_in_one_line(proofka("show", tmp_path / "orders.yaml"), said)
 

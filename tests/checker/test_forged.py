@@ -178,7 +178,7 @@ def all_holds(document: Document, complete: int, last: int) -> None:
         without_traces(verdict)
 
 
-def test_nothing_is_claimed_of_what_was_not_explored(document: Document) -> None:
+def test_no_claim_covers_unexplored_faults(document: Document) -> None:
     for complete, last in ((2, -1), (-1, -1), (2, 1)):
         with pytest.raises(TamperedDocument):
             verify(resealed(document, lambda d, c=complete, last=last: all_holds(d, c, last)))  # type: ignore[misc]

@@ -90,7 +90,7 @@ def test_a_broker_that_has_forgotten_the_producer_takes_any_number_of_it() -> No
     assert one.can("append", batch=0, leader=1) and not one.can("recognise_duplicate", batch=0, leader=1)
 
 
-def test_each_broker_forgets_by_itself_and_what_is_written_again_is_known_again() -> None:
+def test_each_broker_forgets_by_itself_and_knows_a_producer_again_after_a_write() -> None:
     one = run().do("forget_producer", broker=1, batch=0).do("append", batch=0, leader=1)
     first, second = one.pipeline.replica(1).log.slots
     assert [one.value(slot[FORGOTTEN]) for slot in (first, second)] == [1, 0]

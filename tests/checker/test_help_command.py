@@ -86,7 +86,7 @@ def test_help_of_commands_fits(name: str, width: int) -> None:
     assert len(longest) <= width, longest
 
 
-def test_every_option_says_what_it_is() -> None:
+def test_every_option_has_a_help_text() -> None:
     group: Any = typer.main.get_command(app)
     for name, command in group.commands.items():
         assert command.help, name

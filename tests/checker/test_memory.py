@@ -82,12 +82,12 @@ def can_go_wrong(sink: Sink, commit: Commit) -> bool:
     ("sink", "commit"),
     list(product((Sink.IN_MEMORY, Sink.SNAPSHOTS), COMMITS)),
 )
-def test_a_crash_does_to_memory_what_a_simulation_of_it_says(sink: Sink, commit: Commit) -> None:
+def test_a_crash_changes_memory_as_a_simulation_does(sink: Sink, commit: Commit) -> None:
     expected = (cut(C),) if can_go_wrong(sink, commit) else ()
     assert ask(reading(C, sink=sink, commit=commit), EXACT)[EXACT].cut_sets == expected
 
 
-def test_only_who_reads_the_whole_log_again_needs_no_more_than_memory() -> None:
+def test_only_an_application_that_reads_the_whole_log_again_needs_no_more_than_memory() -> None:
     fine = {case for case in product((Sink.IN_MEMORY, Sink.SNAPSHOTS), COMMITS) if not can_go_wrong(*case)}
     assert fine == {(Sink.IN_MEMORY, Commit.NEVER)}
 

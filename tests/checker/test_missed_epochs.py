@@ -85,7 +85,9 @@ JAVA = {
 
 
 @pytest.mark.parametrize(("kafka", "cuts"), [("2.1.0", (cut(M, M),)), ("2.4.1", (cut(M, M),)), ("2.5.0", ())])
-def test_before_2_5_a_fetch_session_serves_who_missed_an_epoch(kafka: str, cuts: tuple[CutSet, ...]) -> None:
+def test_before_2_5_a_fetch_session_serves_a_follower_that_missed_an_epoch(
+    kafka: str, cuts: tuple[CutSet, ...]
+) -> None:
     """KAFKA-9338: broker 2 has a record of epoch 1, broker 1 has dropped that and has the retry of epoch 2."""
     verdict = decide("replica-agreement", {"leader-move": 2}, JAVA, {"kafka": kafka})
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
@@ -112,7 +114,7 @@ def believes_nothing(pipeline: Pipeline, action: Action) -> Action:
     return replace(action, updates={**action.updates, **dict.fromkeys(leader.fetched.values(), z3.IntVal(0))})
 
 
-def test_a_leader_that_missed_an_epoch_believes_what_it_knew_of_followers() -> None:
+def test_a_leader_that_missed_an_epoch_keeps_old_log_ends_of_followers() -> None:
     """A follower has truncated for the leader in between, and counts for the high watermark nevertheless (6.5)."""
     verdict = ask(led_three_times(3), "no-acked-loss")["no-acked-loss"]
     assert verdict.cut_sets == (cut(M, M, M),)

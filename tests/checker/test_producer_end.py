@@ -53,7 +53,7 @@ def test_a_stop(how: OnStop, restart: OnRestart, lost: tuple[CutSet, ...], repea
     [(OnRestart.FROM_ACKNOWLEDGED, ()), (OnRestart.FROM_FLUSHED, ()), (OnRestart.FROM_SENT, (CRASH,))],
 )
 @pytest.mark.slow
-def test_a_crash_by_what_the_position_was_past(restart: OnRestart, lost: tuple[CutSet, ...]) -> None:
+def test_a_crash_by_the_records_before_the_position(restart: OnRestart, lost: tuple[CutSet, ...]) -> None:
     verdicts = ask(ending(Fault.PRODUCER_CRASH, on_restart=restart), SILENT, TWICE)
     assert (verdicts[SILENT].cut_sets, verdicts[TWICE].cut_sets) == (lost, (CRASH,))
 

@@ -73,7 +73,7 @@ def test_shortest_traces_are_told() -> None:
     assert "WeakIsr is violated after 11 steps:" in output
 
 
-def test_a_budget_that_runs_out_says_what_was_covered() -> None:
+def test_a_budget_that_runs_out_names_the_covered_part() -> None:
     status, output = published("kip-320", "--states", "1000")
     assert status == 3
     assert "unknown: stopped" in output

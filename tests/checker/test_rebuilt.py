@@ -51,7 +51,7 @@ def test_examples(file: Path) -> None:
         'broker: {zookeeper.connect: "z:2181"}\nproducer: {acks: 1}\n',
     ],
 )
-def test_words_of_clients_and_what_is_told_by_what_is_ignored(said: str, tmp_path: Path) -> None:
+def test_words_of_clients_and_reasons_of_ignored_settings(said: str, tmp_path: Path) -> None:
     comes_out(deployment_of(f'kafka: "3.6"\n{said}', tmp_path))
 
 

@@ -39,7 +39,7 @@ def test_all_that_is_wrong_is_told_of_a_folder_and_by_options(folder: Path) -> N
         assert "--partial" in run.stderr.splitlines()[-1]
 
 
-def test_partial_checks_without_what_a_client_refuses_and_notes_it(folder: Path) -> None:
+def test_partial_checks_without_values_that_a_client_refuses_and_notes_them(folder: Path) -> None:
     for words in ([str(folder)], by_options(folder)):
         run = proofka("check", *words, "--partial", *QUICK)
         assert run.exit_code in (0, 4), run.stderr

@@ -76,7 +76,7 @@ def holding(one: Result) -> set[str]:
     return {v.property for v in one.verdicts if v.required and v.status is Status.HOLDS}
 
 
-def test_a_run_survives_what_does_not_prevent_it() -> None:
+def test_a_run_survives_changes_that_do_not_prevent_it() -> None:
     violated = next(v for v in result().verdicts if v.property == "no-acked-loss")
     assert violated.status is Status.VIOLATED
     counterexample = Counterexample("no-acked-loss", run_of(violated.traces[0].steps))
@@ -156,7 +156,9 @@ def rivals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
     return read_deployment(file)
 
 
-def test_a_change_is_not_blamed_for_what_another_one_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_is_not_blamed_for_violations_of_another_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Together they store a record twice after a restart: idempotence alone still mends what a retry stores twice."""
     found = search(rivals(tmp_path, monkeypatch)).repairs()
     told = {(*map(str, repair.changes), *repair.mends) for repair in found.found}
@@ -191,7 +193,7 @@ def test_value_on_which_violations_depend_is_not_a_likely_repair() -> None:
 
 
 @pytest.mark.slow
-def test_transactions_mend_what_a_crash_of_the_producer_leaves_under_way() -> None:
+def test_transactions_mend_records_under_way_at_a_crash_of_the_producer() -> None:
     """The requests that a crashed idempotent producer had in flight may be stored after those of the next producer."""
     one = read_deployment(Path(__file__).parents[2] / "examples" / "idempotent.yaml")
     found = search(replace(one, faults=one.faults.up_to(1))).repairs(most=1)

@@ -50,7 +50,9 @@ def test_the_guide_names_the_faults_beside_mixed_fetches() -> None:
 
 
 @pytest.mark.parametrize(("kafka", "cuts"), [("3.4.1", ALL_THREE), ("3.5.0", ()), ("3.6.2", ()), ("3.7.0", ())])
-def test_before_3_5_an_empty_replica_joins_for_what_it_fetched_before(kafka: str, cuts: tuple[CutSet, ...]) -> None:
+def test_before_3_5_an_empty_replica_joins_for_records_fetched_before_its_restart(
+    kafka: str, cuts: tuple[CutSet, ...]
+) -> None:
     """KIP-903."""
     check(of(kafka, FAULTS), cuts)
 
@@ -84,7 +86,7 @@ def test_a_broken_model_mixes_fetches_of_a_follower_that_lagged() -> None:
     check(broken(build(deployment)), (cut(Fault.DISK_LOSS, Fault.LEADER_MOVE, Fault.MIXED_FETCHES),))
 
 
-def test_a_broken_model_keeps_what_a_replica_fetched_before_its_restart() -> None:
+def test_a_broken_model_keeps_the_log_end_that_a_replica_fetched_before_its_restart() -> None:
     """Broker 1 leads first; what it knows of the others has to go at their restart, also of what was in the ISR."""
     broken = leaves("restart", *(lambda pipeline, _, one=one: pipeline.replica(1).fetched[one] for one in (2, 3)))
     check(broken(build(of("3.6.2", FAULTS))), (cut(Fault.DISK_LOSS, Fault.LEADER_MOVE),))

@@ -68,7 +68,7 @@ def test_replay_of_one_step() -> None:
     assert replayer.step({"x": 2, "y": 0}, swap) is None
 
 
-def test_replay_keeps_what_an_action_leaves_alone() -> None:
+def test_replay_keeps_variables_that_an_action_leaves_alone() -> None:
     reset = action("reset", X.term > 0, {X: z3.If(Y.term == 1, z3.IntVal(0), z3.IntVal(-1))})
     replayer = Replayer(system(reset))
     assert replayer.step({"x": 3, "y": 0}, reset) == {"x": -1, "y": 0}

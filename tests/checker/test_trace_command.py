@@ -138,7 +138,7 @@ def test_hostile_results_move_no_cursor(tmp_path: Path) -> None:
         assert "\x1b" not in out
 
 
-def test_a_result_is_told_without_what_is_heavy(result: Path) -> None:
+def test_a_result_is_shown_without_the_heavy_packages(result: Path) -> None:
     program = (
         "import sys; from checker.cli import app\n"
         f"try: app(['trace', {str(result)!r}, '1'])\n"

@@ -43,7 +43,7 @@ def actions_of(model: Model, trace: Trace) -> list[Action]:
     return [action for action in found if action is not None]
 
 
-def test_steps_say_what_happened(model: Model, trace: Trace) -> None:
+def test_steps_have_sentences_about_the_action(model: Model, trace: Trace) -> None:
     """Each step's changes are the differences between the states it lies between, in the displays' words."""
     actions = actions_of(model, trace)
     states = replay(model.system, Replayer(model.system), actions)

@@ -141,12 +141,12 @@ def test_crash_forgets_the_records_to_be_retried() -> None:
     assert one.pipeline.consumer.failed is not None and one.value(one.pipeline.consumer.failed) == 0
 
 
-def test_a_commit_passes_what_other_workers_had() -> None:
+def test_a_commit_passes_records_of_other_workers() -> None:
     one = run(CRASH, **FINISHED).do("crash_consumer").do("restart_consumer", committed_all=2, finished=0b10)
     assert one.value(one.pipeline.consumer.position) == 2 and processed(one) == [0, 1]
 
 
-def test_a_commit_of_what_is_finished_in_order_is_no_other_case() -> None:
+def test_a_commit_of_records_finished_in_order_is_no_other_case() -> None:
     one = run(CRASH, **FINISHED).do("crash_consumer")
     assert not one.can("restart_consumer", committed_all=2, finished=0b11)
     assert one.can("restart_consumer", committed_all=1, finished=0b11)
@@ -166,7 +166,7 @@ def test_a_record_forwarded_twice_is_processed_twice() -> None:
     assert processed(one.do("confirm_forward", offset=0)) == [2, 0]
 
 
-def test_a_crash_takes_what_was_not_confirmed() -> None:
+def test_a_crash_takes_unconfirmed_records() -> None:
     one = run(TWICE, **UNCONFIRMED).do("fail_and_go_on", leader=1).do("crash_consumer")
     assert not one.can("confirm_forward", offset=0)
 

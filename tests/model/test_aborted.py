@@ -227,7 +227,7 @@ def test_follower_without_record_and_marker_has_no_open_transaction() -> None:
     assert not any(violates(run, name) for name in ASKED)
 
 
-def test_a_broker_that_copies_a_hole_knows_the_epoch_from_what_is_left() -> None:
+def test_a_broker_that_copies_a_hole_knows_the_epoch_from_the_records_left() -> None:
     """The number of the record is gone, for a newer batch is there; the marker's epoch is not."""
     run = begun(brief=False).do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=2).do("acknowledge", batch=0, leader=1).do("time_out_transaction")

@@ -102,7 +102,9 @@ def test_stopped_broker_writes_its_high_watermark_down(in_order: bool) -> None:
     ("name", "status", "sets"),
     [("acks-1", Status.VIOLATED, (cut(Fault.SHUTDOWN),)), ("acks-all-min-isr-2", Status.HOLDS, ())],
 )
-def test_a_rolling_restart_loses_what_only_the_leader_had(name: str, status: Status, sets: tuple[Any, ...]) -> None:
+def test_a_rolling_restart_loses_records_that_only_the_leader_had(
+    name: str, status: Status, sets: tuple[Any, ...]
+) -> None:
     """acks=1 is lost on the way, as by any planned move (6.5); acks=all is not."""
     asked = replace(example(name, (Fault.SHUTDOWN,), 3), bounds=replace(SMALL, epochs=8))
     verdict = ask(asked, "no-acked-loss")["no-acked-loss"]

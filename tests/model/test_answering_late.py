@@ -44,7 +44,7 @@ def late(run: Scenario, follower: int) -> int:
     return run.value(answers.until[follower])
 
 
-def test_a_follower_takes_what_its_leader_has_when_it_sends() -> None:
+def test_a_follower_takes_the_log_of_its_leader_at_the_time_of_the_answer() -> None:
     run = led_by_another(held_back()).do("receive_late", follower=3, leader=1)
     assert (run.log(3), run.epochs(3)) == ([0, 0], [1, 2])
     assert (run.log(2), run.epochs(2)) == ([1, 0], [2, 2])

@@ -54,14 +54,14 @@ def test_before_3_1_for_any_and_on_followers_too() -> None:
     assert both_written(scenario(CARELESS)).can("compact", broker=2, last=1)
 
 
-def test_a_hole_is_no_disagreement_and_what_is_replaced_is_kept() -> None:
+def test_a_hole_is_no_disagreement_and_a_replaced_record_counts_as_kept() -> None:
     run = both_written(scenario()).do("compact", broker=1, last=1)
     one, other = run.pipeline.replicas
     assert not holds(disagree(run.pipeline, one, other, 0), run.state)
     assert holds(keeps_record(run.pipeline, one, 0), run.state)
 
 
-def test_a_tombstone_is_dropped_when_what_it_deletes_is_gone() -> None:
+def test_a_tombstone_is_dropped_after_the_records_of_its_key() -> None:
     run = both_written(scenario())
     assert not run.can("drop_tombstone", broker=1, offset=1, batch=1)
     run.do("compact", broker=1, last=1).do("drop_tombstone", broker=1, offset=1, batch=1)
@@ -156,7 +156,7 @@ def test_broker_with_a_hole_alone_does_not_know_its_producer() -> None:
     assert holds(check.in_sequence, run.state), "any number is appended (2.5 and later)"
 
 
-def test_going_back_to_what_was_passed_is_no_disorder() -> None:
+def test_reading_a_passed_offset_again_is_no_disorder() -> None:
     """Another broker still has it."""
     run = both_written(scenario()).do("compact", broker=1, last=1)
     run.do("pass_hole", leader=1).do("poll", leader=1, count=1).do("crash_consumer")

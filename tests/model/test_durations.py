@@ -45,7 +45,7 @@ def test_sums_add_the_bounds() -> None:
     assert bounds(Duration.of(NETWORK, 3)) == (30, 300)
 
 
-def test_a_difference_is_shortest_where_what_is_taken_away_is_longest() -> None:
+def test_a_difference_is_shortest_where_the_subtracted_duration_is_longest() -> None:
     assert bounds(Duration.of(SESSION) - Duration.of(NETWORK)) == (8900, 8990)
 
 
@@ -60,7 +60,7 @@ def test_bounds_are_rounded_outwards() -> None:
     assert bounds(Duration.of(SESSION) - Duration.of(Quantity("beat", 1, 1), Fraction(1, 3))) == (8999, 9000)
 
 
-def test_nothing_limits_what_has_an_unbounded_part() -> None:
+def test_a_sum_with_an_unbounded_part_is_unbounded() -> None:
     assert bounds(Duration.of(SESSION) + Duration.of(AWAY)) == (10_000, None)
     assert bounds(Duration.of(SESSION) - Duration.of(AWAY)) == (0, 8000), "it can be away for longer than any session"
 

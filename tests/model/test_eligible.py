@@ -111,7 +111,7 @@ def test_a_replica_back_in_sync_is_not_also_an_eligible_replica() -> None:
     assert (run.isr, elr(run)) == ({1, 3}, {2})
 
 
-def test_a_lone_leader_that_is_cut_off_loses_what_it_acknowledged_with_acks_1() -> None:
+def test_a_lone_leader_that_is_cut_off_loses_records_acknowledged_with_acks_1() -> None:
     """Without ELR the partition waits for this leader (semantics 9)."""
     for on, leader in ((True, 3), (False, 0)):
         run = scenario(acks=Acks.LEADER, idempotence=False, eligible_leader_replicas=on)
@@ -135,7 +135,7 @@ def test_unclean_election_comes_after_the_last_known_leader(last_known_is_back: 
         assert (run.leader, run.isr, elr(run), last_known(run)) == (3, {3}, set(), 0)
 
 
-def test_a_step_says_as_what_a_leader_is_elected() -> None:
+def test_a_step_names_the_list_that_a_leader_is_elected_from() -> None:
     run = gone(scenario(), 3, 2, 1)
     run.do("restart", broker=2)
     restart = run.action("restart", broker=1)

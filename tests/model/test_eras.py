@@ -76,7 +76,7 @@ def test_a_fetch_that_meets_no_older_one_ends_the_chance_of_mixing() -> None:
     assert not run.can("mix_fetches", leader=1, follower=3)
 
 
-def test_a_replica_that_restarts_twice_before_it_fetches_can_still_be_taken_for_what_it_had() -> None:
+def test_a_replica_that_restarts_twice_before_it_fetches_still_counts_with_its_old_log_end() -> None:
     run = with_a_new_disk(caught_up_outside(scenario(mixes_fetches=True)))
     run.do("kill", broker=3).do("fence", broker=3).do("restart", broker=3)
     assert run.can("mix_fetches", leader=1, follower=3)

@@ -63,7 +63,7 @@ def test_a_sink_that_keeps_the_offset_keeps_that_of_a_skipped_record() -> None:
     assert committed(run.do("fail_and_go_on", leader=1)) == 1
 
 
-def test_closing_commits_what_was_returned_processed_or_not() -> None:
+def test_closing_commits_returned_records_processed_or_not() -> None:
     run = scenario(on_processing_error=OnProcessingError.CLOSE)
     run.do("fail_and_close", leader=1, count=2, done=1)
     assert (committed(run), processed(run)) == (2, [1, 0])
@@ -84,7 +84,7 @@ def test_close_commits_nothing_without_commits() -> None:
 
 
 @pytest.mark.parametrize("commit", [Commit.AUTO, Commit.AFTER])
-def test_a_worker_that_fails_closes_the_consumer_with_what_the_others_have(commit: Commit) -> None:
+def test_a_worker_that_fails_closes_the_consumer_with_the_records_of_other_workers(commit: Commit) -> None:
     run = scenario(on_processing_error=OnProcessingError.CLOSE, processing=Processing.HANDED_OFF, commit=commit)
     assert not run.can("fail_and_close"), "no worker has anything"
     run.do("hand_off", leader=1).do("hand_off", leader=1).do("fail_and_close")
@@ -147,7 +147,7 @@ def test_a_refusal_does_not_overtake_the_answer_to_the_request_before() -> None:
     assert run.do("acknowledge", batch=0, leader=1).can("refuse_for_good", batch=1, leader=1)
 
 
-def test_after_a_refusal_what_waits_for_its_retry_is_a_new_record_to_the_broker() -> None:
+def test_after_a_refusal_a_record_that_waits_for_its_retry_is_new_to_the_broker() -> None:
     """KAFKA-14034: the epoch is bumped, and what was appended already is renumbered (semantics 3.4)."""
     run = refusals(replicas=2).do("send", batch=1)
     run = run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)

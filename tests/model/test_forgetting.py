@@ -191,7 +191,7 @@ def test_TV2_leader_adds_the_partition_again() -> None:
 
 
 @pytest.mark.slow
-def test_before_TV2_a_leader_that_asks_refuses_what_was_forgotten() -> None:
+def test_before_TV2_a_leader_that_asks_refuses_a_forgotten_transaction() -> None:
     run = begun(VERIFIED).do("put_at_risk").do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_end")
     assert not run.can("append", batch=0, leader=1)
     assert run.do("reject_unverified", batch=0, leader=1).fate(0) is Fate.FAILED

@@ -212,7 +212,7 @@ def broken(model: Model) -> list[str]:
 
 
 @pytest.mark.parametrize("name", cases())
-def test_no_action_forgets_what_others_rely_on(name: str) -> None:
+def test_no_action_forgets_a_value_that_other_actions_read(name: str) -> None:
     assert not broken(build(cases()[name]))
 
 

@@ -37,7 +37,7 @@ def given_up() -> Scenario:
     return run.do("transmit", batch=0, leader=1).do("give_up", batch=0)
 
 
-def test_a_late_error_takes_the_number_from_what_waits_to_be_retried() -> None:
+def test_a_late_error_takes_the_number_from_the_record_that_waits_for_its_retry() -> None:
     run = given_up()
     assert not run.can("hear_late_error", batch=0), "the connection works, and the leader leads"
     run.do("kill", broker=1).do("hear_late_error", batch=0)

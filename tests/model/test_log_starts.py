@@ -178,7 +178,7 @@ def test_2_4_knows_the_producer_until_it_is_started_again() -> None:
     assert forgotten(one, 1) == [0]
 
 
-def test_a_broker_that_starts_knows_what_its_log_still_has() -> None:
+def test_a_broker_that_starts_knows_the_records_left_in_its_log() -> None:
     one = stored(run("2.4"), 0, 1).do("expire", leader=1, offset=0, batch=0)
     one.do("kill", broker=1).do("fence", broker=1).do("restart", broker=1)
     assert forgotten(one, 1) == [1, 0]
@@ -219,7 +219,7 @@ def test_a_follower_takes_over_where_its_leaders_log_starts() -> None:
     assert (log_start(one, 2), forgotten(one, 2)) == (1, [1])
 
 
-def test_a_follower_gets_nothing_of_what_its_leader_has_deleted() -> None:
+def test_a_follower_gets_no_record_that_its_leader_has_deleted() -> None:
     """Record 1 is below the start of the leader's log, which knows it by record 2."""
     one = stored(run(), 0, 1).do("lose_disk", broker=2).do("expire", leader=1, offset=0, batch=0)
     one.do("fence", broker=2).do("restart", broker=2).do("truncate", follower=2, leader=1)
@@ -229,7 +229,7 @@ def test_a_follower_gets_nothing_of_what_its_leader_has_deleted() -> None:
     assert (forgotten(one, 2), log_start(one, 2)) == ([1, 0], 1)
 
 
-def test_a_follower_that_copies_what_is_deleted_starts_no_later_than_its_log_ends() -> None:
+def test_a_follower_that_copies_deleted_records_starts_no_later_than_its_log_ends() -> None:
     one = stored(run(), 0, 1).do("lose_disk", broker=2)
     one.do("expire", leader=1, offset=0, batch=0).do("expire", leader=1, offset=1, batch=1)
     one.do("fence", broker=2).do("restart", broker=2).do("truncate", follower=2, leader=1)

@@ -23,7 +23,7 @@ def lost_for_good(retries: int) -> Scenario:
     return run
 
 
-def test_nothing_is_in_doubt_and_what_follows_is_out_of_order_until_it_runs_out_of_retries_too() -> None:
+def test_no_record_is_in_doubt_and_later_records_are_out_of_order_until_their_retries_end() -> None:
     run = lost_for_good(retries=1)
     producer = run.pipeline.producer
     assert not run.value(producer.unresolved)

@@ -70,7 +70,7 @@ def test_offsets_are_applied_that_are_never_committed() -> None:
     assert processed(run) == [1, 0, 1], "record 2 is skipped"
 
 
-def test_another_member_waits_for_what_is_pending() -> None:
+def test_another_member_waits_for_pending_offsets() -> None:
     """Its producer is another one, and it starts when nothing is pending any more (UNSTABLE_OFFSET_COMMIT)."""
     run = written().do("poll", **ONE).do("throw_out").do("restart_consumer", committed_all=0, finished=0)
     assert committed(run) == 1

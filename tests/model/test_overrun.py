@@ -12,7 +12,7 @@ def on_its_way(**settings: object) -> Scenario:
     return run.do("send", batch=1).do("transmit", batch=1, leader=1)
 
 
-def test_the_consumer_gets_what_is_appended_behind_what_it_reads() -> None:
+def test_the_consumer_gets_records_appended_behind_its_position() -> None:
     run = on_its_way().do("poll", leader=1, count=1)
     run.do("read_while_appending", batch=1, leader=1, delayed=0)
     assert (run.log(1), run.high_watermark(1)) == ([0, 1], 1)

@@ -177,7 +177,7 @@ def test_a_fatal_error_leaves_a_transaction_that_the_next_producer_ends() -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rules", "appended"), [(VERSION_1, True), (VERIFIED, False)])
-def test_a_leader_that_asks_the_coordinator_refuses_what_it_does_not_know(rules: Transactional, appended: bool) -> None:
+def test_a_leader_that_asks_the_coordinator_refuses_unknown_transactions(rules: Transactional, appended: bool) -> None:
     run = sent(begun(transactional=rules), 0).do("time_out_transaction")
     assert run.can("append", batch=0, leader=1) is appended
     assert run.can("reject_unverified", batch=0, leader=1) is not appended

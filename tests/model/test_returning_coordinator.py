@@ -110,7 +110,7 @@ def _running(run: Scenario) -> set[str]:
     return {clock.name for clock in run.model.system.clocks if holds(clock.runs, run.state)}
 
 
-def test_the_wait_is_as_long_as_what_it_is_made_of() -> None:
+def test_the_wait_is_as_long_as_the_sum_of_its_parts() -> None:
     clocks = begun().model.system.clocks
     most = {clock.name: clock.at_most.at_most() or 0 for clock in clocks if clock.at_most is not None}
     serves, connecting, backoff, pause, reconnecting, messages = 10_000 + 500, 400, 1_200, 1_300, 1_200, 400

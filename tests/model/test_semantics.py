@@ -82,7 +82,7 @@ def test_a_new_leader_leads_once_it_knows() -> None:
     assert run.can("fetch", follower=3, leader=2)
 
 
-def test_a_former_leader_truncates_what_its_successor_lacks() -> None:
+def test_a_former_leader_truncates_records_that_its_successor_lacks() -> None:
     run = scenario("acks-1").produce(0, 1).do("acknowledge", batch=0, leader=1)
     run.do("move_leader", broker=2).do("apply_metadata", broker=2).do("apply_metadata", broker=1)
     assert run.log(1) == [0]
@@ -540,7 +540,7 @@ def consumed(run: Scenario) -> tuple[list[int], int, int]:
     )
 
 
-def test_only_what_is_below_the_high_watermark_is_returned() -> None:
+def test_only_records_below_the_high_watermark_are_returned() -> None:
     run = scenario("auto-commit").produce(0, 1)
     assert not run.can("poll", leader=1, count=1)
     run.replicate(2, 1).replicate(3, 1)
@@ -553,7 +553,7 @@ def restart(run: Scenario, committed_all: bool, finished: int = 0) -> Scenario:
     return run.do("restart_consumer", committed_all=int(committed_all), finished=finished)
 
 
-def test_auto_commit_covers_what_earlier_polls_returned() -> None:
+def test_auto_commit_covers_records_of_earlier_polls() -> None:
     """Processed in the poll thread, what was returned is finished before the next poll commits it (C1, C2)."""
     run = consuming().do("poll", leader=1, count=1)
     assert consumed(run)[:2] == ([1, 0], 1)
@@ -584,7 +584,7 @@ def test_auto_commit_runs_ahead_of_workers() -> None:
     assert consumed(restart(run, committed_all=True)) == ([0, 0], 1, 1)
 
 
-def test_a_commit_by_hand_covers_what_workers_finished() -> None:
+def test_a_commit_by_hand_covers_records_that_workers_finished() -> None:
     """The lowest contiguous offset: record 2 done and record 1 not, nothing can be committed (12.1)."""
     run = consuming("manual-commit-plain-sink", processing=Processing.HANDED_OFF, commit=Commit.AFTER)
     run.do("hand_off", leader=1).do("hand_off", leader=1).do("crash_consumer")

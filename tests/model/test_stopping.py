@@ -68,7 +68,7 @@ def test_close_does_not_wait_for_answers_with_acks_0() -> None:
     assert stop(run).can("append", batch=0, leader=1)
 
 
-def test_a_forced_close_fails_what_is_left_which_may_be_stored() -> None:
+def test_a_forced_close_fails_the_records_left_which_may_be_stored() -> None:
     run = stop(one_sent_one_waits(stopping(OnStop.FORCE)))
     assert (run.fate(0), run.fate(1)) == (Fate.FAILED, Fate.FAILED)
     run.do("execute_delayed", batch=0, leader=1)
@@ -88,7 +88,7 @@ def test_application_that_knows_its_records_resends_after_a_forced_close() -> No
     assert stop(one_sent_one_waits(knows)).can("send", batch=AGAIN[0])
 
 
-def test_an_application_that_ends_does_not_send_again_what_failed() -> None:
+def test_an_application_that_ends_does_not_send_failed_records_again() -> None:
     run = stop(one_sent_one_waits(stopping(OnStop.FORCE, on_send_error=OnSendError.RESEND)))
     assert not run.can("send", batch=AGAIN[0])
 
@@ -116,7 +116,7 @@ def positions(run: Scenario, name: str = "crash_producer") -> set[int]:
     return {position for position in range(3) if run.can(name, position=position)}
 
 
-def test_past_what_is_acknowledged() -> None:
+def test_the_position_is_past_acknowledged_records() -> None:
     run = reading(OnRestart.FROM_ACKNOWLEDGED).produce(0, 1).produce(1, 1)
     assert positions(run) == {0}
     assert positions(run.do("acknowledge", batch=0, leader=1)) == {0, 1}
@@ -154,7 +154,7 @@ def test_flush_returns_whatever_came_of_a_send(restart: OnRestart, on_error: OnS
     assert [value(one, run.pipeline, run.state) for one in missing] == [1 not in found, 1 in found]
 
 
-def test_flush_waits_for_what_is_in_flight_and_a_timer_does_not() -> None:
+def test_flush_waits_for_requests_in_flight_and_a_timer_does_not() -> None:
     waits, passes = (reading(one).produce(0, 1) for one in (OnRestart.FROM_FLUSHED, OnRestart.FROM_SENT))
     assert (positions(waits), positions(passes)) == ({0}, {0, 1})
     passes.do("crash_producer", position=1)
@@ -205,7 +205,7 @@ def test_parts_are_sent_in_order_with_the_numbers_that_they_have() -> None:
     assert run.log(1) == [0, 1]
 
 
-def test_only_what_was_sent_together_is_split() -> None:
+def test_only_records_sent_together_are_split() -> None:
     run = started().do("send", batch=0).do("transmit", batch=0, leader=1).do("send", batch=1)
     assert not run.can("split_batch", batch=0, leader=1)
     run.do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)

@@ -344,7 +344,7 @@ def test_nothing_is_due_over_a_dead_connection_before_that_is_noticed() -> None:
     assert "sendable(batch=0)" in running(run)
 
 
-def test_a_connection_may_be_broken_where_what_was_lost_with_it_was_given_up() -> None:
+def test_a_connection_may_be_broken_where_the_lost_request_was_given_up() -> None:
     run = Scenario(defaults((Fault.LOST_REQUEST,), **{"bounds.records": "2"}))
     run.do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0).do("give_up", batch=0)
     assert "sendable_when_noticed(batch=1)" in running(run.do("send", batch=1))
@@ -513,7 +513,7 @@ QUICK_RESTARTS = [build(defaults(kafka=kafka, broker_restart="0..1s")).system fo
 
 
 @pytest.mark.parametrize("system", [DEFAULTS, REQUESTS_ARE_LOST, BEFORE_4, WITHOUT_ACKS])
-def test_only_clocks_read_what_is_remembered(system: TransitionSystem) -> None:
+def test_only_clocks_read_the_history(system: TransitionSystem) -> None:
     remembered = {variable.name for variable in system.history}
     free = FreeVariables()
     for action in system.actions:
@@ -558,7 +558,7 @@ def test_due_action_can_happen_before_its_deadline(system: TransitionSystem) -> 
             assert most is None or least <= most
 
 
-def test_every_broker_deletes_what_is_old_enough_and_nothing_else() -> None:
+def test_every_broker_deletes_old_records_and_nothing_else() -> None:
     deletes = [one for one in DELETING_NUMBERS.actions if one.name in ("expire", "expire_by_itself")]
     assert {one.name for one in deletes} == {"expire", "expire_by_itself"}
     for one in deletes:
@@ -586,7 +586,7 @@ def test_a_tombstone_is_kept_from_when_the_cleaner_passed_over_it() -> None:
     assert "pass_hole" in {name for clock in COMPACTED.clocks if clock.name == "polling" for name, _ in clock.due}
 
 
-def test_no_cleaner_drops_what_it_does_not_look_at_yet() -> None:
+def test_no_cleaner_drops_records_younger_than_its_lag() -> None:
     """To 3.0 nothing passes over a tombstone before: min.compaction.lag.ms holds for its removal itself."""
     asked = compacted()
     careless = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
@@ -679,7 +679,7 @@ def test_last_attempt_at_another_leader_fails_at_the_delivery_timeout() -> None:
     assert run.do("transmit", batch=0, leader=2).can("give_up", batch=0)
 
 
-def test_before_2_1_only_what_is_in_the_accumulator_expires() -> None:
+def test_before_2_1_only_records_in_the_accumulator_expire() -> None:
     old = changed(defaults(), expires_in_accumulator=True, idempotence=False)
     run = Scenario(old).do("send", batch=0)
     assert "in_accumulator(batch=0)" in running(run)

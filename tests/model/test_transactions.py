@@ -215,7 +215,7 @@ def test_records_of_a_fenced_producer_are_refused() -> None:
     assert run.do("reject_old_epoch", batch=0, leader=1).fate(0) is Fate.FAILED
 
 
-def test_a_new_instance_aborts_what_the_one_before_left() -> None:
+def test_a_new_instance_aborts_the_open_transaction_of_the_instance_before() -> None:
     run = write(begun(on_restart=OnRestart.FORGET), 0).do("crash_producer")
     assert outcome(run, 0) is Outcome.LOST
     assert not run.can("initialise"), "the transaction of the one before is to be ended first"
@@ -276,7 +276,7 @@ def test_a_marker_needs_enough_replicas() -> None:
     assert run.can("complete_transaction", leader=1)
 
 
-def test_a_later_transaction_commits_what_was_left_open() -> None:
+def test_a_later_transaction_commits_records_that_were_left_open() -> None:
     """Its own records are not followed: what it does to others is that they become part of it."""
     bounds = replace(BOUNDS, records=1)
     run = give_up(begun(bounds=bounds), 0).do("prepare_abort", transaction=0, **ANEW)

@@ -50,7 +50,7 @@ def test_followers_hear_of_the_high_watermark_when_they_fetch(truncation: Trunca
     assert run.do("fetch", follower=3, leader=1).high_watermark(3) == 1
 
 
-def test_to_0_10_a_follower_drops_what_it_does_not_know_to_be_committed() -> None:
+def test_to_0_10_a_follower_drops_records_above_its_own_high_watermark() -> None:
     run = behind_in_knowledge(of(Truncation.HIGH_WATERMARK)).do("apply_metadata", broker=3)
     assert (run.log(2), run.log(3)) == ([0], [])
     assert run.can("fetch", follower=3, leader=2)
@@ -173,7 +173,7 @@ def test_follower_from_2_1_on_asks_within_one_epoch_only(truncation: Truncation,
     assert run.can("fetch", follower=3, leader=2)
 
 
-def test_a_follower_that_missed_an_epoch_counts_for_what_it_has_of_the_epoch_before() -> None:
+def test_a_follower_that_missed_an_epoch_counts_with_its_records_of_the_epoch_before() -> None:
     """KAFKA-9338: the record of epoch 3 is committed with broker 2's copy of another one, and broker 2 drops that."""
     run = of(Truncation.FENCED_QUESTIONS).produce(0, 1).do("fetch", follower=2, leader=1)
     run.do("move_leader", broker=3).do("apply_metadata", broker=3).do("apply_metadata", broker=1)

@@ -106,7 +106,7 @@ def test_arrows_begin_at_a_transmission_and_end_at_an_action_of_a_broker(example
             assert trace.steps[arrow.to_row - 1].actor in (lanes[arrow.to_lane], "producer")
 
 
-def test_runs_have_what_is_to_be_seen() -> None:
+def test_runs_have_the_arrows_to_be_drawn() -> None:
     """The random runs contain such requests; without them the tests above would be weak."""
     seen = Counter((arrow.what, arrow.end) for one in RUNS for arrow in requests(wandering(*one).trace))
     assert min(seen[what, end] for what in (REQUEST, ABANDONED) for end in (End.ARRIVES, End.LOST)) >= 3, seen

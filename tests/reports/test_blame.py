@@ -117,7 +117,7 @@ def test_a_default_is_at_the_first_line_of_its_component() -> None:
     assert blame(deployment, samples.RESULT, violated).place == Origin("file", file="topic.properties", line=7)
 
 
-def test_the_others_are_what_the_property_turns_on() -> None:
+def test_the_others_are_settings_that_the_property_turns_on() -> None:
     clean = ("topic", "unclean.leader.election.enable", "false")
     deployment = replace(samples.DEPLOYMENT, settings=given(HANDED_OFF, clean, ACKS_1))
     found = blame(deployment, samples.RESULT, samples.VIOLATED)
@@ -204,7 +204,7 @@ def test_each_property_has_settings_to_blame(name: str) -> None:
     assert any(name in row.properties for row in likely_settings())
 
 
-def test_the_table_speaks_of_what_there_is() -> None:
+def test_the_table_names_existing_settings_only() -> None:
     keys = {line.split(",")[1] for line in (TABLES / "defaults.csv").read_text(encoding="utf-8").splitlines()}
     for row in likely_settings():
         assert row.properties <= set(KNOWN_PROPERTIES)

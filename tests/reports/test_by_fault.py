@@ -116,7 +116,7 @@ def test_a_check_prints_one_screen(width: int, steps: int) -> None:
     assert ("more steps: proofka trace" in text) is (steps > 3)
 
 
-def test_the_trace_is_that_of_what_is_told_first() -> None:
+def test_the_trace_is_that_of_the_first_line() -> None:
     happenings = by_fault(samples.DEPLOYMENT, samples.RESULT)
     told = most_telling(tellings(samples.RESULT.verdicts, all_traces=True), happenings)
     assert told is not None

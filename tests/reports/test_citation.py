@@ -61,7 +61,7 @@ def test_the_paragraph_says_all() -> None:
     assert not re.search(r"\b20\d\d\b", SAID)
 
 
-def test_bibtex_says_what_the_paragraph_says() -> None:
+def test_bibtex_agrees_with_the_paragraph() -> None:
     note = to_bibtex([ANSWER]).partition("note = {{")[2]
     for sentence in SAID.partition("). ")[2].split(". "):
         assert "".join(_LATEX.get(letter, letter) for letter in sentence) in note

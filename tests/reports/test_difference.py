@@ -106,7 +106,7 @@ def test_hostile_text_stays_text() -> None:
     assert "[bold red]a|b[/]" in text
 
 
-def test_bounds_that_read_the_same_are_told_by_what_differs() -> None:
+def test_bounds_that_read_the_same_are_told_apart_by_their_difference() -> None:
     """Kinds of fault, the requested total and the reached bounds are part of the explored bounds."""
     old = samples.verdict("no-skip", Status.HOLDS, coverage=replace(samples.COVERAGE, bounds_reached=()))
     new = replace(old, coverage=replace(old.coverage, kinds=(("kill", 1),)))

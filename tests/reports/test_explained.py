@@ -69,7 +69,7 @@ def test_undecided_changes_are_listed_once_for_all_properties() -> None:
     assert ["2 changes not decided" in said for _, said in told[: len(VIOLATED)]] == [True, False, False]
 
 
-def test_a_change_that_says_what_is_so_already_is_told_once() -> None:
+def test_a_change_to_the_present_value_is_told_once() -> None:
     """Auto-commit is off here, so the change of both settings equals the change of one."""
     one = Prevention("no-loss", KILL, "consumer.commit=after", settings=("application.commit",))
     both = replace(one, change=f"consumer.enable.auto.commit=false and {one.change}")
@@ -137,7 +137,7 @@ CHANGES = tuple(c for c in strengthenings() if str(c) in STRONGER and c.library 
 BOTH = ("no-loss", "no-skip")
 
 
-def test_a_repair_says_what_it_costs() -> None:
+def test_a_repair_names_its_costs() -> None:
     text = shown(Found(BOTH, (Repaired(CHANGES, STRONG, BOTH, verdicts(no_loss=HOLDS, no_skip=HOLDS)),)))
     assert "1 repair, with which all 2 required properties hold" in text
     assert "producer.acks=all + topic.min.insync.replicas=2" in text
@@ -176,7 +176,7 @@ def test_properties_not_shown_to_hold_are_named() -> None:
     assert "before: not decided: recoverability" in nothing
 
 
-def test_a_front_says_what_does_not_hold() -> None:
+def test_a_front_names_the_properties_that_do_not_hold() -> None:
     text = shown(Found(BOTH, (Repaired(CHANGES, STRONG, ("no-loss",)),), hopeless=("no-skip",)))
     assert "No set of changes repairs all" in text
     assert "No known modelled change repairs no-skip." in text

@@ -72,7 +72,7 @@ def test_the_semantics_describe_every_property_and_fault() -> None:
     assert not [fault.value for fault in Fault if "1.1 Faults" not in sections.get(fault.value, "").split("; ")]
 
 
-def test_a_setting_that_is_read_says_what_it_means_and_another_why_it_is_not() -> None:
+def test_a_setting_that_is_read_has_a_meaning_and_another_a_reason() -> None:
     for key, of in owners().items():
         paragraphs = said(key, "setting")
         read = [component for component in of if is_read(component, key)]
@@ -151,7 +151,7 @@ def test_entries_have_their_paragraphs(word: str, kind: str, label: str, text: s
     assert any(text in one for one in said(word, kind)[label])
 
 
-def test_a_claim_never_stands_without_what_became_of_it() -> None:
+def test_a_claim_never_stands_without_its_outcome() -> None:
     for row in table("claims"):
         assert row["outcome"]
     for texts in (texts for label, texts in said("acks", "setting").items() if label.startswith("claim ")):

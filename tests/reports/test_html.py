@@ -128,7 +128,7 @@ def test_bounds_stand_beside_the_verdicts() -> None:
     assert "states per number of faults: 120, 98,003, 1,136,444" in bounds
 
 
-def test_paper_has_the_first_trace_of_what_is_required_and_names_the_others() -> None:
+def test_paper_has_the_first_trace_of_required_properties_and_names_the_others() -> None:
     printed = re.findall(r'<article class="trace on-paper" id="(t\d)"', PAGE)
     assert printed == ["t1"]
     further = PAGE[PAGE.index('<div class="further">') : PAGE.index('<section id="fault-trees"')]

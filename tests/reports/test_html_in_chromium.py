@@ -240,7 +240,7 @@ def printed(opened: Opened) -> list[str]:
     return [" ".join(unicodedata.normalize("NFKC", page.extract_text()).split()) for page in reader.pages]
 
 
-def test_paper_has_what_a_reader_needs_and_no_more(browser: api.Browser, tmp_path: Path) -> None:
+def test_paper_has_the_parts_for_a_reader_and_no_more(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT)
     text = " ".join(printed(opened))
     for said in ("Verdicts", "Bounds", "Why not", "Configuration", "sizes: records 2, log 3, sends 2", "Cite"):

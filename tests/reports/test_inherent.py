@@ -144,14 +144,14 @@ QUICK = "franz-go 1.21 kraft 3.7.0"
 """An era with few deployments, which take one or two seconds each."""
 
 
-def test_rows_of_an_era_are_what_is_computed() -> None:
+def test_rows_of_an_era_equal_the_computed_ones() -> None:
     row = next(row for row in table("eras") if row["era"] == QUICK)
     assert list(write_inherent.rows(asked_of(row))) == rows_of(QUICK)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("client", list(dict.fromkeys(row["client"] for row in table("eras"))))
-def test_all_rows_are_what_is_computed(client: str) -> None:
+def test_all_rows_equal_the_computed_ones(client: str) -> None:
     """Every system of every era is checked again, which takes half an hour for Java clients."""
     eras = write_inherent.merged(era for era in write_inherent.eras() if era.first.client == client)
     assert [one.row for one in eras] == [row for row in table("eras") if row["client"] == client]

@@ -51,7 +51,7 @@ def test_lemmas_and_thresholds() -> None:
     assert of(replace(TRIED, thresholds=(threshold,)))[0].startswith("no-skip holds iff retention.ms >= 50 (now 100)")
 
 
-def test_result_keeps_whether_near_misses_were_searched() -> None:
+def test_result_keeps_the_search_for_near_misses() -> None:
     for tried in (True, False, None):
         document = to_document(samples.DEPLOYMENT, replace(samples.RESULT, others_tried=tried))
         assert result_from_document(document).others_tried is tried

@@ -27,7 +27,7 @@ def told(tmp_path: Path, consumer: str, status: Status = Status.HOLDS) -> str:
     return " ".join(resting(read_deployment(file), Result(verdicts, samples.ENGINE, (), {})))
 
 
-def test_the_table_names_what_there_is() -> None:
+def test_the_table_names_existing_assumptions_only() -> None:
     for row in table("resting"):
         assumption = ASSUMPTIONS[row["assumption"]]
         assert row["worse"] in assumption.values

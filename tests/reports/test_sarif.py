@@ -197,7 +197,7 @@ def test_result_without_files_has_no_place() -> None:
     assert first["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": "orders.yaml"}}}]
 
 
-def test_the_message_says_how_it_is_known_what_to_blame() -> None:
+def test_the_message_names_the_evidence_for_the_blame() -> None:
     """Without a computation the message looks a setting up in the table, and says "may"."""
     first = run_of(ANSWER)["results"][0]["message"]["text"]
     assert first.endswith("which leads. The violation may depend on acks=1; --explain computes which settings matter.")

@@ -55,7 +55,7 @@ AGAIN = step(
 )
 
 
-def test_lanes_are_those_who_take_part_and_every_broker_by_number() -> None:
+def test_lanes_are_the_participants_and_every_broker_by_number() -> None:
     trace = Trace((), (TRANSMIT, step("poll", "consumer", leader=2, count=1)), "fails", BROKERS)
     assert space_time(trace).lanes == ("producer", "broker 1", "broker 2", "broker 10", "consumer")
     apart = Trace((), (step("write_marker", "broker 1", leader=1, transaction=1, commits=1),), "fails", BROKERS)

@@ -93,7 +93,7 @@ def watched(height: int) -> Console:
     return Console(file=io.StringIO(), width=80, height=height, force_terminal=True, markup=False, highlight=False)
 
 
-def test_only_what_is_longer_than_the_screen_is_paged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_output_longer_than_the_screen_is_paged(monkeypatch: pytest.MonkeyPatch) -> None:
     paged: list[str] = []
     monkeypatch.setattr("pydoc.pager", paged.append)
     monkeypatch.setenv("LESS", "-R")
@@ -173,7 +173,7 @@ def test_itf_has_every_state() -> None:
     assert "at_ms" not in states[0]
 
 
-def test_itf_of_a_trace_that_does_not_say_how_it_starts() -> None:
+def test_itf_of_a_trace_without_an_initial_state() -> None:
     """A part that appears late has its value before the first change; equal names get numbers."""
     from reports.itf import to_itf
 

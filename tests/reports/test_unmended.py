@@ -97,7 +97,7 @@ def test_releases_that_were_tried_are_named(tmp_path: Path) -> None:
     assert list(tried_releases(samples.DEPLOYMENT)) == [], "what was not read from files has no release to change"
 
 
-def test_an_upgrade_says_what_to_run_and_to_do(tmp_path: Path) -> None:
+def test_an_upgrade_names_the_release_and_the_steps(tmp_path: Path) -> None:
     old, new = (deployment(tmp_path, kafka) for kafka in ("2.8", "4.0"))
     said = upgrade(old, new)
     assert said.startswith(

@@ -52,7 +52,7 @@ def test_bounds(complete_to: int, combinations: int, text: str) -> None:
         (2, "any 2 faults", "any 2 faults, 31 of 286 combinations of 3"),
     ],
 )
-def test_bounds_of_a_violation_say_whether_sets_of_the_same_size_are_unexplored(
+def test_bounds_of_a_violation_tell_of_unexplored_sets_of_the_same_size(
     complete_to: int, in_a_row: str, in_full: str
 ) -> None:
     coverage = replace(samples.COVERAGE, complete_to=complete_to)

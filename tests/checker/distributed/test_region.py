@@ -38,7 +38,7 @@ def test_states_are_entered_once(tmp_path: Path) -> None:
         assert is_found(region, [1, 2, 3, 4]) == [True, True, True, False]
 
 
-def test_a_shorter_way_takes_the_place_of_what_was_known_before(tmp_path: Path) -> None:
+def test_a_shorter_way_replaces_a_longer_known_way(tmp_path: Path) -> None:
     """Not of what was entered in the same superstep: there depths ascend. What is as deep or deeper changes nothing."""
     with opened_region(tmp_path, WORDS, Extent()) as region:
         enter(region, rows_of([(1, 5), (2, 5), (3, 6)], WORDS))

@@ -67,7 +67,7 @@ def test_a_search_that_ended_because_everything_sought_was_seen() -> None:
     assert spread(sought=1 << NEVER | 1 << SEEN).deepest is None
 
 
-def test_an_idle_superstep_changes_only_what_was_new() -> None:
+def test_an_idle_superstep_changes_only_new_states() -> None:
     idle = replace(ONE, waiting=True).idle()
     assert idle == replace(
         ONE, entered=0, replaced=0, expanded=0, sent=(0, 0), sent_from=None, seconds=0.0, waiting=True

@@ -60,7 +60,7 @@ def test_file_keeps_its_content_until_the_new_content_is_on_disk(tmp_path: Path)
     assert path.read_text() == "old"
 
 
-def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
+def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for before in ([], ["file"]):
         with pytest.raises(ZeroDivisionError), replacing(path) as new:

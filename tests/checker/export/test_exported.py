@@ -70,7 +70,7 @@ def test_a_deployment() -> None:
 
 
 @pytest.mark.slow
-def test_only_what_chosen_properties_see() -> None:
+def test_only_variables_that_chosen_properties_see() -> None:
     deployment = replace(example("acks-1"), bounds=SMALL)
     whole, part = (export_deployment(deployment, properties=names) for names in ((), ("no-log-duplicate",)))
     assert set(part.violated) == {"no-log-duplicate"} and not part.goals

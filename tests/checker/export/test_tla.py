@@ -35,7 +35,7 @@ def operators(module: TlaModule) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_every_action_says_of_every_variable_once_what_becomes_of_it(module: TlaModule) -> None:
+def test_every_action_assigns_every_variable_once(module: TlaModule) -> None:
     found = operators(module)
     tuples = {name: re.findall(r"\w+", body) for name, body in found.items() if body.lstrip().startswith("<<")}
     variables = list(module.lexicon.variables.values())

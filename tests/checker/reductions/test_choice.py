@@ -33,7 +33,7 @@ def said(result: Result) -> dict[str, object]:
         pytest.param("acks-1", None, marks=pytest.mark.slow),
     ],
 )
-def test_no_reduction_changes_what_is_said(name: str, bounds: Bounds | None) -> None:
+def test_no_reduction_changes_the_answer(name: str, bounds: Bounds | None) -> None:
     deployment = example(name, KINDS, total=1)
     deployment = replace(deployment, bounds=bounds or deployment.bounds)
     plain = check(deployment, budget=Budget(threads=1), reductions=frozenset())

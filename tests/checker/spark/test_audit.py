@@ -54,7 +54,7 @@ def test_every_verdict_is_that_of_a_check(spark: Any, matrix: Path, audited: Pat
 
 
 @pytest.mark.slow
-def test_traces_have_steps_and_lead_to_what_the_verdict_says(spark: Any, audited: Path) -> None:
+def test_traces_have_steps_and_lead_to_the_violation_of_the_verdict(spark: Any, audited: Path) -> None:
     violated = {row["id"]: row["cut_sets"] for row in rows(spark, audited, "verdicts") if row["status"] == "violated"}
     traces = rows(spark, audited, "traces")
     assert {row["id"] for row in traces} == set(violated)

@@ -57,7 +57,7 @@ def test_without_a_release_every_row_is_rejected(folder: Path) -> None:
     assert source.values(1)["topic"] == "audit-log"
 
 
-def test_a_profile_says_what_is_required_of_every_row(tmp_path: Path) -> None:
+def test_a_profile_names_the_required_properties_of_every_row(tmp_path: Path) -> None:
     """The profile outranks the deployment's own requirements, as in a check."""
     (tmp_path / "one.yaml").write_text(f"{DEPLOYMENT}require: [no-loss]\n")
     source = find_source(tmp_path, {})

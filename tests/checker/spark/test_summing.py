@@ -68,7 +68,7 @@ def test_properties(spark: Any, audited: Path, verdicts: list[Row]) -> None:
     assert any(count.cut_sets for count in summary.properties)
 
 
-def test_the_worst_of_what_is_required(spark: Any, audited: Path, verdicts: list[Row]) -> None:
+def test_the_worst_of_the_required_properties(spark: Any, audited: Path, verdicts: list[Row]) -> None:
     """Here a single property is."""
     summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
     assert summary.worst == statuses(verdicts, "no-acked-loss")
@@ -192,7 +192,7 @@ def made_up(spark: Any, place: Path, values: dict[str, tuple[str, ...]], statuse
 TWO_BY_TWO = {"a": ("1", "2"), "b": ("x", "y")}
 
 
-def test_a_setting_is_not_credited_with_what_another_does(spark: Any, tmp_path: Path) -> None:
+def test_a_setting_is_not_credited_with_the_effect_of_another(spark: Any, tmp_path: Path) -> None:
     """Excluded: the first ``a`` with the second ``b``; so ``y`` is always violated, and yet ``b`` changes nothing."""
     made_up(spark, tmp_path, TWO_BY_TWO, {("1", "x"): "vacuous", ("2", "x"): "violated", ("2", "y"): "violated"})
     found = influence(spark, AuditFolder(tmp_path), TWO_BY_TWO)

@@ -126,7 +126,7 @@ def test_an_interrupt_between_two_stages(context: Any) -> None:
         watch.run(context, work)
 
 
-def test_violations_of_what_is_required(tmp_path: Path) -> None:
+def test_violations_of_required_properties(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     from checker.spark.tables import EXPLORED, pa
 

@@ -102,7 +102,7 @@ def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
 
 
 @pytest.mark.slow
-def test_earliest_reads_again_what_a_group_has_forgotten() -> None:
+def test_earliest_reads_records_again_whose_offsets_a_group_has_forgotten() -> None:
     deployment = deployment_of("expired-offsets")
     result = check(changed(deployment, offset_reset=OffsetReset.EARLIEST))
     assert [verdict.status for verdict in result.verdicts if verdict.required] == [Status.HOLDS]

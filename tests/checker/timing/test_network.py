@@ -34,7 +34,7 @@ def between(earlier: int, later: int, least: int | None = None, most: int | None
 
 @given(st.lists(bounds(), max_size=8))
 @settings(max_examples=150, derandomize=True)
-def test_earliest_times_are_what_z3_finds(constraints: list[Between]) -> None:
+def test_earliest_times_equal_those_of_z3(constraints: list[Between]) -> None:
     at = [z3.Int(f"t{step}") for step in range(STEPS + 1)]
     solver = z3.Optimize()
     solver.add(at[0] == 0, *(at[step] <= at[step + 1] for step in range(STEPS)))

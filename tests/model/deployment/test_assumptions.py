@@ -79,7 +79,7 @@ def test_wrong_option(refusal, key: str, value: str, message: str) -> None:
 BY_HAND = [(key, value) for key, a in ASSUMPTIONS.items() for value in a.values if value != "delivered"]
 
 
-def test_only_a_client_that_commits_by_itself_commits_what_it_delivered(read_yaml, refusal) -> None:
+def test_only_a_client_that_commits_by_itself_commits_delivered_records(read_yaml, refusal) -> None:
     assert read_yaml('kafka: "4.0"\nconsumer: {commit: delivered}').application.commit is Commit.DELIVERED
     assert "needs a client that commits by itself (enable.auto.commit=true)" in refusal(MANUAL, {"commit": "delivered"})
     with pytest.raises(DeploymentError, match=r"enable\.auto\.commit=true"):
@@ -104,7 +104,7 @@ def test_with_assumption_keeps_bounds_that_were_said(read_yaml) -> None:
     assert (resending.bounds.sends, with_assumption(resending, "on_restart", "forget").bounds.sends) == (2, 1)
 
 
-def test_with_assumption_refuses_what_makes_no_sense(read_yaml) -> None:
+def test_with_assumption_refuses_contradictions(read_yaml) -> None:
     auto = read_yaml('kafka: "4.0"')
     for key, value in (("commit", "before"), ("sink", "x"), ("acks", "1"), ("transaction_records", "1")):
         with pytest.raises(DeploymentError):

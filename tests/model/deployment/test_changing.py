@@ -104,7 +104,7 @@ def test_change_names_its_consequences_with_their_rules(tmp_path: Path) -> None:
         assert list(brought(weak, changed(weak, [change]), change)) == expected
 
 
-def test_only_what_a_change_turns_is_to_blame(tmp_path: Path) -> None:
+def test_only_a_change_that_turns_a_verdict_is_to_blame(tmp_path: Path) -> None:
     change = find("consumer.enable.auto.commit=false and consumer.commit=after")
     by_hand = deployment(tmp_path, "consumer: {enable.auto.commit: false, commit: before}")
     assert turned(by_hand, changed(by_hand, [change]), change) == ("application.commit",)
@@ -123,7 +123,7 @@ def test_change_keeps_faults_bounds_and_name(tmp_path: Path) -> None:
     assert (made.faults, made.name, made.require) == (narrow.faults, "mine", narrow.require)
 
 
-def test_only_what_makes_a_difference_is_offered(tmp_path: Path) -> None:
+def test_only_changes_that_make_a_difference_are_offered(tmp_path: Path) -> None:
     offered = {str(change) for change in changes_of(deployment(tmp_path, "producer: {acks: all}"))}
     assert "producer.acks=all" not in offered
     assert "topic.min.insync.replicas=2" in offered

@@ -97,7 +97,7 @@ def test_refusals(refusal) -> None:
 TRANSACTIONS = "producer: {transactional.id: t}"
 
 
-def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_key(read_yaml) -> None:
+def test_with_transactions_the_cleaner_removes_aborted_records_whatever_their_key(read_yaml) -> None:
     assert cleans(read_yaml(COMPACT + TRANSACTIONS, {"keys": "distinct"}))
     assert not cleans(read_yaml(COMPACT, {"keys": "distinct"}))
 

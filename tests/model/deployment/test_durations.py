@@ -184,7 +184,7 @@ def test_a_duration_longer_than_any_run_counts_as_never(read_files) -> None:
 
 
 @pytest.mark.parametrize("key", ["broker.session.timeout.ms", "broker.heartbeat.interval.ms"])
-def test_nothing_is_known_of_what_is_below_zero(read_files, key: str) -> None:
+def test_durations_below_zero_are_unknown(read_files, key: str) -> None:
     """The broker accepts a negative value; its behaviour then is not promised, so no bound may use it."""
     durations = read_files(broker=f"{key}=-1").durations
     assert Quantity(key, 0, None) in (durations.broker_session, durations.broker_heartbeat)

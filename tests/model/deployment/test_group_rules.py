@@ -108,7 +108,7 @@ def test_new_consumer_commits_by_itself(read_yaml) -> None:
     assert read_yaml(deployment("4.0", NEW)).application.commit is Commit.AUTO
 
 
-def test_brokers_say_how_long_its_members_may_be_silent(read_yaml) -> None:
+def test_brokers_limit_the_silence_of_its_members(read_yaml) -> None:
     given = read_yaml(deployment("4.0", NEW, broker="group.consumer.session.timeout.ms: 60000"))
     session = given.durations.consumer_session
     assert (session.name, session.least) == ("group.consumer.session.timeout.ms", 60_000)
@@ -143,7 +143,7 @@ def test_refused(refusal, text: str, says: str) -> None:
     assert says in refusal(text)
 
 
-def test_accepted_beside_what_is_refused(read_yaml) -> None:
+def test_accepted_values_beside_refused_values(read_yaml) -> None:
     read_yaml(deployment("3.2", "", rest="assume: {faults: {eviction: 1}}"))
     read_yaml(deployment("3.2", "enable.auto.commit: false", rest="assume: {faults: {rebalance: 1}}"))
     read_yaml(deployment("4.3", f"{NEW}, enable.auto.commit: false", rest=TO_KAFKA))

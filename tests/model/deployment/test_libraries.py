@@ -273,7 +273,7 @@ def test_librdkafka_by_default(read_yaml) -> None:
     assert (times.max_block.most, times.linger.least, times.consumer_fetch_wait.name) == (0, 5, "fetch.wait.max.ms")
 
 
-def test_idempotence_of_librdkafka_changes_what_is_not_set(read_yaml) -> None:
+def test_idempotence_of_librdkafka_changes_settings_without_a_value(read_yaml) -> None:
     deployment = read_yaml(producer("librdkafka", "enable.idempotence: true"))
     assert (deployment.producer.acks, deployment.producer.max_in_flight) == (Acks.ALL, 5)
     assert recovery_of(deployment) == Librdkafka()

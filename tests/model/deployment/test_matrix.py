@@ -95,7 +95,7 @@ def test_options_outrank(matrix: Matrix) -> None:
     assert matrix.read(0, {"faults": "2"}).faults.total == 2
 
 
-def test_null_in_the_base_means_what_it_means_in_a_file(tmp_path: Path) -> None:
+def test_null_has_one_meaning_in_the_base_and_in_a_file(tmp_path: Path) -> None:
     text = 'kafka: "4.0"\nconsumer: {group.id: ~, enable.auto.commit: false}\n'
     base = "base:\n" + "".join(f"  {line}\n" for line in text.splitlines())
     (tmp_path / "plain.yaml").write_text(text)

@@ -119,7 +119,7 @@ def test_a_line_whose_first_release_differs_needs_a_patch_level(refusal, read_ya
     assert read_yaml(producer("enable.idempotence: true", "3.0")).producer.idempotence
 
 
-def test_an_explicit_false_allows_what_idempotence_forbids(read_yaml) -> None:
+def test_an_explicit_false_allows_settings_that_idempotence_forbids(read_yaml) -> None:
     deployment = read_yaml(producer(f"enable.idempotence: false; {IN_FLIGHT}: 9; acks: 1; retries: 0"))
     assert (deployment.producer.idempotence, deployment.producer.max_in_flight, deployment.producer.retries) == (
         False,

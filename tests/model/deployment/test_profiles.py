@@ -48,7 +48,7 @@ def test_idempotence_that_is_not_in_force_promises_nothing(read_yaml) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_profile_names_what_is_required(read_yaml, profile: str) -> None:
+def test_a_profile_names_the_required_properties(read_yaml, profile: str) -> None:
     """A profile requires properties of transactions only in a deployment with transactions."""
     plain = read_yaml(f'kafka: "4.0"\nprofile: {profile}')
     assert set(plain.require) == in_profile(profile) - set(OF_TRANSACTIONS)
@@ -57,7 +57,7 @@ def test_a_profile_names_what_is_required(read_yaml, profile: str) -> None:
     assert narrowed(plain, None, None, profile).require == plain.require
 
 
-def test_all_is_what_every_pipeline_is_asked() -> None:
+def test_the_profile_all_has_the_properties_asked_of_every_pipeline() -> None:
     assert in_profile("all") == {*ASKED_BY_DEFAULT, *OF_TRANSACTIONS}
     assert all(in_profile(profile) <= set(KNOWN_PROPERTIES) for profile in PROFILES)
 
@@ -85,7 +85,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("profile: all", "ordered", ["no-loss"], NAMED),
     ],
 )
-def test_a_deployment_names_what_made_its_requirement(
+def test_a_deployment_names_the_source_of_its_requirement(
     read_yaml, said: str, option: str | None, names: list[str] | None, profile: str
 ) -> None:
     read = read_yaml(f'kafka: "4.0"\n{said}')

@@ -242,7 +242,7 @@ def test_impossible_configurations_are_refused(refusal, text: str, said: str) ->
     assert said in refusal(text)
 
 
-def test_releases_in_which_what_is_refused_elsewhere_is_modelled(read_yaml) -> None:
+def test_values_refused_elsewhere_are_modelled_in_these_releases(read_yaml) -> None:
     for settings, version in (("heartbeat_interval_ms: 10000", "2.2.6"), ("connections_max_idle_ms: 305000", "1.4.4")):
         assert read_yaml(client("consumer", KAFKA_PYTHON, settings, version)).application.commit is Commit.AUTO
     one = "acks: all; max_in_flight_requests_per_connection: 1"

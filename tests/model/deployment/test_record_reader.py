@@ -51,7 +51,7 @@ def meaning(deployment: Deployment) -> Deployment:
     return replace(deployment, settings=(), ignored=(), notes=(), name="")
 
 
-def test_nested_and_flat_records_say_what_yaml_says(tmp_path: Path) -> None:
+def test_nested_and_flat_records_equal_the_same_yaml(tmp_path: Path) -> None:
     file = tmp_path / "row.yaml"
     file.write_text(json.dumps(NESTED))
     by_yaml = read_deployment(file)

@@ -20,7 +20,7 @@ def test_every_claim_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("claim", [*claims(), *incidents()], ids=lambda claim: claim.id)
-def test_a_claim_says_how_it_is_decided_or_why_not(claim: Claim) -> None:
+def test_a_claim_names_its_decision_or_the_reason_against_one(claim: Claim) -> None:
     assert claim.says.endswith(".")
     assert [bool(claim.cases), claim.setting is not None, bool(claim.missing)].count(True) == 1
 

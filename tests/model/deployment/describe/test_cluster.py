@@ -43,7 +43,7 @@ def refusal(*texts: str, topic: str = "orders") -> str:
     return str(caught.value)
 
 
-def test_topics_alone_say_what_was_set() -> None:
+def test_topics_alone_show_the_settings_that_were_set() -> None:
     found = cluster(printed_topic("orders", ON_TWO, {MIN_ISR: "2", "retention.ms": "5"}))
     expected = {"replication.factor": "2", "partitions": "2", MIN_ISR: "2", "retention.ms": "5"}
     assert values(found) == (expected, {})
@@ -64,7 +64,7 @@ def test_all_settings_of_a_topic_win() -> None:
     assert printed_all("topic", "orders").splitlines()[origin.line - 1].startswith(f"  {MIN_ISR}=")
 
 
-def test_brokers_stand_in_for_what_a_topic_does_not_set() -> None:
+def test_brokers_stand_in_for_settings_that_a_topic_does_not_set() -> None:
     unclean = "unclean.leader.election.enable"
     set_ones = {unclean: ("true", STATIC)}
     topic, broker = values(

@@ -90,7 +90,7 @@ def test_benthos_reads_from_the_oldest_and_leaves_five_requests_open() -> None:
         "topics: [t], acknowledgements: {enabled: true}}",
     ],
 )
-def test_vector_marks_what_its_sinks_have_only_where_it_is_told_to(said: str) -> None:
+def test_vector_acknowledges_delivered_events_only_where_a_setting_says_so(said: str) -> None:
     assert answers(one(VECTOR, "vector.yaml", Role.CONSUMER)) == {"commit": "before", "processing": "handed-off"}
     told = one(VECTOR.replace("topics: [t]}", said), "vector.yaml", Role.CONSUMER)
     assert answers(told)["commit"] == "after"
@@ -98,13 +98,13 @@ def test_vector_marks_what_its_sinks_have_only_where_it_is_told_to(said: str) ->
     assert answers(by_sink)["commit"] == "after"
 
 
-def test_vector_drops_what_it_cannot_send_and_has_names_for_batches() -> None:
+def test_vector_drops_events_that_cannot_be_sent_and_has_names_for_batches() -> None:
     producer = one(VECTOR, "vector.yaml", Role.PRODUCER)
     assert answers(producer) == {"on_send_error": "drop"}
     assert producer.settings["queue.buffering.max.ms"].value == "2000"
 
 
-def test_fluent_bit_commits_what_is_in_its_memory_and_goes_on_with_what_librdkafka_does_not_know() -> None:
+def test_fluent_bit_commits_records_in_its_memory_and_ignores_keys_unknown_to_librdkafka() -> None:
     found = read_text(FLUENT, "fluent-bit.conf")
     assert not found.rejected
     assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a:9092", "acks": "1"}
@@ -158,7 +158,7 @@ def test_flume_answers_follow_its_channel(channel: str, restart: str, commit: st
     assert answers(one(text, "flume.conf", Role.CONSUMER)) == {"commit": commit}
 
 
-def test_a_channel_of_flume_in_kafka_is_what_its_sources_and_sinks_make_it() -> None:
+def test_a_channel_of_flume_in_kafka_has_the_clients_of_its_sources_and_sinks() -> None:
     channel = "a.channels.c.type = org.apache.flume.channel.kafka.KafkaChannel\na.channels.c.kafka.topic = t\n"
     sources = "a.sources.r.type = TAILDIR\na.sources.r.channels = c\n"
     sinks = "a.sinks.k.type = hdfs\na.sinks.k.channel = c\n"

@@ -89,7 +89,7 @@ def answers(component: Component) -> dict[str, str]:
     return {key: one.value for key, one in component.application.items()}
 
 
-def test_a_worker_gives_its_producers_what_keeps_records() -> None:
+def test_a_worker_gives_its_producers_the_settings_that_keep_records() -> None:
     found = read_text(WORKER, "connect-distributed.properties", dialect=connect.NAME)
     producer = values(found, Role.PRODUCER)
     assert producer["acks"] == "1"

@@ -282,7 +282,7 @@ A_ENV = "KAFKA_MIN_INSYNC_REPLICAS=1\nKAFKA_UNCLEAN_LEADER_ELECTION_ENABLE=false
 B_ENV = "KAFKA_NODE_ID=1\nKAFKA_UNCLEAN_LEADER_ELECTION_ENABLE=true\n"
 
 
-def test_files_of_variables_are_under_what_the_service_says(tmp_path: Path) -> None:
+def test_files_of_variables_are_outranked_by_the_service(tmp_path: Path) -> None:
     findings = _in_folder(tmp_path, {"compose.yml": BROKER, "a.env": A_ENV, "b.env": B_ENV})
     found = {Path(one.file).name: one for one in findings.found}
     assert {name for name, one in found.items() if one.components} == {"compose.yml"}
@@ -305,7 +305,7 @@ def test_a_file_of_variables_that_is_not_there_is_rejected(tmp_path: Path, name:
     assert [left.given.origin.line for left in found.rejected] == [4]
 
 
-def test_a_file_of_variables_of_what_has_nothing_to_do_with_kafka_is_not_asked_for() -> None:
+def test_a_file_of_variables_of_a_service_without_kafka_is_not_asked_for() -> None:
     text = "services:\n  db: {image: postgres, env_file: none.env}\n  kafka: {image: 'apache/kafka:3.9.0'}\n"
     assert not read_text(text, "compose.yml", dialect=COMPOSE.name).rejected
 
@@ -323,7 +323,7 @@ EXTENDED = """services:
 """
 
 
-def test_a_service_has_what_it_extends() -> None:
+def test_a_service_has_the_keys_of_the_service_it_extends() -> None:
     found = read_text(EXTENDED, "compose.yml", dialect=COMPOSE.name)
     (kafka,) = [one for one in found.by_role[Role.BROKER] if one.name == "kafka"]
     assert kafka.settings["unclean.leader.election.enable"].value == "true"
@@ -332,7 +332,7 @@ def test_a_service_has_what_it_extends() -> None:
     assert kafka.kafka.value == "3.9.0"
 
 
-def test_a_service_has_what_it_extends_in_another_file(tmp_path: Path) -> None:
+def test_a_service_has_the_keys_of_the_service_it_extends_in_another_file(tmp_path: Path) -> None:
     base, _, kafka = EXTENDED.partition("  kafka:\n")
     text = "services:\n  kafka:\n" + kafka.replace("{service: base}", "{service: base, file: base.yml}")
     findings = _in_folder(tmp_path, {"compose.yml": text, "base.yml": base})

@@ -40,7 +40,7 @@ SETTINGS = """{
 """
 
 
-def test_properties_and_words_are_librdkafkas_with_what_is_shared() -> None:
+def test_properties_and_words_are_librdkafkas_with_the_shared_configuration() -> None:
     found = read_text(SETTINGS, "appsettings.json", dialect=DIALECT.name)
     assert values(found, Role.PRODUCER) == {
         "acks": "1",

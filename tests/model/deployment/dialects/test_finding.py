@@ -198,7 +198,9 @@ OTHER_PRODUCTS = [
 
 
 @pytest.mark.parametrize(("name", "text", "product"), OTHER_PRODUCTS)
-def test_a_file_of_another_product_is_named_as_what_it_is(tmp_path: Path, name: str, text: str, product: str) -> None:
+def test_a_file_of_another_product_is_named_with_the_product(
+    tmp_path: Path, name: str, text: str, product: str
+) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(DeploymentError, match=f"{re.escape(name)} is a file of {re.escape(product)}, "):
         find(tmp_path, {})

@@ -95,7 +95,7 @@ def test_kafka_gitops_and_its_defaults() -> None:
     }
 
 
-def test_julie_ops_and_what_comes_before_a_name() -> None:
+def test_julie_ops_and_the_prefix_of_a_name() -> None:
     assert _topics(JULIE) == {
         "shop.acme.sales.orders": {"replication.factor": "3", "partitions": "2", "min.insync.replicas": "2"}
     }

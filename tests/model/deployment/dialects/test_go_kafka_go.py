@@ -101,7 +101,7 @@ def test_errors_of_asynchronous_writers_are_ignored_without_a_callback() -> None
     assert not heard.application and heard.settings["Completion"].value == "a function"
 
 
-def test_program_must_show_how_a_group_reads() -> None:
+def test_program_must_show_the_reading_call_of_a_group() -> None:
     config = 'r := kafka.NewReader(kafka.ReaderConfig{GroupID: "g", Topic: "t"})'
     assert values(go(f"{config}\nr.FetchMessage(ctx)"), Role.CONSUMER)["Reads"] == "FetchMessage"
     for calls in ("", "\nr.FetchMessage(ctx)\nr.ReadMessage(ctx)"):

@@ -70,7 +70,7 @@ def go(body: str, *imports: str) -> Found:
     return read_text(f"package p\n{lines}func f(a bool) {{\n{body}\n}}\n", "f.go", dialect=NAME)
 
 
-def test_each_configuration_is_a_component_by_who_gets_it() -> None:
+def test_each_configuration_is_a_component_of_the_client_that_gets_it() -> None:
     found = read_text(SARAMA, "kafka.go", dialect=NAME)
     assert values(found, Role.PRODUCER) == {
         "Producer.RequiredAcks": "WaitForAll",

@@ -102,7 +102,7 @@ def test_old_names_have_their_old_meaning() -> None:
     assert any("a Java client ignores them" in note for note in found.notes)
 
 
-def test_an_old_consumer_commits_what_it_has_handed_over() -> None:
+def test_an_old_consumer_commits_records_it_has_handed_over() -> None:
     found = read_text("zookeeper.connect=z:2181\nconsumer.timeout.ms=9\nauto.offset.reset=smallest\n", "c.properties")
     (consumer,) = found.by_role[Role.CONSUMER]
     assert consumer.settings["auto.offset.reset"].value == "earliest"

@@ -42,7 +42,7 @@ def test_putall_of_another_map_counts_in_its_order() -> None:
     assert acks(body(other, NEW, "p.putAll(q);", SAFE, MADE)) == ["all"]
 
 
-def test_each_client_gets_what_the_map_held_when_it_was_made() -> None:
+def test_each_client_gets_the_entries_of_the_map_at_its_creation() -> None:
     found = body(NEW, FAST, MADE, SAFE, MADE)
     assert acks(found) == ["0", "all"] and not found.rejected
     assert len({one.name for one in found.components}) == 2
@@ -153,7 +153,7 @@ def test_removed_key_is_not_set() -> None:
     assert acks(body(NEW, SAFE, 'p.remove("acks");', FAST, MADE)) == ["0"]
 
 
-def test_if_absent_needs_to_know_what_is_there() -> None:
+def test_if_absent_needs_the_entries_of_the_map() -> None:
     absent = 'p.putIfAbsent("acks", "all");'
     assert acks(body(NEW, FAST, absent, MADE)) == ["0"]
     assert acks(body(NEW, absent, MADE)) == ["all"]
@@ -187,7 +187,7 @@ def test_a_map_that_begins_elsewhere_is_rejected(start: str) -> None:
         '(Map) Collections.unmodifiableMap(new TreeMap<>(Map.of("acks", "0")))',
     ],
 )
-def test_copies_of_what_is_known(start: str) -> None:
+def test_copies_of_known_maps(start: str) -> None:
     found = body(f"Map<String, Object> p = {start};", MADE)
     assert acks(found) == ["0"] and not found.rejected and len(found.components) == 1
 

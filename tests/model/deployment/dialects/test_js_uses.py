@@ -97,7 +97,7 @@ def test_object_inside_another_object_is_followed() -> None:
     assert lines(js(text.replace("const kafka", "tune(retry);\nconst kafka"))) == [3]
 
 
-def test_a_send_of_what_the_file_does_not_say() -> None:
+def test_a_send_of_a_value_that_the_file_does_not_have() -> None:
     text = f"{SHOP}const producer = kafka.producer();\nexport const send = (record) => producer.send(record);\n"
     found = js(text)
     assert [one.reason for one in found.rejected] == ["the options of send() are not in this file"]

@@ -69,14 +69,14 @@ def test_the_release_is_the_users_else_the_files_else_the_newest() -> None:
     assert next(one for one in newest.settings if one.key == "release").origin.kind == "assumption"
 
 
-def test_three_replicas_where_no_file_says_how_many() -> None:
+def test_three_replicas_where_no_file_has_a_number() -> None:
     deployment = judged(producer(acks="1")).deployment
     assert deployment is not None
     assert deployment.cluster.replicas == 3
     assert judged(producer(acks="1"), assume={"replicas": "1"}).deployment.cluster.replicas == 1  # type: ignore[arg-type, union-attr]
 
 
-def test_the_account_says_what_became_of_each_value() -> None:
+def test_the_account_has_the_outcome_of_each_value() -> None:
     text = "spring.kafka.producer.acks=1\nspring.kafka.producer.retries=x\nspring.kafka.bootstrap-servers=a:9092\nx=1\n"
     findings = Findings("", (read_text(text, "application.properties"),), (), 0)
     (pipeline,) = pair(findings).pipelines[:1]

@@ -91,7 +91,7 @@ def test_applications_of_one_file_do_not_mix() -> None:
     ]
 
 
-def test_topics_and_brokers_go_with_what_lies_nearest() -> None:
+def test_topics_and_brokers_go_with_the_nearest_clients() -> None:
     found = findings(
         deploy__staging__topic=[one(Role.TOPIC, "orders")],
         deploy__staging__kafka=[one(Role.BROKER, "s", acks="s")],

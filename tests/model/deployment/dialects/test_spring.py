@@ -254,7 +254,7 @@ def test_the_binder_takes_neither_group_nor_automatic_commits_of_boot() -> None:
     assert "the application decides" in reasons[4]
 
 
-def test_of_what_is_for_one_binder_alone_what_is_not_followed_is_rejected() -> None:
+def test_keys_for_one_binder_alone_that_are_not_interpreted_are_rejected() -> None:
     """The binder's context inherits the settings outside it; its own environment takes precedence over them."""
     text = (
         "spring.cloud.stream.kafka.binder.required-acks=all\n"

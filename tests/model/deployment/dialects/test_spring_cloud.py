@@ -113,7 +113,7 @@ def _binding(text: str, name: str) -> Component:
     return found
 
 
-def test_the_environment_of_a_binder_outranks_what_is_said_outside_layer_by_layer() -> None:
+def test_the_environment_of_a_binder_outranks_each_layer_outside() -> None:
     outside = "spring.cloud.stream.kafka.binder."
     assert acks(f"{outside}required-acks=all\n{IN_K}required-acks=0\n") == "0"
     assert acks(f"{IN_K}required-acks=0\n{outside}required-acks=all\n") == "0"
@@ -191,7 +191,7 @@ def test_clients_of_streams_are_of_their_profiles() -> None:
     assert names == {("streams.producer", ""): True, ("streams.producer (prod)", "prod"): False}
 
 
-def test_of_spring_kafka_of_one_binder_only_what_may_matter_is_rejected() -> None:
+def test_of_spring_kafka_of_one_binder_only_keys_that_can_matter_are_rejected() -> None:
     boot = f"{K}environment.spring.kafka."
     text = f"{BINDINGS}{boot}bootstrap-servers=b\n{boot}properties.sasl.jaas.config=hush\n{boot}producer.acks=0\n"
     found = read_text(text, "application.properties")

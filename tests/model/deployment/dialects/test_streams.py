@@ -46,7 +46,7 @@ def test_nearest_accepted_values_of_streams_are_accepted(text: str) -> None:
     assert not read_text(text, "streams.properties").rejected
 
 
-def test_exactly_once_where_retries_outlast_the_records_says_what_to_change(tmp_path: Path) -> None:
+def test_exactly_once_where_retries_outlast_the_records_names_the_change(tmp_path: Path) -> None:
     """Streams retries for 24 days what Kafka keeps for seven: a record may be too old as soon as it is written."""
     text = "application.id=a\nbootstrap.servers=b:1\nprocessing.guarantee=exactly_once_v2\n"
     (tmp_path / "streams.properties").write_text(text, encoding="utf-8")

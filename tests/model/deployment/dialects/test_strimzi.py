@@ -175,7 +175,7 @@ spec:
 """
 
 
-def test_each_mirror_has_a_consumer_and_a_producer_with_what_mirror_maker_sets() -> None:
+def test_each_mirror_has_a_consumer_and_a_producer_with_the_settings_of_mirror_maker() -> None:
     found = read_text(MIRRORS, "mm2.yaml", dialect=STRIMZI.name)
     reads, writes = found.components
     assert values(found, Role.CONSUMER) == {

@@ -97,7 +97,7 @@ def test_unknown_values_stay_placeholders() -> None:
     assert "names are unknown" in rejected[line + 1]
 
 
-def test_texts_in_what_is_not_known_are_not_shown() -> None:
+def test_texts_of_unknown_expressions_are_not_shown() -> None:
     text = 'resource "kafka_topic" "a" {\n  name = hidden("swordfish")\n}\n'
     (left,) = read_text(text, "a.tf").rejected
     assert "hidden" in left.reason

@@ -59,7 +59,7 @@ def test_a_topic_that_is_described_again_is_as_it_was_last() -> None:
     assert {left.given.origin.line for left in found.ignored} == {1}
 
 
-def test_replicas_that_are_eligible_show_what_the_brokers_keep() -> None:
+def test_eligible_replicas_show_the_feature_of_the_brokers() -> None:
     text = (
         "Topic: a\tTopicId: x\tPartitionCount: 1\tReplicationFactor: 2\tConfigs: \n"
         "\tTopic: a\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: \tElr: 1\tLastKnownElr: \n"
