@@ -113,6 +113,12 @@ PAIRS = [
         ("2.6", LIBRDKAFKA % ("1.9.0", "true", ", enable.auto.offset.store: false")),
     ),
     (
+        "librdkafka-2948",
+        "no-skip",
+        ("2.6", LIBRDKAFKA % ("1.8.2", "true", ", enable.auto.offset.store: false")),
+        ("2.6", LIBRDKAFKA % ("1.8.2", "true", ", enable.auto.offset.store: true")),
+    ),
+    (
         "librdkafka-4442",
         "no-reprocessing",
         ("2.6", LIBRDKAFKA % ("2.2.0", "true", ", enable.auto.offset.store: false")),
