@@ -89,7 +89,7 @@ JAVA = {
 def test_protocol_before_2_0_lets_followers_of_mended_brokers_ask_about_their_last_epoch_only(
     protocol: str, cuts: tuple[CutSet, ...]
 ) -> None:
-    """KAFKA-6361 alone: brokers of 2.0.1 have the four other fixes, and the protocol of 2.0 makes no replicas differ."""
+    """KAFKA-6361 alone: brokers of 2.0.1 have the four other fixes, and with the protocol of 2.0 no replicas differ."""
     two = {"topic.replicas": 2, "topic.min.insync.replicas": 1, "bounds.records": 3, "bounds.log": 3}
     of_brokers = {"kafka": "2.0.1", "broker.inter.broker.protocol.version": protocol, "producer.version": "2.5.0"}
     verdict = decide("replica-agreement", {"leader-move": 2}, JAVA, two, of_brokers)
