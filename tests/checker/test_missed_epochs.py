@@ -84,6 +84,18 @@ JAVA = {
 """Enough replicas and acknowledgements that no planned move may lose a record, or let replicas differ."""
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "cuts"), [("1.1", (cut(M, M),)), ("2.0", ())])
+def test_protocol_before_2_0_lets_followers_of_mended_brokers_ask_about_their_last_epoch_only(
+    protocol: str, cuts: tuple[CutSet, ...]
+) -> None:
+    """KAFKA-6361 alone: brokers of 2.0.1 have the four other fixes, and with the protocol of 2.0 no replicas differ."""
+    two = {"topic.replicas": 2, "topic.min.insync.replicas": 1, "bounds.records": 3, "bounds.log": 3}
+    of_brokers = {"kafka": "2.0.1", "broker.inter.broker.protocol.version": protocol, "producer.version": "2.5.0"}
+    verdict = decide("replica-agreement", {"leader-move": 2}, JAVA, two, of_brokers)
+    assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED if cuts else Status.HOLDS, cuts)
+
+
 @pytest.mark.parametrize(("kafka", "cuts"), [("2.1.0", (cut(M, M),)), ("2.4.1", (cut(M, M),)), ("2.5.0", ())])
 def test_before_2_5_a_fetch_session_serves_a_follower_that_missed_an_epoch(
     kafka: str, cuts: tuple[CutSet, ...]
