@@ -56,7 +56,7 @@ def first_notes(deployment: Deployment) -> list[str]:
 def first_notes_of_several(deployments: Sequence[Deployment]) -> list[str]:
     """Return the notes to print first about several pipelines, and the number of others.
 
-    A note that is true of some pipelines only names these pipelines. The notes of readers of files are left out.
+    A note that is true of some pipelines only names the first of these. The notes of readers of files are left out.
     """
     assumed = _with_names(deployments, [_assumed(one) for one in deployments])
     return [*assumed, *_first(_with_names(deployments, [weighty_notes(one) for one in deployments]))]
@@ -77,11 +77,14 @@ def _first(notes: Sequence[str]) -> Iterator[str]:
 
 
 def _with_names(deployments: Sequence[Deployment], notes: Sequence[Sequence[str]]) -> list[str]:
-    """Return each note once, before it the names of its pipelines if the note is not true of all."""
+    """Return each note once, after its first pipeline and the number of others if the note is not true of all."""
     names: dict[str, list[str]] = {}
     for deployment, of_one in zip(deployments, notes, strict=True):
         for note in of_one:
             names.setdefault(note, []).append(deployment.name)
-    return [
-        note if len(ones) == len(deployments) else f"{wording.listed(ones)}: {note}" for note, ones in names.items()
-    ]
+    return [note if len(ones) == len(deployments) else f"{_first_name(ones)}: {note}" for note, ones in names.items()]
+
+
+def _first_name(names: Sequence[str]) -> str:
+    more = len(names) - 1
+    return names[0] + (f" and {wording.counted(more, 'other pipeline')}" if more else "")

@@ -96,7 +96,7 @@ def _message(verdict: Verdict) -> str:
         case Status.VIOLATED:
             said = wording.outcome(verdict.status, verdict.cut_sets[:1])
             more = len(verdict.cut_sets) - 1
-            also = f" and {wording.counted(more, 'other smallest set')} of faults" if more > 0 else ""
+            also = f" and {wording.counted(more, 'other smallest fault set')}" if more > 0 else ""
             failed = f": {verdict.traces[0].failure}" if verdict.traces else ""
             return f"{verdict.property} {said}{also}{failed}{_not_required(verdict)}"
         case Status.VACUOUS:

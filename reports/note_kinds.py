@@ -10,7 +10,7 @@ from model.deployment.leaving_out import AS_READ, PASSED_OVER
 _HEADINGS = (
     ("rejected, and left out", (PASSED_OVER,)),
     ("probably misspelt, so without effect", (MEANT, GOES_ON)),
-    ("assumed by Proofka, because no file states it", (" assumed ", f", {AS_READ}: ")),
+    ("assumed by Proofka, because no file states it", ("assumed", f", {AS_READ}: ")),
 )
 """Headings with the words by which a note belongs below: the first that fits counts."""
 
@@ -27,5 +27,4 @@ def noted(notes: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _heading(note: str) -> str:
-    # A note that ends in "... is assumed" has no character after the word.
-    return next((heading for heading, words in _HEADINGS if any(one in f"{note} " for one in words)), _SILENT)
+    return next((heading for heading, words in _HEADINGS if any(one in note for one in words)), _SILENT)

@@ -407,7 +407,8 @@ def _how_many(some: int, every: int) -> str:
 def _what_holds(required: Sequence[Verdict], called: str) -> str:
     if len(required) == 1:
         return f"the {called} property, {required[0].property}, holds"
-    return f"all {len(required)} {called} properties hold"
+    every = len(required)
+    return f"{_how_many(every, every)} {called} properties hold"
 
 
 def _only_in_time(holding: Sequence[Verdict]) -> str:

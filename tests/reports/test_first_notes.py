@@ -74,12 +74,14 @@ def test_min_insync_replicas_beside_an_acknowledgement_by_the_leader_is_told(tmp
     assert told.startswith("min.insync.replicas=2 has no effect on this producer's writes")
 
 
-def test_several_pipelines_share_a_note_and_name_those_of_any_other() -> None:
+def test_several_pipelines_share_a_note_or_name_the_first_with_the_note() -> None:
     near = f"ack: unknown, {GOES_ON}; did you mean acks?"
     assumed = "replication.factor is in no file: 3 is assumed (--assume replicas=N)"
     one = replace(samples.DEPLOYMENT, name="one", notes=(assumed, near))
     two = replace(samples.DEPLOYMENT, name="two", notes=(assumed, f"file, {AS_READ}: a note of its reader"))
     assert first_notes_of_several([one, two]) == [assumed, f"one: {near}"]
+    three = replace(one, name="three")
+    assert first_notes_of_several([one, two, three]) == [assumed, f"one and 1 other pipeline: {near}"]
 
 
 def test_notes_stand_under_the_heading_of_their_kind() -> None:

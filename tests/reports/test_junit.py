@@ -52,7 +52,7 @@ def test_a_failure_tells_the_trace() -> None:
     failure = xml.fromstring(to_junit([ANSWER])).find(".//failure")
     assert failure is not None
     assert failure.attrib["type"] == "violated"
-    assert failure.attrib["message"].startswith("no-acked-loss is violated by {kill} and 2 other smallest sets")
+    assert failure.attrib["message"].startswith("no-acked-loss is violated by {kill} and 2 other smallest fault sets")
     assert failure.text is not None
     assert "  3 brokers: FAULT kill: broker 1 is killed\n" in failure.text
     assert failure.text.endswith("Fails: " + samples.KILL_TRACE.failure)

@@ -68,6 +68,15 @@ def test_the_table_counts_pipelines_and_names_the_first_that_fails() -> None:
     assert "within the bounds below" not in text
 
 
+def test_the_notes_of_all_pipelines_stand_below_the_answer() -> None:
+    near = "ack: unknown, which warns and goes on; did you mean acks?"
+    one, two = (of(name, failing(3)) for name in ("one", "two"))
+    two = replace(two, deployment=replace(two.deployment, notes=(near,)))
+    written = io.StringIO()
+    print_together(console(written), [(one, "x"), (two, "y")], Lines(2), above=0, skipped=0)
+    assert f"two: {near}" in " ".join(written.getvalue().split())
+
+
 def test_a_second_name_takes_a_line_too() -> None:
     written = io.StringIO()
     lines = Lines(12)

@@ -147,6 +147,12 @@ def test_answer(verdicts: tuple[Verdict, ...], text: str) -> None:
     assert wording.answer(verdicts) == text
 
 
+def test_two_properties_that_hold_are_both() -> None:
+    two = (samples.HOLDS, replace(samples.HOLDS, property="no-loss"))
+    assert wording.answer(two).startswith("Yes: both required properties hold within ")
+    assert wording.answer((*two, replace(samples.HOLDS, property="log-order"))).startswith("Yes: all 3 required ")
+
+
 def test_an_answer_that_stands_alone_says_its_bounds() -> None:
     alone = wording.answer((samples.HOLDS,), bounds_below=False)
     bounds = f"{wording.bounds(samples.HOLDS)} ({wording.sizes(samples.HOLDS.coverage)})"
