@@ -23,6 +23,7 @@ NAMES = (
     "producer.js",
     "Producer.java",
     "kafka.json",
+    "service.toml",
     "telegraf.conf",
     "filebeat.yml",
     "fluent-bit.conf",

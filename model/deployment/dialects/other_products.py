@@ -98,19 +98,13 @@ def _forms() -> Sequence[tuple[re.Pattern[str], str]]:
     return tuple((re.compile(row["files"]), row["form"]) for row in rows)
 
 
-def product_of(document: Document) -> Product | None:
-    """Return the product whose sign a file of no dialect contains; None for a text for people."""
+def mention_of(document: Document, file: Path) -> Mention | None:
+    """Return the mention of Kafka in a file of no dialect; None if the file is a text for people, or has nothing to do
+    with Kafka."""
     if is_for_people(document):
         return None
     own = (one for one in _products() if one.files.fullmatch(document.name) is not None)
-    return next((product for product in own if product.sign.search(document.text) is not None), None)
-
-
-def mention_of(document: Document, file: Path) -> Mention | None:
-    """Return the mention of Kafka in a file of no dialect; None if the file has nothing to do with Kafka."""
-    if is_for_people(document):
-        return None
-    product = product_of(document)
+    product = next((one for one in own if one.sign.search(document.text) is not None), None)
     form = next((form for files, form in _forms() if files.fullmatch(document.name) is not None), "")
     return Mention(str(file), product, form) if product is not None or mentions(document) else None
 
