@@ -33,7 +33,7 @@ SCREEN = 60
 AROUND_A_TRACE = 14
 """Number of lines for the title, lanes and failure of a trace, and for the lines after the trace."""
 
-FEWEST_LINES, FEWEST_BELOW_A_FULL_SCREEN = 6, 5
+FEWEST_LINES, FEWEST_BELOW_A_FULL_SCREEN = 6, 2
 """Smallest numbers of lines for the steps of a trace: below up to :data:`FULL_SCREEN` lines, and below more."""
 
 FULL_SCREEN = 44

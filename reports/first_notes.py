@@ -16,9 +16,6 @@ from reports import wording
 MOST_NOTES = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""
 
-MOST_MISSPELT = 8
-"""Number of notes about probably misspelt names that are printed: a setting that matters may be among them."""
-
 _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, MEANT, REFUSES_NOTHING, GOES_ON)
 """Words in notes that can decide the verdict, the most important first."""
 
@@ -68,12 +65,25 @@ def _assumed(deployment: Deployment) -> list[str]:
 
 
 def _first(notes: Sequence[str]) -> Iterator[str]:
-    """Yield the first notes, more of them where they are about misspelt names, and the number of others."""
-    misspelt = sum(MEANT in note for note in notes)
-    most = max(MOST_NOTES, min(misspelt, MOST_MISSPELT))
-    yield from notes[:most]
-    if (more := len(notes) - most) > 0:
+    """Yield the first notes, and the number of the others.
+
+    Where more names are probably misspelt than notes are printed, these names share a note: a setting that matters may
+    be among them.
+    """
+    whole = MOST_NOTES if sum(MEANT in note for note in notes) <= MOST_NOTES else 1
+    yield from notes[:whole]
+    misspelt = [note for note in notes[whole:] if MEANT in note] if whole < MOST_NOTES else []
+    if misspelt:
+        yield f"also unknown, with the names that are probably meant: {', '.join(map(_name_and_meant, misspelt))}"
+    if (more := len(notes) - whole - len(misspelt)) > 0:
         yield f"{wording.counted(more, 'more note')}: --details"
+
+
+def _name_and_meant(note: str) -> str:
+    """Return the misspelt name of a note, and the name that is meant."""
+    name, _, _ = note.partition(" (")
+    _, _, meant = note.partition(f"{MEANT} ")
+    return f"{name} ({meant.rstrip('?')})"
 
 
 def _with_names(deployments: Sequence[Deployment], notes: Sequence[Sequence[str]]) -> list[str]:

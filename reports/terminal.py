@@ -115,13 +115,19 @@ def print_brief_trace(
 ) -> None:
     """Print the trace of the worst and likeliest failure, of a required property if one is violated.
 
+    A trace of another property is left out if the screen is full without the trace.
+
     ``trace``: the command that prints whole traces. ``above``, ``skipped``: as in :func:`print_brief_verdicts`.
     """
     told = tellings(result.verdicts, all_traces=True)
     telling = brief.most_telling(told, by_fault(deployment, result))
-    if telling is not None:
+    if telling is None:
+        return
+    used = above + _height(out.width, deployment, result, above, skipped)
+    if used > brief.FULL_SCREEN and not any(verdict.required for verdict, _ in telling.violated):
+        out.print(Text(wording.plain(f"  traces: {trace}"), style="dim"), soft_wrap=True)
+    else:
         out.print()
-        used = above + _height(out.width, deployment, result, above, skipped)
         out.print(brief.BriefStory(telling, trace, used))
 
 

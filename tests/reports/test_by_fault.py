@@ -116,6 +116,15 @@ def test_a_check_prints_one_screen(width: int, steps: int) -> None:
     assert ("more steps: proofka trace" in text) is (steps > 3)
 
 
+def test_a_full_screen_names_the_command_for_traces_of_properties_that_are_not_required() -> None:
+    names = list(KNOWN_PROPERTIES[:13])
+    holds = replace(samples.RESULT.verdicts[0], status=Status.HOLDS, cut_sets=(), traces=(), required=True)
+    verdicts = [replace(holds, property=names[0]), *(violated(name, (), steps=60) for name in names[1:])]
+    text = screen(30, replace(samples.RESULT, verdicts=tuple(verdicts)))
+    assert "traces: proofka trace orders.yaml" in text
+    assert "Fails: " not in text
+
+
 def test_the_trace_is_that_of_the_first_line() -> None:
     happenings = by_fault(samples.DEPLOYMENT, samples.RESULT)
     told = most_telling(tellings(samples.RESULT.verdicts, all_traces=True), happenings)
