@@ -35,6 +35,8 @@ PRODUCER_KEYS = (
     "transactional.id",
     "transaction.timeout.ms",
 )
+ASSIGNORS, COOPERATIVE = "partition.assignment.strategy", "cooperative-sticky"
+
 CONSUMER_KEYS = (
     "enable.auto.commit",
     "enable.auto.offset.store",
@@ -44,6 +46,7 @@ CONSUMER_KEYS = (
     "session.timeout.ms",
     "fetch.min.bytes",
     "isolation.level",
+    ASSIGNORS,
 )
 """The settings that these rules read: their values must be known."""
 
@@ -288,9 +291,11 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
                 section.scope, "records at a time", "1", Origin("rule", "the library hands over one record at a time")
             ),
             section.setting("session.timeout.ms"),
+            *((section.setting(ASSIGNORS),) if section.has(ASSIGNORS) else ()),
         ),
         notes=notes,
-        rebalancing=IN_BACKGROUND,
+        # Brokers refuse a commit while a rebalance is completed, in which cooperative members go on.
+        rebalancing=replace(IN_BACKGROUND, behind=COOPERATIVE in section.text(ASSIGNORS)),
     )
 
 

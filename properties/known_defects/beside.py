@@ -11,8 +11,13 @@ from properties.known_defects.defect import Defect, Treatment
 from properties.known_defects.events import can_happen
 from properties.known_defects.features import USES
 from properties.known_defects.register import defects_of, products
-from properties.known_defects.releases import releases_of
+from properties.known_defects.releases import BROKER, library_of, releases_of
 from properties.verdict import KnownDefect
+
+_OF_CONSUMERS = frozenset({"groups", "auto-commit", "new-group-protocol", "cooperative", "static-membership"})
+"""Features that consumers use; with transactions or idempotence a defect can be of the producer all the same."""
+
+_OF_PRODUCERS = frozenset({"transactions", "idempotence"})
 
 
 def defects_beside(deployment: Deployment, prop: str) -> tuple[Defect, ...]:
@@ -31,13 +36,14 @@ def could_violate(defect: Defect, prop: str) -> bool:
 
 def defects_here(deployment: Deployment) -> tuple[Defect, ...]:
     """Return the defects that the model does not have and that could violate some property in this deployment."""
-    values = values_of(deployment)
+    values, consumer = values_of(deployment), library_of(deployment, "consumer")
     return tuple(
         defect
         for product, release in releases_of(deployment)
         for defect in defects_of(product)
         if defect.treatment is Treatment.NOTED
         and defect.affected.has(release)
+        and (product in (BROKER, consumer) or not _is_of_consumers(defect))
         and _can_show(defect, deployment, values)
     )
 
@@ -48,6 +54,10 @@ def known_defects(deployment: Deployment, prop: str) -> tuple[KnownDefect, ...]:
         KnownDefect(one.id, products()[one.product].name, one.sentence, one.fix, one.source)
         for one in defects_beside(deployment, prop)
     )
+
+
+def _is_of_consumers(defect: Defect) -> bool:
+    return not _OF_CONSUMERS.isdisjoint(defect.features) and _OF_PRODUCERS.isdisjoint(defect.features)
 
 
 def _can_show(defect: Defect, deployment: Deployment, values: Mapping[str, frozenset[str]]) -> bool:

@@ -26,6 +26,8 @@ COMPRESSES_BY_DEFAULT = "franz-go"
 
 _names_compression = _has_any("compression.type!=none")
 
+_names_rack = _has_any("client.rack=set")
+
 _names_cooperative = _has_any(
     "partition.assignment.strategy=cooperative-sticky", "partition.assignment.strategy=CooperativeStickyAssignor"
 )
@@ -57,7 +59,8 @@ USES: Mapping[str, Callable[[Deployment], bool]] = {
     "retention": lambda deployment: (
         deployment.durations.retention.most is not None or deployment.cluster.deletes_for_size
     ),
-    "followers-fetch": _has_any("client.rack=set"),
+    "followers-fetch": _names_rack,
+    "followers-answer": lambda deployment: not deployment.consumer.knows_epochs or _names_rack(deployment),
     "log-dirs": lambda deployment: Fault.LOG_DIR_FAILURE in deployment.faults.possible,
     "reassignment": lambda deployment: Fault.REASSIGNMENT in deployment.faults.possible,
     "kraft": lambda deployment: not deployment.cluster.zookeeper,

@@ -21,6 +21,12 @@ def releases_of(deployment: Deployment) -> Iterator[tuple[str, Release]]:
         yield library, release_from(version)
 
 
+def library_of(deployment: Deployment, role: str) -> str:
+    """Return the library of the producer or the consumer; ``""`` if the deployment names none."""
+    named = (setting.value for setting in deployment.settings if (setting.scope, setting.key) == (role, "client"))
+    return next(named, "").partition(" ")[0]
+
+
 def has_older_client(deployment: Deployment) -> bool:
     """Tell whether a client can speak an older protocol than the brokers; a library's release does not tell."""
     return any(release is None or release < brokers for brokers, release in _lines_of_clients(deployment))

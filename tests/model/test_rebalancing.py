@@ -38,6 +38,7 @@ LOADED = {"producer.enable.idempotence": False, "broker.inter.broker.protocol.ve
 
 LIBRDKAFKA = {"kafka": "3.9", "consumer.client": "librdkafka"}
 STORES = {**LIBRDKAFKA, **AUTO, "consumer.enable.auto.offset.store": False}
+STICKY = {"consumer.partition.assignment.strategy": "cooperative-sticky"}
 FIRST, IN_POLL = {"consumer.commit": "before"}, {"consumer.rebalances": "in-poll"}
 
 REBALANCE, CRASH = {"rebalance": 1}, {"consumer-crash": 1}
@@ -88,6 +89,8 @@ def client(version: str, **more: object) -> dict[str, object]:
         # stored by then is committed: by default the record in hand.
         ("no-reprocessing", LIBRDKAFKA, REBALANCE, True),
         ("no-reprocessing", {**LIBRDKAFKA, **IN_POLL}, REBALANCE, False),
+        # A member that goes on in a rebalance can have its commit refused.
+        ("no-reprocessing", {**LIBRDKAFKA, **IN_POLL, **STICKY}, REBALANCE, True),
         ("no-reprocessing", STORES, REBALANCE, True),
         ("no-reprocessing", {**STORES, **IN_POLL}, REBALANCE, False),
         ("no-reprocessing", {**LIBRDKAFKA, **AUTO}, REBALANCE, False),

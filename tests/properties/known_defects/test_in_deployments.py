@@ -138,6 +138,19 @@ PAIRS = [
     ("librdkafka-4256", "no-reprocessing", ("2.6", BY_HAND % "2.1.0"), ("2.6", BY_HAND % "2.1.1")),
     ("sarama-1141", "no-dropped-record", ("2.6", SARAMA_SENDS % "1.20.0"), ("2.6", SARAMA_SENDS % "1.20.1")),
     ("kafka-go-1179", "no-skip", ("2.6", READS % "ReadMessage"), ("2.6", READS % "FetchMessage")),
+    # A coordinator that is away ends sessions of some libraries; followers answer clients that send no leader epoch.
+    ("kafka-go-1319", "no-loss", ("4.0", READS % "ReadMessage"), ("4.0", BY_HAND % "2.1.0")),
+    ("sarama-1.60.1-a", "no-loss", ("4.0", SARAMA % ("1.60.1", "")), ("4.0", BY_HAND % "2.1.0")),
+    ("kafkajs-2.2.4-e", "no-reprocessing", ("4.0", KAFKAJS % "2.2.4"), ("4.0", AIOKAFKA % "0.11.0")),
+    ("KAFKA-14704", "read-stability", ("3.3.1", KAFKAJS % "2.2.4"), ("3.3.1", "")),
+    # The default of a setting by release, and a row about consumers beside another library's consumer.
+    (
+        "librdkafka-5088",
+        "recoverability",
+        ("4.0", LIBRDKAFKA % ("2.10.0", "true", "")),
+        ("4.0", LIBRDKAFKA % ("2.10.0", "true", ", metadata.recovery.strategy: none")),
+    ),
+    ("KAFKA-19242", "no-reprocessing", ("4.0.0", ""), ("4.0.0", SARAMA % ("1.60.1", ""))),
     # Names and texts of libraries.
     (
         "sarama-1.29.0-a",
