@@ -7,16 +7,24 @@ from collections.abc import Iterator, Sequence
 from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_NOTHING, REFUSES_WRITES, REPLICAS_ASSUMED
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
-from model.deployment.known_keys import GOES_ON, MEANT
+from model.deployment.known_keys import GOES_ON, MEANT, NOT_OF_THIS_RELEASE
 from model.deployment.leaving_out import AS_READ, PASSED_OVER
-from model.deployment.listed import RELEASE_ASSUMED
+from model.deployment.listed import ONE_COPY_OF_OFFSETS, RELEASE_ASSUMED
 from properties.known_defects.unread import unread_releases
 from reports import wording
 
 MOST_NOTES = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""
 
-_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, MEANT, REFUSES_NOTHING, GOES_ON)
+_WEIGHTY = (
+    *(f"(rule {rule})" for rule in ABOVE_REPLICAS),
+    PASSED_OVER,
+    MEANT,
+    REFUSES_NOTHING,
+    ONE_COPY_OF_OFFSETS,
+    NOT_OF_THIS_RELEASE,
+    GOES_ON,
+)
 """Words in notes that can decide the verdict, the most important first."""
 
 

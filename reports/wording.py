@@ -430,9 +430,15 @@ def _beside(holding: Sequence[Verdict]) -> str:
 
 
 def _bounds_of_all(verdicts: Sequence[Verdict]) -> str:
-    """Return ``any 2 faults (records 2, log 3)``, or ``the bounds of each`` if bounds differ."""
-    told = {f"{bounds(one)} ({sizes(one.coverage)})" for one in verdicts}
-    return told.pop() if len(told) == 1 else "the bounds of each"
+    """Return ``any 2 faults (records 2, log 3)``, or the bounds that cover the fewest faults if bounds differ."""
+    told = {f"{bounds(one)} ({sizes(one.coverage)})": one for one in verdicts}
+    fewest = min(told, key=lambda words: _reach(told[words].coverage))
+    return fewest if len(told) == 1 else f"at least {fewest}"
+
+
+def _reach(coverage: Coverage) -> tuple[bool, int, int]:
+    """Return a key that orders coverages by the faults that they cover."""
+    return bool(coverage.any_number), coverage.complete_to, coverage.combinations
 
 
 def _named(verdicts: Sequence[Verdict]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -188,6 +188,8 @@ def check(
             written.refuse_several(len(deployments))
         if stability:
             refuse_stability(quiet=quiet, pipelines=len(deployments))
+    if sought is None and quiet:
+        _complain_of_left_out(deployments)
     if sought is not None:
         with one_line_errors():
             above = print_sought(sought, kafka, quiet=quiet, details=is_whole)
@@ -423,6 +425,16 @@ def _complain_of_notes(deployment: Deployment) -> None:
     if notes:
         rest = f"; {wording.counted(len(notes) - 1, 'more note')} without --quiet" if len(notes) > 1 else ""
         complain(f"{deployment.name}: {notes[0]}{rest}")
+
+
+def _complain_of_left_out(deployments: Sequence[Deployment]) -> None:
+    """Print a line on standard error about the rejected values that ``--partial`` leaves out of each deployment."""
+    from model.deployment.leaving_out import PASSED_OVER
+
+    for one in deployments:
+        for note in one.notes:
+            if note.startswith(PASSED_OVER):
+                complain(f"{one.name}: {note}")
 
 
 def _print_what_fails(result: Result, asked: _Asked) -> None:

@@ -332,8 +332,8 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     if brokers.topic.release.line < CAPS_MIN_ISR:
         notes.append(
             f"min.insync.replicas={value} exceeds the number of replicas, {replicas}: {software} accepts it and "
-            f"refuses every write with acks=all {REFUSES_WRITES}; lower min.insync.replicas to {replicas}, or "
-            f"use {value} replicas"
+            f"refuses every write with acks=all {REFUSES_WRITES}; lower min.insync.replicas to "
+            f"{max(replicas - 1, 1)}, or use {value + 1} replicas"
         )
         return setting
     notes.append(f"{software} uses min.insync.replicas={replicas}, the number of replicas, not {value} (rule B03)")

@@ -34,6 +34,10 @@ GOES_ON = "which warns and goes on"
 """The text of a note about a setting that the real software does not know, probably misspelt."""
 
 
+NOT_OF_THIS_RELEASE = "does not have this setting"
+"""The text of the reason to ignore a setting that another release has."""
+
+
 def is_misspelt(reason: str) -> bool:
     """Tell whether the reason for ignoring a setting is that the setting is probably misspelt."""
     return MEANT in reason or f"{GOES_ON}; " in reason
@@ -57,7 +61,7 @@ def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) 
                 f"(the setting exists {when}); remove it",
                 RefusedError,
             )
-        return f"not read: {section.software} does not have this setting (it exists {when})"
+        return f"not read: {section.software} {NOT_OF_THIS_RELEASE} (it exists {when})"
     other = _OTHER_CLIENT.get(scope)
     others = "" if other is None else table.replace(scope, other)
     if other is not None and (is_known(others, key) or names_key(other, key)):

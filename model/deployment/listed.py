@@ -16,7 +16,8 @@ from model.deployment.era import settings_of as settings_of_era
 from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR
 from model.deployment.given import GivenClient, GivenDeployment, complaint, library_of
-from model.deployment.known_keys import MISPLACED, is_misspelt
+from model.deployment.known_keys import MISPLACED, NOT_OF_THIS_RELEASE, is_misspelt
+from model.deployment.must_know import must_know
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.setting import Ignored, Origin, Setting
@@ -24,6 +25,9 @@ from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.times import Durations
 from model.deployment.vendor_releases import vendor_note
 from model.faults import Fault
+
+ONE_COPY_OF_OFFSETS = "a lost disk can lose committed offsets, which are assumed to be durable"
+"""The text of a note about committed offsets that one broker alone has."""
 
 RELEASE_ASSUMED = "the release of the brokers is in no file"
 """The words of a note about a release that no file gives."""
@@ -92,6 +96,8 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *_misplaced(read.producer.ignored, read.consumer.section),
         *_misplaced(read.consumer.ignored, read.producer.section),
         *_misspelt(*read.accepted),
+        *_of_other_releases(*read.accepted),
+        *_copies_of_offsets(broker, read.given),
     )
 
 
@@ -132,6 +138,21 @@ def _misspelt(*read: Accepted) -> Iterator[str]:
         if is_misspelt(ignored.reason):
             place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
             yield f"{ignored.key}{place}: {ignored.reason}"
+
+
+def _of_other_releases(*read: Accepted) -> Iterator[str]:
+    """Yield a note for each ignored setting that the rules of other releases read."""
+    for ignored in (one for accepted in read for one in accepted.ignored):
+        if NOT_OF_THIS_RELEASE in ignored.reason and ignored.key in must_know(ignored.scope):
+            place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
+            yield f"{ignored.key}{place}: {ignored.reason}"
+
+
+def _copies_of_offsets(broker: Section, given: GivenDeployment) -> Iterator[str]:
+    """Yield a note if committed offsets have one copy, because the model loses them only by a fault of its own."""
+    key = "offsets.topic.replication.factor"
+    if broker.has(key) and broker.text(key) == "1" and Fault.LOST_OFFSETS.value not in given.faults:
+        yield f"{key}=1: {ONE_COPY_OF_OFFSETS}; --assume faults.lost-offsets=1 explores that"
 
 
 def _place_of(ignored: Ignored) -> str:

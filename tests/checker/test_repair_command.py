@@ -80,7 +80,7 @@ def test_refused_writes_are_the_reason_that_nothing_is_repaired(
     )
     said = " ".join(CliRunner().invoke(app, ["repair", str(file)]).stdout.split())
     assert "refuses every write with acks=all" in said
-    assert "lower min.insync.replicas to 1, or use 2 replicas" in said
+    assert "lower min.insync.replicas to 1, or use 3 replicas" in said
 
 
 def test_each_repair_says_within_which_bounds_it_was_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from checker.source import Source
 from model.deployment.broker_rules import REFUSES_WRITES
 from model.deployment.choices import Acks
-from model.deployment.known_keys import GOES_ON
+from model.deployment.known_keys import GOES_ON, NOT_OF_THIS_RELEASE
 from model.deployment.leaving_out import AS_READ, PASSED_OVER
+from model.deployment.listed import ONE_COPY_OF_OFFSETS
 from model.deployment.release import NEWEST, Release
 from reports.first_notes import first_notes, first_notes_of_several, reasons
 from reports.note_kinds import noted
+from tests.checker.asking import deployment_of
 from tests.deployments import changed
 from tests.reports import samples
 
@@ -95,3 +99,25 @@ def test_notes_stand_under_the_heading_of_their_kind() -> None:
         "Java producer 4.3 silently disables idempotence (rule P12)": "changed silently by clients or brokers",
     }
     assert {note: heading for heading, those in noted(notes) for note in those} == notes
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('kafka: "4.0"\nconsumer: {version: "3.5", group.protocol: consumer}', NOT_OF_THIS_RELEASE),
+        ('kafka: "4.0"\nconsumer: {version: "3.7", group.protocol: classic}', None),
+        ('kafka: "2.0"\nconsumer: {enable.metrics.push: true}', None),
+        ('kafka: "4.0"\nbroker: {offsets.topic.replication.factor: 1}', ONE_COPY_OF_OFFSETS),
+        ('kafka: "4.0"\nbroker: {offsets.topic.replication.factor: 3}', None),
+        (
+            'kafka: "4.0"\nbroker: {offsets.topic.replication.factor: 1}\nassume: {faults: {lost-offsets: 1}}',
+            None,
+        ),
+    ],
+)
+def test_settings_without_their_expected_effect_are_told(tmp_path: Path, text: str, told: str | None) -> None:
+    one = deployment_of(f"{text}\ntopic: {{replicas: 3}}\n", tmp_path)
+    found = [
+        words for words in (NOT_OF_THIS_RELEASE, ONE_COPY_OF_OFFSETS) for note in first_notes(one) if words in note
+    ]
+    assert found == ([] if told is None else [told])

@@ -30,6 +30,16 @@ def test_fault_sets(cut_set: CutSet, text: str, sentence: str) -> None:
     assert wording.faults_needed(cut_set) == sentence
 
 
+def test_an_answer_without_bounds_below_states_the_narrowest() -> None:
+    one = replace(samples.HOLDS, required=True)
+    verdicts = [
+        replace(one, property=name, coverage=replace(one.coverage, complete_to=most, combinations=0))
+        for name, most in (("no-skip", 3), ("no-loss", 1))
+    ]
+    assert "hold within at least any 1 fault (" in wording.answer(verdicts, bounds_below=False)
+    assert "hold within any 1 fault (" in wording.answer([verdicts[1], verdicts[1]], bounds_below=False)
+
+
 @pytest.mark.parametrize(
     ("complete_to", "combinations", "text"),
     [
