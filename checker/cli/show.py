@@ -114,7 +114,8 @@ def print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: boo
     else:
         used = print_found(sought, kafka, each_value=False, most=None if details else MOST_FOUND)
     for problem in (*sought.problems, *sought.besides):
-        complain(str(problem))
+        for one in (problem, *problem.others):
+            complain(str(one))
     if not (sought.judged or sought.own):
         complain(f"{sought.findings.place}: no pipeline to check")
     return used

@@ -40,6 +40,14 @@ def folder(tmp_path: Path) -> Path:
 QUICK = ("--faults", "0", "--no-sensitivity", "--require", "no-acked-loss")
 
 
+def test_every_error_of_a_deployment_in_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text('kafka: "4.0"\ntopic: {replica: 3}\nproducer: {ack: all}\n')
+    (tmp_path / "good.yaml").write_text('kafka: "4.0"\ntopic: {replicas: 3}\n')
+    told = proofka("check", tmp_path, "--quiet", *QUICK).stderr
+    assert "bad.yaml:2: replica: unknown topic key" in told
+    assert "bad.yaml:3: ack: unknown producer setting" in told
+
+
 def test_a_folder_is_checked_pipeline_by_pipeline(folder: Path) -> None:
     run = proofka("check", folder, *QUICK)
     assert run.exit_code in (0, 4), run.stderr
