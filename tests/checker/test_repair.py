@@ -382,6 +382,7 @@ def test_nothing_to_repair() -> None:
     assert (found.found, found.violated, found.explored) == ((), (), 0)
 
 
+@pytest.mark.slow
 def test_an_upgrade_is_a_repair_and_no_newer_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before KIP-890 a request that is late can leave a transaction open. 4.0 and 4.3 mend it too."""
     one = read_deployment(Path(__file__).parents[2] / "examples" / "transactions.yaml")

@@ -55,6 +55,7 @@ def test_the_change_that_prevents_a_violation_is_named_and_a_check_agrees(tmp_pa
     assert next(one for one in other.verdicts if one.property == "no-acked-loss").status is Status.HOLDS
 
 
+@pytest.mark.slow
 def test_a_change_that_prevents_nothing_is_not_named(tmp_path: Path) -> None:
     """With two replicas a slow follower and a kill lose what acks=all stored on one: more acks do not help there."""
     run, result = checked(read(tmp_path, "all", unclean=True, total=2))

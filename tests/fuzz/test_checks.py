@@ -8,7 +8,7 @@ import pytest
 
 from tests.fuzz.checks import Asked, Ended, ask, question
 
-QUICK = range(8)
+QUICK = range(5)
 SLOW = range(1_000, 1_200)
 
 

@@ -144,6 +144,7 @@ QUICK = "franz-go 1.21 kraft 3.7.0"
 """An era with few deployments, which take one or two seconds each."""
 
 
+@pytest.mark.slow
 def test_rows_of_an_era_equal_the_computed_ones() -> None:
     row = next(row for row in table("eras") if row["era"] == QUICK)
     assert list(write_inherent.rows(asked_of(row))) == rows_of(QUICK)

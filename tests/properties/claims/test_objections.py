@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from checker.claims import answer, decide
 from model.deployment import KNOWN_PROPERTIES
 from model.faults import Fault
@@ -58,6 +60,7 @@ def test_reason_for_an_excluded_kind_outranks_the_reasons_of_its_group_and_of_ev
     assert excluded(Case("no-acked-loss", True, "", ASKED)) == {}
 
 
+@pytest.mark.slow
 def test_a_pass_that_leaves_out_a_fault_confirms_nothing() -> None:
     (claim,) = find_claims(["C006"])
     case = replace(claim.cases[0], asked={**claim.cases[0].asked, "assume.faults": {"total": 1, "kill": 1}})
