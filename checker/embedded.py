@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from operator import mul
 
 import numpy as np
-from numpy.typing import NDArray
 
 from checker.breadth_first import Search, sources_of
 from checker.budget import ALWAYS_COVERED
@@ -20,7 +19,6 @@ from checker.kernel import backward
 from checker.kernel.components import Components
 from checker.kernel.layout import Words
 from checker.kernel.native import optimise
-from checker.kernel.visited import PARTITION_BITS, PARTITIONS, STATES
 from checker.search_threads import search_threads
 from checker.shard import INITIAL_STATE, Shard, TooManyStates
 from model.faults import OF_APPLICATIONS
@@ -192,32 +190,18 @@ class EmbeddedExploration(Exploration[Shard]):
         """
         if violation.name not in self.question.invariants:
             return [violation]
-        shard = self.shards[violation.combination]
-        found = self._violating(shard, violation)
-        depths = shard.depths_of(found)
-        ordered = np.lexsort((found, depths))
+        shard, bit = self.shards[violation.combination], 1 << list(self.question.invariants).index(violation.name)
+        found = np.empty(MOST_ALIKE, dtype=np.int64)
+        inspect, dictionaries = self.kernel.addresses["inspect"], self.components.dictionaries
+        scratch = np.empty(self.layout.words, dtype=np.uint64)
+        firsts, _ = shard.level(violation.depth)
+        count = backward.find_where(inspect, dictionaries, scratch, shard.places, firsts, shard.counts, bit, found)
+        depths = shard.depths_of(found[:count])
+        ordered = np.lexsort((found[:count], depths))
         alike = [
             Violation(violation.name, violation.combination, int(found[place]), int(depths[place])) for place in ordered
         ]
         return [violation, *alike[:: max(1, len(alike) // most)]][:most]
-
-    def _violating(self, shard: Shard, violation: Violation) -> NDArray[np.int64]:
-        """Return the references of the first states of a shard, from a violation's depth on, that violate its
-        property.
-        """
-        kernel, bit = self.kernel, 1 << list(self.question.invariants).index(violation.name)
-        firsts, _ = shard.level(violation.depth)
-
-        def in_partition(part: int) -> NDArray[np.int64]:
-            rows = np.empty(MOST_ALIKE, dtype=np.int64)
-            scratch = np.empty(self.layout.words, dtype=np.uint64)
-            states, last = int(shard.places[part, STATES]), int(shard.counts[part])
-            inspect, dictionaries = kernel.addresses["inspect"], self.components.dictionaries
-            count = backward.find_where(inspect, dictionaries, scratch, states, int(firsts[part]), last, bit, rows)
-            return (rows[:count] << PARTITION_BITS) | part
-
-        with ThreadPoolExecutor(self.threads) as pool:
-            return np.concatenate(list(pool.map(in_partition, range(PARTITIONS))))[:MOST_ALIKE]
 
     def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
         """Yield each state from the violation back to the initial state, with the function that made it."""

@@ -73,26 +73,27 @@ def find_where(
     inspect: int,
     dictionaries: Dictionaries,
     scratch: NDArray[np.uint64],
-    states: int,
-    first: int,
-    last: int,
+    shard: Places,
+    firsts: NDArray[np.int64],
+    counts: NDArray[np.int64],
     bit: int,
     found: NDArray[np.int64],
 ) -> int:
-    """Write the rows of a partition in which a predicate holds, up to the length of ``found``; return their number.
+    """Write the references of states in which a predicate holds, up to the length of ``found``; return their number.
 
-    ``states``: the place of the partition's states. The search begins at row ``first`` and ends before row ``last``.
-    ``scratch`` has room for one state.
+    The search begins at row ``firsts[part]`` of each partition. ``scratch`` has room for one state.
     """
     packed = scratch.ctypes.data
     number = 0
-    for row in range(first, last):
-        decode(dictionaries, load_word(states + row * 8), packed)
-        if call_inspect(inspect, packed) & np.uint64(bit):
-            if number == len(found):
-                return number
-            found[number] = row
-            number += 1
+    for part in range(PARTITIONS):
+        states = shard[part, STATES]
+        for row in range(firsts[part], counts[part]):
+            decode(dictionaries, load_word(states + row * 8), packed)
+            if call_inspect(inspect, packed) & np.uint64(bit):
+                if number == len(found):
+                    return number
+                found[number] = (row << PARTITION_BITS) | part
+                number += 1
     return number
 
 
