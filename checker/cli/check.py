@@ -303,14 +303,14 @@ class _Asked:
         return shlex.join(["proofka", *words, *source.arguments(())])
 
     def depth(self, deployment: Deployment) -> Depth:
-        """Choose the properties to explore first if no total of faults is given: those that the user named."""
+        """Choose the properties to explore first: those that the user named, or all that one sentence is about."""
         from checker.deepening import Depth
         from model.deployment.required_properties import required_unless_said
 
-        by_default = required_unless_said(deployment)
-        named = self.fail_on or (() if deployment.require == by_default else deployment.require)
         if self.is_one_sentence:
             return Depth(frozenset(self.fail_on or deployment.require), only_first=True)
+        by_default = required_unless_said(deployment)
+        named = self.fail_on or (() if deployment.require == by_default else deployment.require)
         return Depth(frozenset(named), all_properties=self.all_properties, all_fault_sets=self.all_fault_sets)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from model.deployment import group_rules, transaction_rules
 from model.deployment.aborted_reads import compression_counts, compression_of
@@ -95,8 +95,8 @@ def notes_of(effective: Effective) -> tuple[str, ...]:
         *_slow_polls(read.given, effective.times.durations),
         *_misplaced(read.producer.ignored, read.consumer.section),
         *_misplaced(read.consumer.ignored, read.producer.section),
-        *_misspelt(*read.accepted),
-        *_of_other_releases(*read.accepted),
+        *_notes_on_ignored(read.accepted, lambda one: is_misspelt(one.reason)),
+        *_notes_on_ignored(read.accepted, _is_of_another_release),
         *_copies_of_offsets(broker, read.given),
     )
 
@@ -132,20 +132,16 @@ def _misplaced(ignored: Iterable[Ignored], owner: Section) -> Iterator[str]:
         )
 
 
-def _misspelt(*read: Accepted) -> Iterator[str]:
-    """Yield a note for each ignored setting whose name is similar to a known setting: its author expects an effect."""
-    for ignored in (one for accepted in read for one in accepted.ignored):
-        if is_misspelt(ignored.reason):
-            place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
-            yield f"{ignored.key}{place}: {ignored.reason}"
+def _notes_on_ignored(read: Iterable[Accepted], expects: Callable[[Ignored], bool]) -> Iterator[str]:
+    """Yield a note for each ignored setting of which its author ``expects`` an effect."""
+    for ignored in (one for accepted in read for one in accepted.ignored if expects(one)):
+        place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
+        yield f"{ignored.key}{place}: {ignored.reason}"
 
 
-def _of_other_releases(*read: Accepted) -> Iterator[str]:
-    """Yield a note for each ignored setting that the rules of other releases read."""
-    for ignored in (one for accepted in read for one in accepted.ignored):
-        if NOT_OF_THIS_RELEASE in ignored.reason and ignored.key in must_know(ignored.scope):
-            place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
-            yield f"{ignored.key}{place}: {ignored.reason}"
+def _is_of_another_release(ignored: Ignored) -> bool:
+    """Tell whether the rules of other releases read the setting, and this release does not have the setting."""
+    return NOT_OF_THIS_RELEASE in ignored.reason and ignored.key in must_know(ignored.scope)
 
 
 def _copies_of_offsets(broker: Section, given: GivenDeployment) -> Iterator[str]:

@@ -8,6 +8,7 @@ from model.deployment.choices import Commit, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from properties.known_defects.conditions import is_met, values_of
+from properties.known_defects.releases import library_of
 
 
 def _has_any(*conditions: str) -> Callable[[Deployment], bool]:
@@ -34,8 +35,7 @@ _names_cooperative = _has_any(
 
 
 def _is_of(library: str, deployment: Deployment, *scopes: str) -> bool:
-    clients = [setting.value for setting in deployment.settings if setting.key == "client" and setting.scope in scopes]
-    return any(client.split(" ")[0] == library for client in clients)
+    return library in (library_of(deployment, scope) for scope in scopes)
 
 
 def _compresses_by_default(deployment: Deployment) -> bool:
