@@ -1,0 +1,92 @@
+"""The outcome of a replay, and the evidence that it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Dict, Optional, Tuple
+
+REPRODUCED = "reproduced"
+DIVERGED = "diverged"
+NOT_STEERABLE = "not steerable"
+NOT_FAILED = "not reproduced"
+
+EXIT_STATUS = {REPRODUCED: 0, DIVERGED: 3, NOT_FAILED: 3, NOT_STEERABLE: 4}
+"""Exit status of ``proofka reproduce`` by outcome."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One observation. ``step``: number of the step that led to the observation; 0 before the first.
+
+    ``source``: where the observation comes from ("log of broker 2", "delivery report", "metadata of broker 100").
+    ``after``: seconds since the replay began.
+    """
+
+    step: int
+    source: str
+    text: str
+    after: float
+
+
+@dataclass(frozen=True)
+class ChangedSetting:
+    """A setting that the replay uses with another value than the deployment; ``given`` None: the default."""
+
+    scope: str
+    key: str
+    given: Optional[str]
+    used: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a replay ended. ``step``: number of the step at which it ended early, or None; ``action``: that step's action.
+
+    ``properties``: the properties that the trace violates. ``model`` and ``observed``: both sides of a divergence in words; ``reason``: why a step cannot be steered.
+    ``evidence``: the observations that show the failure. ``kafka``: the release that ran; ``clients``: what the clients
+    said of themselves ("librdkafka 2.16.1"). ``on``: the date of the run (UTC, YYYY-MM-DD). ``seconds``: duration.
+    """
+
+    kind: str
+    properties: Tuple[str, ...]
+    kafka: str
+    clients: Tuple[str, ...]
+    on: str
+    seconds: float
+    step: Optional[int] = None
+    action: Optional[str] = None
+    model: str = ""
+    observed: str = ""
+    reason: str = ""
+    evidence: Tuple[str, ...] = ()
+    facts: Tuple[Fact, ...] = ()
+    changed: Tuple[ChangedSetting, ...] = ()
+    folded: Tuple[int, ...] = field(default=())
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status of the command that ends with this outcome."""
+        return EXIT_STATUS[self.kind]
+
+    @property
+    def headline(self) -> str:
+        """The outcome in one line."""
+        where = f" at step {self.step}" if self.step is not None else ""
+        what = f": {self.action}" if self.kind == NOT_STEERABLE and self.action else ""
+        return f"{self.kind}{where}{what}"
+
+
+def to_document(outcome: Outcome) -> Dict[str, Any]:
+    """Return an outcome as a document for JSON."""
+    return asdict(outcome)
+
+
+def from_document(document: Dict[str, Any]) -> Outcome:
+    """Return the outcome of a document."""
+    parts = dict(document)
+    parts["facts"] = tuple(Fact(**one) for one in parts["facts"])
+    parts["changed"] = tuple(ChangedSetting(**one) for one in parts["changed"])
+    for key in ("properties", "clients", "evidence", "folded"):
+        parts[key] = tuple(parts[key])
+    return Outcome(**parts)

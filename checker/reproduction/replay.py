@@ -1,0 +1,160 @@
+"""A replay in progress: the cluster, the gates, the applications, and what was observed so far."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Dict, FrozenSet, List, Optional, Tuple
+
+from checker.cluster.cluster import Cluster
+from checker.cluster.frames import Frame
+from checker.cluster.metadata_view import View
+from checker.cluster.proxy import Proxy
+from checker.cluster.waiting import until
+from checker.reproduction.applications import Consuming, Producing
+from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, to_broker
+from checker.reproduction.outcome import Fact
+from checker.reproduction.plan import Plan, PlannedStep
+
+CONTROLLER = 100
+"""Id of the node that is the controller, and the broker of the internal topics."""
+SECONDS = 10.0
+"""Longest wait for an observation that no timer of Kafka delays, in seconds."""
+TIMER_SECONDS = 25.0
+"""Longest wait for an observation that a timer of Kafka delays, in seconds."""
+
+Content = Tuple[str, int]
+"""What an entry of a log holds ("record 1", "commit"), and the leader epoch in the model's counting."""
+
+
+@dataclass
+class Replay:
+    """The state of a replay. ``topic``: the tested topic, with one partition. ``group``: the
+    consumer's group.
+
+    ``base``: offset at which the modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``steps``
+    fill ``requests`` (the request in flight of each batch), ``abandoned`` (requests that nobody waits for, by batch),
+    ``detached`` (connections without a client, by number), ``known`` (requests that a step has counted) and ``facts``.
+    """
+
+    plan: Plan
+    cluster: Cluster
+    proxy: Proxy
+    topic: str
+    group: str
+    gates: Gates
+    producing: Producing
+    consuming: Consuming
+    base: int
+    epochs: Dict[int, int]
+    began: float
+    requests: Dict[int, Frame] = field(default_factory=dict)
+    abandoned: Dict[int, Frame] = field(default_factory=dict)
+    detached: List[int] = field(default_factory=list)
+    known: List[Frame] = field(default_factory=list)
+    facts: List[Fact] = field(default_factory=list)
+    shown: Dict[int, Tuple[Content, ...]] = field(default_factory=dict)
+    step: int = 0
+
+    @property
+    def brokers(self) -> Tuple[int, ...]:
+        """Ids of the brokers that have the tested partition."""
+        return tuple(range(1, self.plan.replicas + 1))
+
+    def note(self, source: str, text: str) -> None:
+        """Add an observation."""
+        self.facts.append(Fact(self.step, source, text, round(time.monotonic() - self.began, 3)))
+
+    def record_of(self, step: PlannedStep) -> int:
+        """Return the number of the record that a step's batch carries."""
+        return self.plan.sends[step.arguments["batch"]].record
+
+    def log(self, broker: int) -> Tuple[Content, ...]:
+        """Return what the log of a broker holds on disk from ``base`` on."""
+        return tuple(
+            (content, self._modelled_epoch(epoch)) for offset, content, epoch in self.entries(broker) if offset >= self.base
+        )
+
+    def entries(self, broker: int) -> Tuple[Tuple[int, str, int], ...]:
+        """Return (offset, content, leader epoch) of each entry of a broker's log on disk."""
+        found = []
+        for batch in self.cluster.batches(broker, self.topic):
+            if batch.is_control:
+                found.append((batch.base_offset, "commit" if batch.commits else "abort", batch.leader_epoch))
+                continue
+            for record in batch.records:
+                value = (record.value or b"").decode("utf-8", "replace")
+                found.append((record.offset, value.replace("-", " "), batch.leader_epoch))
+        return tuple(found)
+
+    def _modelled_epoch(self, epoch: int) -> int:
+        """Return the model's leader epoch of a leader epoch of the cluster: the latest that began at or before it."""
+        begun = [model for model, real in self.epochs.items() if real <= epoch]
+        return max(begun, default=min(self.epochs))
+
+    def view(self, broker: int = CONTROLLER) -> View:
+        """Return leader, epoch and ISR of the tested partition as a broker believes."""
+        return self.cluster.view(broker, self.topic)
+
+    def held_fetch(self, follower: int, leader: Optional[int] = None) -> Optional[Frame]:
+        """Return the fetch of a follower that a gate holds, or None. ``leader``: only a fetch from this broker."""
+        for frame in self.gates.fetches.held:
+            if follower_of(frame) == follower and leader in (None, int(frame.link.split(">")[1])):
+                return frame
+        return None
+
+    def wait_fetch(self, follower: int, leader: Optional[int] = None, *, seconds: float = SECONDS) -> Frame:
+        """Return the fetch of a follower that a gate holds, once there is one."""
+        whom = "its leader" if leader is None else f"broker {leader}"
+        return until(
+            lambda: self.held_fetch(follower, leader),
+            what=f"a fetch of broker {follower} from {whom}",
+            seconds=seconds,
+        )
+
+    def waiting_request(self, record: int, broker: Optional[int] = None) -> Optional[Frame]:
+        """Return the first new Produce request with a record that waits at the proxy, or None.
+
+        A request waits at a gate, or behind another request of its connection. ``broker``: only a request to this
+        broker.
+        """
+        link = r"client->\d+" if broker is None else to_broker(broker)
+        for frame in self.proxy.waiting(link, "request"):
+            if frame.api == PRODUCE and record in carried(frame) and frame not in self.known:
+                return frame
+        return None
+
+    def held_response(self, batch: int) -> Optional[Frame]:
+        """Return the held response to the request of a batch, or None."""
+        request = self.requests.get(batch)
+        held = self.gates.produce_responses.held
+        return next((frame for frame in held if request is not None and frame.request is request), None)
+
+    def abandon(self, broker: int, *, lost: FrozenSet[int] = frozenset()) -> None:
+        """End the producer's connection to a broker.
+
+        Requests on the way to the broker stay with the proxy, which can deliver them later as abandoned requests;
+        requests of batches in ``lost`` are never delivered.
+        """
+        link = to_broker(broker)
+        waiting = self.proxy.waiting(link, "request")
+        for batch, frame in list(self.requests.items()):
+            if frame.link == link:
+                del self.requests[batch]
+                if frame in waiting and batch not in lost:
+                    self.abandoned[batch] = frame
+        held = [frame for frame in self.gates.produce_requests.held if frame.link == link and not self.is_abandoned(frame)]
+        for frame in held:
+            self.gates.produce_requests.detach(frame)
+            self.detached.append(frame.connection)
+        if not held:
+            self.proxy.cut(link, client=self.producer_id)
+
+    def is_abandoned(self, frame: Frame) -> bool:
+        """Tell whether nobody waits for the answer to a request any more."""
+        return frame.connection in self.detached
+
+    @property
+    def producer_id(self) -> str:
+        """The client id of the running producer."""
+        return f"{PRODUCER_ID}-{self.producing.programs}"

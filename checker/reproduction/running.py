@@ -1,0 +1,179 @@
+"""The cluster on which traces are replayed, and what happens before the first step of a trace."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Callable, List, Optional, Sequence, Tuple
+
+from checker.cluster.client import ClientProcess
+from checker.cluster.cluster import Cluster, ClusterPlan
+from checker.cluster.jars import jars_of, jars_of_home, newest_patch
+from checker.cluster.proxy import Proxy
+from checker.cluster.supervisor import Supervisor
+from checker.cluster.waiting import until
+from checker.reproduction.adjusting import adjusted, adjusted_client
+from checker.reproduction.applications import START_SECONDS, Consuming, Producing
+from checker.reproduction.expected import epoch_of, first_leaders, leader_of
+from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
+from checker.reproduction.outcome import ChangedSetting
+from checker.reproduction.plan import Plan, PlannedClient
+from checker.reproduction.replay import CONTROLLER, SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
+from checker.reproduction.steps.consuming import REBALANCE_SECONDS
+
+Told = Callable[[str], None]
+
+
+class RunningCluster:
+    """A cluster that runs, for one trace after another.
+
+    ``release``: Kafka's release. ``changed``: the settings with other values than the deployment's.
+    """
+
+    def __init__(
+        self, plan: Plan, supervisor: Supervisor, proxy: Proxy, *, kafka_home: Optional[Path], tell: Told
+    ) -> None:
+        self.release = plan.kafka if kafka_home else newest_patch(plan.kafka)
+        self.supervisor = supervisor
+        self.proxy = proxy
+        self.kafka_home = kafka_home
+        self._started: List[str] = []
+        self._traces = 0
+        settings, changed = adjusted(plan, "broker", "", plan.broker_settings)
+        self.changed: Tuple[ChangedSetting, ...] = changed
+        tell(f"jars of Apache Kafka {self.release}")
+        classpath = self._jars(self.release)
+        tell(f"starting a controller and {plan.replicas} brokers")
+        self.cluster = Cluster(
+            ClusterPlan(
+                release=self.release,
+                classpath=classpath,
+                brokers=tuple(range(1, plan.replicas + 1)),
+                broker_settings=settings,
+                features=plan.features,
+            ),
+            supervisor,
+            proxy,
+        )
+        self.cluster.start()
+
+    def clients(self) -> Tuple[str, ...]:
+        """Return the clients that ran, each once."""
+        return tuple(dict.fromkeys(self._started))
+
+    def prepare(self, plan: Plan, tell: Told) -> Replay:
+        """Bring topic and clients into the state in which the trace begins, and close the gates."""
+        self._traces += 1
+        topic = f"proofka-{self._traces}"
+        self._create_topic(plan, topic)
+        producing = Producing(self._starter(plan, "producer", plan.producer, topic=topic, prefix=PRODUCER_ID))
+        consuming = Consuming(self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID))
+        if any(step.action in ("send", "delay_earlier_end") for step in plan.steps):
+            tell(f"starting the producer ({plan.producer.library})")
+            self._warm_up(plan, producing, topic)
+        base = self.cluster.log_end(1, topic)
+        if any(step.action in OF_CONSUMER for step in plan.steps):
+            tell(f"starting the consumer ({plan.consumer.library})")
+            self._join(plan, consuming, base)
+        replay = Replay(
+            plan=plan,
+            cluster=self.cluster,
+            proxy=self.proxy,
+            topic=topic,
+            group=self._group(plan),
+            gates=close_gates(self.proxy, plan.replicas),
+            producing=producing,
+            consuming=consuming,
+            base=base,
+            epochs={epoch_of(plan.start): self.cluster.view(CONTROLLER, topic).epoch},
+            began=time.monotonic(),
+        )
+        self._wait_until_quiet(replay)
+        return replay
+
+    def _create_topic(self, plan: Plan, topic: str) -> None:
+        settings, changed = adjusted(plan, "topic", "", plan.topic_settings)
+        self._add_changed(changed)
+        order = first_leaders(plan)
+        self.cluster.create_topic(topic, assignment=(order,), settings=settings)
+        for node in (CONTROLLER, *order):
+            until(
+                lambda node=node: self.cluster.view(node, topic).leader == order[0],  # type: ignore[misc]
+                what=f"broker {node} to know topic {topic}",
+                seconds=TIMER_SECONDS,
+            )
+
+    def _warm_up(self, plan: Plan, producing: Producing, topic: str) -> None:
+        """Start the producer; where brokers know its producer id in the trace's first state, store a record before it."""
+        program = producing.run()
+        if plan.idempotent and plan.application.get("producer_id") != "new":
+            program.ask("send", record=0, seconds=START_SECONDS)
+            program.wait_event(
+                lambda event: event["event"] == "report" and event["error"] is None,
+                what="the report on the record before the trace",
+                seconds=START_SECONDS,
+            )
+        end = max(self.cluster.log_end(broker, topic) for broker in range(1, plan.replicas + 1))
+        for broker in range(1, plan.replicas + 1):
+            until(
+                lambda broker=broker: self.cluster.log_end(broker, topic) == end,  # type: ignore[misc]
+                what=f"broker {broker} to have the records before the trace",
+                seconds=SECONDS,
+            )
+
+    def _join(self, plan: Plan, consuming: Consuming, base: int) -> None:
+        """Start the consumer at the trace's first offset, with that offset committed if its group is established."""
+        program = consuming.run(seconds=REBALANCE_SECONDS)
+        if "consumer.group.id" in plan.effective and plan.application.get("group") != "new":
+            program.ask("commit", offset=base, seconds=SECONDS)
+
+    def _starter(
+        self, plan: Plan, role: str, client: PlannedClient, *, topic: str, prefix: str
+    ) -> Callable[[int], ClientProcess]:
+        settings, changed = adjusted_client(plan, role, client)
+        self._add_changed(changed)
+        settings = {key: value for key, value in settings.items() if key not in ("client.id", "bootstrap.servers")}
+        if role == "consumer" and "group.id" in settings:
+            settings["group.id"] = self._group(plan)
+
+        def start(number: int) -> ClientProcess:
+            is_java = client.library == "java"
+            release = newest_patch(client.release) if is_java and client.release else self.release
+            process = ClientProcess.start(
+                self.supervisor,
+                client.library,
+                role,
+                bootstrap=self.cluster.bootstrap,
+                topic=topic,
+                client_id=f"{prefix}-{number}",
+                settings=settings,
+                classpath=self._jars(release) if is_java else (),
+            )
+            version = next(event for event in process.events if event["event"] == "ready").get("version")
+            self._started.append(f"{client.library} {version or release}")
+            return process
+
+        return start
+
+    def _group(self, plan: Plan) -> str:
+        return f"{plan.effective.get('consumer.group.id', 'proofka')}-{self._traces}"
+
+    def _jars(self, release: str) -> Sequence[Path]:
+        return jars_of_home(self.kafka_home) if self.kafka_home else jars_of(release)
+
+    def _add_changed(self, changed: Tuple[ChangedSetting, ...]) -> None:
+        self.changed += tuple(one for one in changed if one not in self.changed)
+
+    def _wait_until_quiet(self, replay: Replay) -> None:
+        """Wait until the proxy holds the next fetch of each follower, so that no broker has one to answer."""
+        leader = leader_of(replay.plan.start)
+        for broker in replay.brokers:
+            if broker != leader:
+                replay.wait_fetch(broker, leader)
+        until(
+            lambda: not self.proxy.outstanding(r"replica->\d+", "Fetch", r"broker-\d+-fetcher"),
+            what="the answers to all fetches of followers",
+            seconds=SECONDS,
+        )
+
