@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Dict, FrozenSet, List, Mapping, Optional, Tuple
 
 from checker.reproduction.expected import previous
-from checker.reproduction.outcome import ChangedSetting
+from properties.reproduced import ChangedSetting
 from checker.reproduction.plan import Plan, PlannedClient
 
 TABLE = Path(__file__).with_name("adjusted.csv")

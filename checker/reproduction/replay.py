@@ -13,7 +13,7 @@ from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, to_broker
-from checker.reproduction.outcome import Fact
+from properties.reproduced import Fact
 from checker.reproduction.plan import Plan, PlannedStep
 
 CONTROLLER = 100
@@ -79,8 +79,8 @@ class Replay:
         """Return (offset, content, leader epoch) of each entry of a broker's log on disk."""
         found = []
         for batch in self.cluster.batches(broker, self.topic):
-            if batch.is_control:
-                found.append((batch.base_offset, "commit" if batch.commits else "abort", batch.leader_epoch))
+            if batch.marker is not None:
+                found.append((batch.base_offset, batch.marker, batch.leader_epoch))
                 continue
             for record in batch.records:
                 value = (record.value or b"").decode("utf-8", "replace")

@@ -10,7 +10,7 @@ from checker.cluster.errors import NotSeen
 from checker.reproduction.comparing import compare
 from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
 from checker.reproduction.judgement import Observed, judge
-from checker.reproduction.outcome import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.replay import CONTROLLER, Replay
 from checker.reproduction.running import RunningCluster

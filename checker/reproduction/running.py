@@ -16,7 +16,7 @@ from checker.reproduction.adjusting import adjusted, adjusted_client
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
-from checker.reproduction.outcome import ChangedSetting
+from properties.reproduced import ChangedSetting
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import CONTROLLER, SECONDS, TIMER_SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER

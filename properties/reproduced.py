@@ -1,4 +1,7 @@
-"""The outcome of a replay, and the evidence that it rests on."""
+"""The outcome of a trace's replay on a real cluster, and the evidence that it rests on, as plain values.
+
+This file needs the standard library alone, because a script that replays a trace without Proofka has a copy of it.
+"""
 
 from __future__ import annotations
 
