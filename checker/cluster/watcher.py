@@ -95,7 +95,7 @@ def main(owner: int) -> int:
     """Watch over the owner, and tidy up after it; return the exit status, 1 if something is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    folder = Path(tempfile.mkdtemp(prefix="proofka-"))
+    folder = Path(tempfile.mkdtemp(prefix="proofka-cluster-"))
     with contextlib.suppress(BrokenPipeError):  # an owner that has ended already
         os.write(1, f"{folder}\n".encode())
     groups: dict[int, str] = {}
