@@ -44,8 +44,9 @@ import org.apache.kafka.common.serialization.StringSerializer;
  *
  * <p>Consumer. "poll" calls poll(), so max.poll.records limits what the library hands over. Records above "count" wait in
  * the program, and the library's next poll() happens only after the program gave all of them out; the event tells their
- * number ("held"). "join" pauses partitions while it polls for its assignment, so that no record comes with it. There is
- * no poll between commands: the library's own thread sends the heartbeats, up to max.poll.interval.ms. Automatic commits
+ * number ("held"). "join" pauses partitions while it polls for its assignment, so that no record comes with it; "partitions"
+ * is the number of partitions to wait for, otherwise the first assignment counts, which can be empty. There is no poll
+ * between commands: the library's own thread sends the heartbeats, up to max.poll.interval.ms. Automatic commits
  * happen where the library does them: in poll() and in close().
  */
 public final class JavaClient {
@@ -238,7 +239,7 @@ public final class JavaClient {
       if (grouped) {
         joining = true;
         try {
-          waitForAssignment(deadline(command));
+          waitForAssignment(deadline(command), command.path("partitions").asInt(0));
         } finally {
           joining = false;
         }
@@ -258,9 +259,9 @@ public final class JavaClient {
       say(found, "event", "assigned", "partitions", partitions);
     }
 
-    private void waitForAssignment(long end) throws Exception {
+    private void waitForAssignment(long end, int least) throws Exception {
       consumer.subscribe(List.of(topic), this);
-      while (!assigned) {
+      while (!assigned || consumer.assignment().size() < least) {
         if (System.nanoTime() > end) {
           throw new TimeoutException("The group has given the consumer no assignment yet");
         }

@@ -9,7 +9,8 @@ as a broker is there, and the program sees the id's state in the statistics ("eo
 
 Consumer: "poll" takes messages one at a time until the first is there, then what is at hand, at most "count". The
 program holds no record back; librdkafka stores the offset of each message that it hands over, unless
-enable.auto.offset.store is false. The partition is paused while "join" polls for the assignment. There is no poll
+enable.auto.offset.store is false. The partition is paused while "join" polls for the assignment; "partitions"
+is the number of partitions to wait for, otherwise the first assignment counts, which can be empty. There is no poll
 between commands.
 
 The program sets statistics.interval.ms, if the settings do not: statistics are for the application alone.
@@ -21,6 +22,7 @@ import base64
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
@@ -195,7 +197,7 @@ class _Consuming(_Client):
         end = deadline(command)
         self._joining = True
         self.consumer.subscribe([self.topic], self._on_assigned, self._on_revoked, self._on_lost)
-        while not (self._assigned and self._is_positioned()):
+        while not (self._assigned and self._is_positioned(command.get("partitions", 0))):
             if time.monotonic() > end:
                 raise TimeoutError("The group has given the consumer no assignment yet")
             self._take(self.consumer.poll(0.02))
@@ -218,20 +220,25 @@ class _Consuming(_Client):
         offset = int(self._of_partition().get("next_offset", -1))
         return offset if offset >= 0 else None
 
-    def _is_positioned(self) -> bool:
-        """Tell whether librdkafka fetched the committed offset, or nothing is assigned."""
-        return not self.consumer.assignment() or self._of_partition().get("fetch_state") == "active"
+    def _is_positioned(self, least: int) -> bool:
+        """Tell whether ``least`` partitions are assigned, and partition 0, if assigned, has a position."""
+        assigned = [one.partition for one in self.consumer.assignment()]
+        return len(assigned) >= least and (0 not in assigned or self._of_partition().get("fetch_state") == "active")
 
     def _on_assigned(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if self._joining:
             self.statistics = {}
             self._assigned = True
-            if self.settings.get("partition.assignment.strategy") == "cooperative-sticky":
+            if self._is_incremental():
                 consumer.incremental_assign(partitions)
             else:
                 consumer.assign(partitions)
             consumer.pause(partitions)
         self._tell_rebalance("assigned", partitions)
+
+    def _is_incremental(self) -> bool:
+        cooperative = self.settings.get("partition.assignment.strategy") == "cooperative-sticky"
+        return cooperative or self.settings.get("group.protocol") == "consumer"
 
     def _on_revoked(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._tell_rebalance("revoked", partitions)
@@ -301,10 +308,8 @@ def main() -> None:
         refuse(events, error)
         raise
     events.say("ready")
-    try:
+    with suppress(Ended):
         client.serve()
-    except Ended:
-        pass
     end()
 
 
