@@ -44,8 +44,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
  *
  * <p>Consumer. "poll" calls poll(), so max.poll.records limits what the library hands over. Records above "count" wait in
  * the program, and the library's next poll() happens only after the program gave all of them out; the event tells their
- * number ("held"). "join" pauses partitions while it polls for its assignment, so that no record comes with it; "partitions"
- * is the number of partitions to wait for, otherwise the first assignment counts, which can be empty. There is no poll
+ * number ("held"). "join" pauses partitions while it polls for its assignment, so that no record comes with it. There is no poll
  * between commands: the library's own thread sends the heartbeats, up to max.poll.interval.ms. Automatic commits
  * happen where the library does them: in poll() and in close().
  */
@@ -239,7 +238,7 @@ public final class JavaClient {
       if (grouped) {
         joining = true;
         try {
-          waitForAssignment(deadline(command), command.path("partitions").asInt(0));
+          waitForAssignment(deadline(command), command.path("partitions").asInt(1));
         } finally {
           joining = false;
         }

@@ -9,9 +9,8 @@ as a broker is there, and the program sees the id's state in the statistics ("eo
 
 Consumer: "poll" takes messages one at a time until the first is there, then what is at hand, at most "count". The
 program holds no record back; librdkafka stores the offset of each message that it hands over, unless
-enable.auto.offset.store is false. The partition is paused while "join" polls for the assignment; "partitions"
-is the number of partitions to wait for, otherwise the first assignment counts, which can be empty. There is no poll
-between commands.
+enable.auto.offset.store is false. The partition is paused while "join" polls for the assignment. There is no poll between
+commands.
 
 The program sets statistics.interval.ms, if the settings do not: statistics are for the application alone.
 """
@@ -22,7 +21,6 @@ import base64
 import json
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
@@ -30,15 +28,14 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from checker.cluster.programs.python.protocol import (
+    Client,
     Command,
     Ended,
     Events,
     commands,
     deadline,
-    end,
-    refuse,
     run,
-    started,
+    start,
     told,
 )
 from checker.cluster.programs.python.settings import Started
@@ -112,7 +109,7 @@ class _Producing(_Client):
                 continue
             if command is None:
                 return
-            run(command["do"], command, self.methods, self.events)
+            run(command, self.methods, self.events)
 
     def _prepare(self, command: Command) -> None:
         end = deadline(command)
@@ -191,13 +188,13 @@ class _Consuming(_Client):
     def serve(self) -> None:
         """Run commands until "close", or the end of the input."""
         for command in commands():
-            run(command["do"], command, self.methods, self.events)
+            run(command, self.methods, self.events)
 
     def _join(self, command: Command) -> None:
         end = deadline(command)
         self._joining = True
         self.consumer.subscribe([self.topic], self._on_assigned, self._on_revoked, self._on_lost)
-        while not (self._assigned and self._is_positioned(command.get("partitions", 0))):
+        while not (self._assigned and self._is_positioned(command.get("partitions", 1))):
             if time.monotonic() > end:
                 raise TimeoutError("The group has given the consumer no assignment yet")
             self._take(self.consumer.poll(0.02))
@@ -299,19 +296,10 @@ def _read_into(waiting: Queue[Command | None]) -> None:
     waiting.put(None)
 
 
-def main() -> None:
-    """Run a client until "close", or the end of the input."""
-    events, given = Events(), started()
-    try:
-        client = _Producing(given, events) if given.role == "producer" else _Consuming(given, events)
-    except Exception as error:
-        refuse(events, error)
-        raise
-    events.say("ready")
-    with suppress(Ended):
-        client.serve()
-    end()
+def make(given: Started, events: Events) -> Client:
+    """Return the client that the command line asks for."""
+    return _Producing(given, events) if given.role == "producer" else _Consuming(given, events)
 
 
 if __name__ == "__main__":
-    main()
+    start(make)

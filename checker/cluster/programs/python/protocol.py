@@ -10,8 +10,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from checker.cluster.programs.python.settings import Started
 
@@ -19,10 +20,18 @@ DEADLINE_SECONDS = 60.0
 """The seconds that "join" and "prepare" wait if their command does not say so."""
 
 Command = Mapping[str, Any]
+Method = TypeVar("Method")
 
 
 class Ended(Exception):
     """The command was the last one; its event is out already."""
+
+
+class Client(Protocol):
+    """A producer or a consumer that runs commands."""
+
+    def serve(self) -> None:
+        """Run commands until "close", which raises Ended, or until the end of the input."""
 
 
 class Events:
@@ -58,12 +67,17 @@ def commands() -> Iterator[Command]:
         yield json.loads(line)
 
 
-def run(name: str, command: Command, methods: Mapping[str, Callable[[Command], None]], events: Events) -> None:
+def chosen(name: str, methods: Mapping[str, Method]) -> Method:
+    """Return the method of a command. Raises ValueError if the client has no such command."""
+    if name not in methods:
+        raise ValueError(f"This library's client has no command {name}")
+    return methods[name]
+
+
+def run(command: Command, methods: Mapping[str, Callable[[Command], None]], events: Events) -> None:
     """Run a command; an exception of the command becomes an event. Raises Ended after "close"."""
     try:
-        if name not in methods:
-            raise ValueError(f"This library's client has no command {name}")
-        methods[name](command)
+        chosen(command["do"], methods)(command)
     except Ended:
         raise
     except Exception as error:
@@ -76,17 +90,21 @@ def end() -> None:
     os._exit(0)
 
 
-def refuse(events: Events, error: BaseException) -> None:
-    """Say that the client cannot start, and end the process."""
-    events.fail({"do": "start"}, error)
-    os._exit(1)
+def start(make: Callable[[Started, Events], Client]) -> None:
+    """Make the client that the command line asks for, and run it until "close" or the end of the input."""
+    events = Events()
+    given = Started.read(sys.argv[1:])
+    try:
+        client = make(given, events)
+    except Exception as error:
+        events.fail({"do": "start"}, error)
+        os._exit(1)
+    events.say("ready")
+    with suppress(Ended):
+        client.serve()
+    end()
 
 
 def deadline(command: Command) -> float:
     """Return the time at which a command gives up, by ``time.monotonic()``."""
     return time.monotonic() + float(command.get("seconds", DEADLINE_SECONDS))
-
-
-def started() -> Started:
-    """Return what the command line asks for."""
-    return Started.read(sys.argv[1:])
