@@ -9,8 +9,8 @@ as a broker is there, and the program sees the id's state in the statistics ("eo
 
 Consumer: "poll" takes messages one at a time until the first is there, then what is at hand, at most "count". The
 program holds no record back; librdkafka stores the offset of each message that it hands over, unless
-enable.auto.offset.store is false. The partition is paused while "join" polls for the assignment. There is no poll between
-commands.
+enable.auto.offset.store is false. The partition is paused while "join" polls for the assignment. There is no poll
+between commands.
 
 The program sets statistics.interval.ms, if the settings do not: statistics are for the application alone.
 """
