@@ -9,6 +9,7 @@ from typing import Dict, FrozenSet, List, Optional, Tuple
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import Frame
 from checker.cluster.metadata_view import View
+from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
@@ -16,12 +17,13 @@ from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, fol
 from properties.reproduced import Fact
 from checker.reproduction.plan import Plan, PlannedStep
 
-CONTROLLER = 100
-"""Id of the node that is the controller, and the broker of the internal topics."""
 SECONDS = 10.0
 """Longest wait for an observation that no timer of Kafka delays, in seconds."""
 TIMER_SECONDS = 25.0
 """Longest wait for an observation that a timer of Kafka delays, in seconds."""
+
+START_SECONDS = 60.0
+"""Longest wait until a broker serves after its start, in seconds."""
 
 Content = Tuple[str, int]
 """What an entry of a log holds ("record 1", "commit"), and the leader epoch in the model's counting."""

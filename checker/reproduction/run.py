@@ -7,12 +7,13 @@ from datetime import datetime, timezone
 from typing import Callable, Dict, List, Mapping, Optional, Tuple
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.plan import CONTROLLER
 from checker.reproduction.comparing import compare
 from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
 from checker.reproduction.judgement import Observed, judge
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
 from checker.reproduction.plan import Plan, PlannedStep
-from checker.reproduction.replay import CONTROLLER, Replay
+from checker.reproduction.replay import Replay
 from checker.reproduction.running import RunningCluster
 from checker.reproduction.steps import brokers, consuming, producing
 from checker.reproduction.unsteerable import reason_for

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Callable, List, Optional, Sequence, Tuple
 
 from checker.cluster.client import ClientProcess
-from checker.cluster.cluster import Cluster, ClusterPlan
-from checker.cluster.jars import jars_of, jars_of_home, newest_patch
+from checker.cluster.cluster import Cluster
+from checker.cluster.jars import default_folder, jars_of, newest_patch, release_of_home
+from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
@@ -18,7 +19,7 @@ from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
 from properties.reproduced import ChangedSetting
 from checker.reproduction.plan import Plan, PlannedClient
-from checker.reproduction.replay import CONTROLLER, SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
 from checker.reproduction.steps.consuming import REBALANCE_SECONDS
 
@@ -34,29 +35,33 @@ class RunningCluster:
     def __init__(
         self, plan: Plan, supervisor: Supervisor, proxy: Proxy, *, kafka_home: Optional[Path], tell: Told
     ) -> None:
-        self.release = plan.kafka if kafka_home else newest_patch(plan.kafka)
         self.supervisor = supervisor
         self.proxy = proxy
-        self.kafka_home = kafka_home
         self._started: List[str] = []
         self._traces = 0
         settings, changed = adjusted(plan, "broker", "", plan.broker_settings)
         self.changed: Tuple[ChangedSetting, ...] = changed
-        tell(f"jars of Apache Kafka {self.release}")
-        classpath = self._jars(self.release)
-        tell(f"starting a controller and {plan.replicas} brokers")
+        self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
+        tell(f"Apache Kafka {self.release}: a controller and {plan.replicas} brokers start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
-                classpath=classpath,
+                kafka_home=kafka_home,
                 brokers=tuple(range(1, plan.replicas + 1)),
                 broker_settings=settings,
                 features=plan.features,
             ),
             supervisor,
             proxy,
+            cache=default_folder().parent / "cluster",
         )
         self.cluster.start()
+        self._add_changed(
+            tuple(
+                ChangedSetting("broker", one.setting, one.given, one.used or "", one.reason)
+                for one in self.cluster.changed
+            )
+        )
 
     def clients(self) -> Tuple[str, ...]:
         """Return the clients that ran, each once."""
@@ -96,14 +101,7 @@ class RunningCluster:
         settings, changed = adjusted(plan, "topic", "", plan.topic_settings)
         self._add_changed(changed)
         order = first_leaders(plan)
-        self.cluster.create_topic(topic, assignment=(order,), settings=settings)
-        for node in (CONTROLLER, *order):
-            until(
-                lambda node=node: self.cluster.view(node, topic).leader == order[0],  # type: ignore[misc]
-                what=f"broker {node} to know topic {topic}",
-                seconds=TIMER_SECONDS,
-            )
-
+        self.cluster.create_topic(topic, [order], settings)
     def _warm_up(self, plan: Plan, producing: Producing, topic: str) -> None:
         """Start the producer; where brokers know its producer id in the trace's first state, store a record before it."""
         program = producing.run()
@@ -139,7 +137,7 @@ class RunningCluster:
 
         def start(number: int) -> ClientProcess:
             is_java = client.library == "java"
-            release = newest_patch(client.release) if is_java and client.release else self.release
+            release = str(newest_patch(client.release)) if is_java and client.release else self.release
             process = ClientProcess.start(
                 self.supervisor,
                 client.library,
@@ -148,7 +146,7 @@ class RunningCluster:
                 topic=topic,
                 client_id=f"{prefix}-{number}",
                 settings=settings,
-                classpath=self._jars(release) if is_java else (),
+                classpath=self._classpath(release) if is_java else (),
             )
             version = next(event for event in process.events if event["event"] == "ready").get("version")
             self._started.append(f"{client.library} {version or release}")
@@ -159,8 +157,9 @@ class RunningCluster:
     def _group(self, plan: Plan) -> str:
         return f"{plan.effective.get('consumer.group.id', 'proofka')}-{self._traces}"
 
-    def _jars(self, release: str) -> Sequence[Path]:
-        return jars_of_home(self.kafka_home) if self.kafka_home else jars_of(release)
+    def _classpath(self, release: str) -> Sequence[Path]:
+        """Return the jars of a Java client; a client of the brokers' release has theirs."""
+        return self.cluster.classpath if release == self.release else jars_of(release)
 
     def _add_changed(self, changed: Tuple[ChangedSetting, ...]) -> None:
         self.changed += tuple(one for one in changed if one not in self.changed)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Callable, Mapping, Tuple
 
+from checker.cluster.frames import Frame
+from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
-from checker.reproduction.bodies import proposed_isr
+from checker.cluster.bodies.controlling import alter_partition_request
 from checker.reproduction.expected import epoch_of, isr_of, leader_of
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import CONTROLLER, SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
 
 
 def fetch(replay: Replay, step: PlannedStep) -> None:
@@ -58,12 +60,16 @@ def change_isr(replay: Replay, step: PlannedStep) -> None:
     leader, wanted = step.arguments["leader"], isr_of(step.state)
     gate = replay.gates.isr_changes
     frame = gate.wait(
-        lambda held: held.link == f"{leader}->controller" and proposed_isr(held) == wanted,
+        lambda held: held.link == f"{leader}->controller" and _proposed_isr(held) == wanted,
         what=f"a proposal of broker {leader} for the ISR {set(wanted)}",
         seconds=TIMER_SECONDS,
     )
     gate.release(frame)
     _wait_controller(replay, step)
+
+
+def _proposed_isr(frame: Frame) -> Tuple[int, ...]:
+    return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
 
 
 def learn_isr(replay: Replay, step: PlannedStep) -> None:
@@ -107,6 +113,7 @@ def restart(replay: Replay, step: PlannedStep) -> None:
     gate = replay.gates.metadata[broker]
     gate.open()
     replay.cluster.restart(broker)
+    replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
 
 
@@ -124,12 +131,12 @@ def rejoin(replay: Replay, step: PlannedStep) -> None:
     """Allow connections to the controller, and wait until the controller has the broker back."""
     broker = step.arguments["broker"]
     replay.proxy.accept(f"{broker}->controller")
-    replay.cluster.wait_unfenced(broker, seconds=TIMER_SECONDS)
+    replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
 
 
 def move_leader(replay: Replay, step: PlannedStep) -> None:
     """Have the controller move leadership to the broker."""
-    replay.cluster.move_leader(replay.topic, step.arguments["broker"])
+    replay.cluster.ask_to_move_leader(replay.topic, step.arguments["broker"])
     _wait_controller(replay, step)
 
 

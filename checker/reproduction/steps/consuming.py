@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Callable, List, Mapping, Tuple
 
+from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
@@ -64,8 +65,10 @@ def _commit_first(replay: Replay, step: PlannedStep) -> None:
         return
     if replay.plan.application.get("commit") == "auto":
         program.send("poll", count=0, milliseconds=1000)
-        replay.cluster.wait_committed(
-            group=replay.group, topic=replay.topic, offset=replay.base + offset, seconds=TIMER_SECONDS
+        until(
+            lambda: replay.cluster.admin.committed_offset(replay.group, replay.topic) == replay.base + offset,
+            what=f"the commit of offset {replay.base + offset} by group {replay.group}",
+            seconds=TIMER_SECONDS,
         )
     else:
         event = program.ask("commit", offset=replay.base + offset, seconds=TIMER_SECONDS)
