@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 from checker.cluster.client import ClientProcess
 
 Event = Mapping[str, Any]
-START_SECONDS = 30.0
+START_SECONDS = 60.0
 """Longest wait until a client program is ready, in seconds."""
 
 

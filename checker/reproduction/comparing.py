@@ -11,7 +11,7 @@ from checker.reproduction.expected import entries_of, is_up, previous
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import Content, Replay
 
-LOG_SECONDS = 5.0
+LOG_SECONDS = 10.0
 """Longest wait until a disk shows what the model's state has, in seconds."""
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import FrozenSet, Mapping
 
 from checker.cluster.frames import Frame
-from checker.cluster.proxy import Gate, Proxy
+from checker.cluster.gate import Gate
+from checker.cluster.proxy import Proxy
 
 PRODUCE, FETCH, ALTER_PARTITION = "Produce", "Fetch", "AlterPartition"
 """Names of the requests that gates hold."""
@@ -28,6 +29,17 @@ class Gates:
     fetches: Gate
     isr_changes: Gate
     metadata: Mapping[int, Gate]
+
+    def remove(self) -> None:
+        """Let all held messages pass, and take the gates away."""
+        for gate in (
+            self.produce_requests,
+            self.produce_responses,
+            self.fetches,
+            self.isr_changes,
+            *self.metadata.values(),
+        ):
+            gate.remove()
 
 
 def close_gates(proxy: Proxy, brokers: int) -> Gates:

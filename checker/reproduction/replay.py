@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Dict, FrozenSet, List, Optional, Tuple
+from typing import Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import Frame
@@ -17,12 +18,12 @@ from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, fol
 from properties.reproduced import Fact
 from checker.reproduction.plan import Plan, PlannedStep
 
-SECONDS = 10.0
+SECONDS = 30.0
 """Longest wait for an observation that no timer of Kafka delays, in seconds."""
-TIMER_SECONDS = 25.0
+TIMER_SECONDS = 45.0
 """Longest wait for an observation that a timer of Kafka delays, in seconds."""
 
-START_SECONDS = 60.0
+START_SECONDS = 90.0
 """Longest wait until a broker serves after its start, in seconds."""
 
 Content = Tuple[str, int]
@@ -155,6 +156,28 @@ class Replay:
     def is_abandoned(self, frame: Frame) -> bool:
         """Tell whether nobody waits for the answer to a request any more."""
         return frame.connection in self.detached
+
+    @contextmanager
+    def only_brokers_that_name(self, leader: int) -> Iterator[None]:
+        """Keep clients from brokers that name another leader, unless a request to such a broker is on its way.
+
+        A client asks any broker for the leader. In the trace the client knows ``leader``, so it must not go by the
+        answer of a broker whose metadata is older or newer.
+        """
+        busy = {frame.link for frame in self.requests.values()}
+        refused = [
+            to_broker(broker)
+            for broker in self.brokers
+            if broker != leader and self.cluster.node(broker).is_up and to_broker(broker) not in busy
+            if self.view(broker).leader != leader
+        ]
+        for link in refused:
+            self.proxy.refuse(link)
+        try:
+            yield
+        finally:
+            for link in refused:
+                self.proxy.accept(link)
 
     @property
     def producer_id(self) -> str:

@@ -25,12 +25,16 @@ Told = Callable[[str], None]
 """A function that shows a line of progress."""
 
 
-def reproduce(plan: Plan, running: RunningCluster, tell: Told) -> Outcome:
-    """Replay a trace on a cluster that runs, and return the outcome. ``tell`` is given a line for each step."""
+def reproduce(plan: Plan, running: Optional[RunningCluster], tell: Told) -> Outcome:
+    """Replay a trace on a cluster that runs, and return the outcome. ``tell`` is given a line for each step.
+
+    ``running`` is None if no cluster was started, because a step of the trace cannot be brought about.
+    """
     began = time.monotonic()
-    early = _unplanned(plan)
-    if early is not None:
-        return _outcome(plan, running, began, kind=NOT_STEERABLE, step=early, reason=reason_for(early.action))
+    early = unplanned(plan)
+    if early is not None or running is None:
+        reason = reason_for(early.action) if early is not None else "no cluster runs"
+        return _outcome(plan, running, began, kind=NOT_STEERABLE, step=early, reason=reason)
     replay = running.prepare(plan, tell)
     for step in plan.steps:
         replay.step = step.number
@@ -50,7 +54,7 @@ def reproduce(plan: Plan, running: RunningCluster, tell: Told) -> Outcome:
     return _judged(plan, running, began, replay)
 
 
-def _unplanned(plan: Plan) -> Optional[PlannedStep]:
+def unplanned(plan: Plan) -> Optional[PlannedStep]:
     """Return the first step that no replay can bring about, or None."""
     return next((step for step in plan.steps if step.action not in PLANS), None)
 
@@ -105,7 +109,7 @@ def observe(replay: Replay) -> Observed:
 
 def _outcome(
     plan: Plan,
-    running: RunningCluster,
+    running: Optional[RunningCluster],
     began: float,
     *,
     kind: str,
@@ -119,8 +123,8 @@ def _outcome(
     return Outcome(
         kind=kind,
         properties=tuple(name for name, _ in plan.failures),
-        kafka=running.release,
-        clients=running.clients(),
+        kafka=running.release if running else plan.kafka,
+        clients=running.clients() if running else (),
         on=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         seconds=round(time.monotonic() - began, 1),
         step=step.number if step else None,
@@ -130,5 +134,5 @@ def _outcome(
         reason=reason,
         evidence=evidence,
         facts=tuple(replay.facts) if replay else (),
-        changed=running.changed,
+        changed=running.changed if running else (),
     )

@@ -39,6 +39,7 @@ class RunningCluster:
         self.proxy = proxy
         self._started: List[str] = []
         self._traces = 0
+        self._replay: Optional[Replay] = None
         settings, changed = adjusted(plan, "broker", "", plan.broker_settings)
         self.changed: Tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
@@ -94,8 +95,30 @@ class RunningCluster:
             epochs={epoch_of(plan.start): self.cluster.view(CONTROLLER, topic).epoch},
             began=time.monotonic(),
         )
+        self._replay = replay
         self._wait_until_quiet(replay)
         return replay
+
+    def recover(self, tell: Told) -> None:
+        """Bring the cluster back into the state in which a trace begins: all brokers run, no client, no gate."""
+        tell("all brokers run again for the next trace")
+        if self._replay is not None:
+            self._replay.producing.kill()
+            self._replay.consuming.kill()
+            self._replay.gates.remove()
+        self.proxy.accept(r"\d+->controller")
+        for broker in self.cluster.plan.brokers:
+            if not self.cluster.node(broker).is_up:
+                self.cluster.restart(broker)
+        for broker in self.cluster.plan.brokers:
+            self.cluster.wait_up(broker)
+
+    def reached_by(self) -> List[str]:
+        """Return the lines that tell how the cluster is reached."""
+        return [
+            f"clients: --bootstrap-server {self.cluster.bootstrap} (through the proxy)",
+            f"files of the nodes: {self.supervisor.folder}",
+        ]
 
     def _create_topic(self, plan: Plan, topic: str) -> None:
         settings, changed = adjusted(plan, "topic", "", plan.topic_settings)

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Callable, Mapping, Optional
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.frames import Frame
 from checker.cluster.waiting import until
 from checker.reproduction.answers import error_of
 from checker.reproduction.errors import DivergedError
-from checker.reproduction.gates import to_broker
+from checker.reproduction.gates import PRODUCE, carried, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
 
+TRANSMITTED_SECONDS = 1.0
+"""Longest wait until a producer that can transmit a record has done so, in seconds."""
+
 
 def send(replay: Replay, step: PlannedStep) -> None:
-    """Have the application call ``send()``."""
-    replay.producing.send(replay.record_of(step))
+    """Have the application call ``send()``, and let a producer that can transmit do so before the next ``send()``.
+
+    Otherwise two records could share a batch, which the model does not have. A producer that cannot transmit (its
+    connections are full, or it knows no leader) keeps the record.
+    """
+    record = replay.record_of(step)
+    replay.producing.send(record)
+    with suppress(NotSeen):
+        until(lambda: replay.waiting_request(record), what="the request", seconds=TRANSMITTED_SECONDS)
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:
@@ -27,11 +39,12 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
         replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
         replay.gates.produce_responses.release(refusal)
     try:
-        frame = until(
-            lambda: replay.waiting_request(record, leader),
-            what=f"a request with record {record} to broker {leader}",
-            seconds=TIMER_SECONDS,
-        )
+        with replay.only_brokers_that_name(leader):
+            frame = until(
+                lambda: replay.waiting_request(record, leader),
+                what=f"a request with record {record} to broker {leader}",
+                seconds=TIMER_SECONDS,
+            )
     except NotSeen as error:
         elsewhere = replay.waiting_request(record)
         if elsewhere is None:
@@ -76,11 +89,22 @@ def refuse_with(expected: str) -> Callable[[Replay, PlannedStep], None]:
 
 def execute(replay: Replay, step: PlannedStep) -> None:
     """Let the request with a batch reach its broker."""
-    frame = replay.requests[step.arguments["batch"]]
-    replay.gates.produce_requests.wait(
+    _deliver(replay, step, replay.requests[step.arguments["batch"]])
+
+
+def _deliver(replay: Replay, step: PlannedStep, frame: Frame) -> None:
+    """Let a request pass the gate. Raises DivergedError if another request is before it on its connection."""
+    ahead = [other for other in replay.proxy.waiting(frame.link, "request") if other.connection == frame.connection]
+    if ahead and ahead[0] is not frame and ahead[0].api == PRODUCE:
+        before = ", ".join(f"record {record}" for record in sorted(carried(ahead[0])))
+        raise DivergedError(
+            step.text, f"the producer has sent a request with {before} before this one on the same connection"
+        )
+    gate = replay.gates.produce_requests
+    gate.wait(
         lambda held: held is frame, what=f"the request with record {replay.record_of(step)}", seconds=SECONDS
     )
-    replay.gates.produce_requests.release(frame)
+    gate.release(frame)
 
 
 def recognise_duplicate(replay: Replay, step: PlannedStep) -> None:
@@ -129,14 +153,12 @@ def time_out(replay: Replay, step: PlannedStep) -> None:
 
 def execute_delayed(replay: Replay, step: PlannedStep) -> None:
     """Deliver an abandoned request to its broker."""
-    batch, record = step.arguments["batch"], replay.record_of(step)
+    batch = step.arguments["batch"]
     frame = replay.abandoned.pop(batch, None)
     if frame is None:
         # The connection is dead for the producer, and the request was not abandoned by a step: it is still in flight.
         frame = replay.requests.pop(batch)
-    gate = replay.gates.produce_requests
-    gate.wait(lambda held: held is frame, what=f"the abandoned request with record {record}", seconds=SECONDS)
-    gate.release(frame)
+    _deliver(replay, step, frame)
 
 
 def discard_delayed(replay: Replay, step: PlannedStep) -> None:
