@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,12 @@ def test_a_node_starts_from_the_jars_of_a_release_and_writes_its_log(release: st
     with Supervisor() as supervisor:
         folder = supervisor.folder
         properties = folder / "node.properties"
-        # No port is given: both listeners take a free one. The voter's port is never used by a node alone.
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
         properties.write_text(
-            "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:9\n"
-            "listeners=BROKER://127.0.0.1:0,CONTROLLER://127.0.0.1:0\ncontroller.listener.names=CONTROLLER\n"
+            f"process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@127.0.0.1:{port}\n"
+            f"listeners=BROKER://127.0.0.1:0,CONTROLLER://127.0.0.1:{port}\ncontroller.listener.names=CONTROLLER\n"
             "inter.broker.listener.name=BROKER\nadvertised.listeners=BROKER://127.0.0.1:9\n"
             f"listener.security.protocol.map=BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT\nlog.dirs={folder}/data\n",
             encoding="utf-8",
