@@ -13,6 +13,7 @@ from checker.cluster.cluster import Cluster
 from checker.cluster.disk import DurableRecords, log_end
 from checker.cluster.errors import JarsUnavailable, MissingProgram
 from checker.cluster.jars import newest_patch
+from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -130,6 +131,37 @@ def test_a_killed_leader_is_followed_by_another_and_comes_back(cluster: Cluster)
     cluster.wait_up(1)
     wait_isr(cluster, "killed", {1, 2, 3})
     wait_logs(cluster, "killed", [b"a", b"b"])
+
+
+def test_the_log_of_metadata_shows_leaders_and_brokers_in_order(cluster: Cluster) -> None:
+    cluster.create_topic("told", [(1, 2, 3)])
+    cluster.move_leader("told", 2)
+    cluster.kill(3)
+    wait_isr(cluster, "told", {1, 2})
+    cluster.restart(3)
+    cluster.wait_up(3)
+    wait_isr(cluster, "told", {1, 2, 3})
+    view = cluster.view(1, "told")
+    for number in cluster.plan.nodes:
+        states = until(lambda number=number: _told(cluster, number), what="the last ISR on disk", seconds=SECONDS)  # type: ignore[misc]
+        told = [state for state in states if isinstance(state, PartitionState) and state.topic == "told"]
+        assert [(state.leader, state.leader_epoch, set(state.isr)) for state in told[-3:]] == [
+            (2, 1, {1, 2, 3}),
+            (2, 1, {1, 2}),
+            (2, 1, {1, 2, 3}),
+        ]
+        assert [state.partition_epoch for state in told] == list(range(len(told)))
+        assert (told[-1].isr, told[-1].replicas, told[-1].leader_epoch) == (view.isr, view.replicas, view.epoch)
+        fences = [state.is_fenced for state in states if isinstance(state, BrokerState) and state.broker == 3]
+        assert fences[-3:] == [True, True, False]
+
+
+def _told(cluster: Cluster, node: int) -> tuple[PartitionState | BrokerState, ...]:
+    """Return the states on a node's disk once the last one of the topic has three replicas in sync again."""
+    states = read_states(cluster.node(node).data)
+    told = [state for state in states if isinstance(state, PartitionState) and state.topic == "told"]
+    shrunk = any(len(state.isr) == 2 for state in told)
+    return states if shrunk and len(told[-1].isr) == 3 else ()
 
 
 def test_a_paused_broker_is_fenced_and_returns(cluster: Cluster) -> None:
