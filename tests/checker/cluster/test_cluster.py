@@ -14,6 +14,7 @@ from checker.cluster.disk import DurableRecords, log_end
 from checker.cluster.errors import JarsUnavailable, MissingProgram
 from checker.cluster.jars import newest_patch
 from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
+from checker.cluster.metadata_view import error_name
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -39,15 +40,22 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         pytest.skip(str(missing))
 
 
-def produce(cluster: Cluster, leader: int, topic: str, value: bytes, *, acks: int = -1) -> int:
-    """Write a record at the leader, and return its offset."""
+def produce(cluster: Cluster, leader: int, topic: str, value: bytes) -> int:
+    """Write a record at the leader, and return its offset. A broker knows its leadership some time after its view."""
+    found = until(lambda: produced(cluster, leader, topic, value), what=f"{leader} leads {topic}", seconds=SECONDS)
+    return found[0]
+
+
+def produced(cluster: Cluster, leader: int, topic: str, value: bytes) -> tuple[int] | None:
+    """Return the offset of a new record, or None where the broker is not the leader yet."""
     data = batch(0, [value], epoch=-1, time=round(time.time() * 1000))
     records = array([text(topic) + array([int32(0) + int32(len(data)) + data])])
     port = cluster.harness_port(leader)
-    answer: Answer = ask(port, 0, 7, text(None) + int16(acks) + int32(10_000) + records, seconds=SECONDS)
+    answer: Answer = ask(port, 0, 7, text(None) + int16(-1) + int32(10_000) + records, seconds=SECONDS)
     answer.int32(), answer.text(), answer.int32(), answer.int32()
-    assert answer.int16() == 0
-    return answer.int64()
+    error = error_name(answer.int16())
+    assert error in {"", "NOT_LEADER_OR_FOLLOWER"}
+    return None if error else (answer.int64(),)
 
 
 def values(batches: tuple[Batch, ...]) -> list[bytes | None]:
