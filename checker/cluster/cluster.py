@@ -13,6 +13,7 @@ from checker.cluster.admin import Admin, Refused
 from checker.cluster.batches import Batch
 from checker.cluster.configuration import Changed
 from checker.cluster.disk import (
+    NEVER,
     Cut,
     Partition,
     cut_metadata,
@@ -248,7 +249,12 @@ class Cluster:
         return cut_to_recovery_points(node.data, keep, flushed=flushed)
 
     def _flush_interval(self, topic: str) -> int:
-        return int(self.admin.settings_of_topic(topic)["flush.messages"] or 0)
+        try:
+            return int(self.admin.settings_of_topic(topic)["flush.messages"] or NEVER)
+        except Refused as refused:
+            if refused.error != "UNKNOWN_TOPIC_OR_PARTITION":
+                raise
+            return NEVER  # the topic is deleted, and its folder is not yet
 
     @property
     def _observers_flush(self) -> bool:
