@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 
 from checker.cluster import metadata_view
-from checker.cluster.admin import Admin
+from checker.cluster.admin import Admin, Refused
 from checker.cluster.batches import Batch
 from checker.cluster.configuration import Changed
 from checker.cluster.disk import (
+    NEVER,
     Cut,
     Partition,
     cut_metadata,
@@ -23,7 +24,7 @@ from checker.cluster.disk import (
     read_batches,
 )
 from checker.cluster.errors import ClusterError
-from checker.cluster.jars import jars_of, jars_of_home
+from checker.cluster.jars import Release, default_folder, jars_of, jars_of_home, release_of_home
 from checker.cluster.metadata_view import Range, View
 from checker.cluster.node import IsDown, Node
 from checker.cluster.nodes import Nodes
@@ -38,6 +39,8 @@ from checker.cluster.wire import HOST, NoAnswer
 SECONDS = 120.0
 """Seconds within which nodes start, and the metadata of a change reaches all brokers."""
 _INTERNAL_TOPICS = Path(__file__).parent / "internal_topics.csv"
+_COMMITTED = "__consumer_offsets"
+_LOADING = frozenset({"COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR"})
 
 
 class KeepsMetadata(ClusterError):
@@ -49,16 +52,19 @@ class KeepsMetadata(ClusterError):
 class Cluster:
     """A cluster of a plan; its processes and its folder belong to the supervisor.
 
+    The first cluster of a release on a machine takes longer: jars are downloaded, and a node starts for practice.
     The harness reaches each broker at a listener of its own, so its requests pass no gate of the proxy.
     """
 
-    def __init__(self, plan: ClusterPlan, supervisor: Supervisor, proxy: Proxy, *, cache: Path) -> None:
+    def __init__(self, plan: ClusterPlan, supervisor: Supervisor, proxy: Proxy) -> None:
         self.plan = plan
         self._ports = Ports()
         self._nodes: dict[int, Node] = {}
         self._maker = Nodes(plan, ports=self._ports, supervisor=supervisor, proxy=proxy)
         home = plan.kafka_home
+        self.release = Release(plan.release) if home is None else release_of_home(home)
         self.classpath = jars_of(plan.release) if home is None else jars_of_home(home)
+        cache = default_folder().parent / "nodes"
         self._prepared = prepare(self.classpath, features=plan.features, cache=cache, supervisor=supervisor)
         self.admin = Admin(self._responsive_port, self.harness_port)
 
@@ -104,6 +110,16 @@ class Cluster:
         if self.plan.hosts_internal_topics:
             for topic, settings in _internal_topics():
                 self.create_topic(topic, [(CONTROLLER,)], settings)
+            until(self._coordinates, what="the coordinator of consumer groups, loaded", seconds=seconds)
+
+    def _coordinates(self) -> bool:
+        try:
+            self.admin.committed_offset("proofka-harness", _COMMITTED)
+        except Refused as refused:
+            if refused.error not in _LOADING:
+                raise
+            return False
+        return True
 
     def node(self, number: int) -> Node:
         """Return a node."""
@@ -246,12 +262,16 @@ class Cluster:
         return cut_to_recovery_points(node.data, keep, flushed=flushed)
 
     def _flush_interval(self, topic: str) -> int:
-        return int(self.admin.settings_of_topic(topic)["flush.messages"] or 0)
+        try:
+            return int(self.admin.settings_of_topic(topic)["flush.messages"] or NEVER)
+        except Refused as refused:
+            if refused.error != "UNKNOWN_TOPIC_OR_PARTITION":
+                raise
+            return NEVER  # the topic is deleted, and its folder is not yet
 
     @property
     def _observers_flush(self) -> bool:
-        major, minor = self.plan.release.split(".")[:2]
-        return (int(major), int(minor)) < (3, 5)
+        return self.release.numbers < (3, 5)
 
     def lose_disk(self, number: int) -> None:
         """Kill a broker, and give it an empty disk with the same id. Raises ``KeepsMetadata`` for the controller."""
