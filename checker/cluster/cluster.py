@@ -22,7 +22,7 @@ from checker.cluster.disk import (
     read_batches,
 )
 from checker.cluster.errors import ClusterError
-from checker.cluster.jars import jars_of, jars_of_home
+from checker.cluster.jars import Release, default_folder, jars_of, jars_of_home, release_of_home
 from checker.cluster.metadata_view import Range, View
 from checker.cluster.node import IsDown, Node
 from checker.cluster.nodes import Nodes
@@ -48,16 +48,19 @@ class KeepsMetadata(ClusterError):
 class Cluster:
     """A cluster of a plan; its processes and its folder belong to the supervisor.
 
+    The first cluster of a release on a machine takes longer: jars are downloaded, and a node starts for practice.
     The harness reaches each broker at a listener of its own, so its requests pass no gate of the proxy.
     """
 
-    def __init__(self, plan: ClusterPlan, supervisor: Supervisor, proxy: Proxy, *, cache: Path) -> None:
+    def __init__(self, plan: ClusterPlan, supervisor: Supervisor, proxy: Proxy) -> None:
         self.plan = plan
         self._ports = Ports()
         self._nodes: dict[int, Node] = {}
         self._maker = Nodes(plan, ports=self._ports, supervisor=supervisor, proxy=proxy)
         home = plan.kafka_home
+        self.release = Release(plan.release) if home is None else release_of_home(home)
         self.classpath = jars_of(plan.release) if home is None else jars_of_home(home)
+        cache = default_folder().parent / "nodes"
         self._prepared = prepare(self.classpath, features=plan.features, cache=cache, supervisor=supervisor)
         self.admin = Admin(self._responsive_port, self.harness_port)
 
@@ -237,8 +240,7 @@ class Cluster:
 
     @property
     def _observers_flush(self) -> bool:
-        major, minor = self.plan.release.split(".")[:2]
-        return (int(major), int(minor)) < (3, 5)
+        return self.release.numbers < (3, 5)
 
     def lose_disk(self, number: int) -> None:
         """Kill a broker, and give it an empty disk with the same id. Raises ``KeepsMetadata`` for the controller."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from checker.cluster.batches import Batch, Extent, batches, extents
@@ -131,18 +131,22 @@ def cut_to_recovery_points(
     Raises ``DurableRecords`` where ``keep`` is below the others: such a power loss is impossible.
     """
     points = recovery_points(data)
+    folders = partition_folders(data)
     cuts = {}
-    for partition, folder in partition_folders(data).items():
+    for partition, folder in folders.items():
         before = log_end(folder)
         point = max(points.get(partition, 0), (flushed or {}).get(partition, 0))
-        end = (keep or {}).get(partition, point)
-        if end < min(point, before):
+        after = (keep or {}).get(partition, point)
+        if after < min(point, before):
             name = f"{partition[0]}-{partition[1]}"
             raise DurableRecords(
-                f"{name} cannot lose offset {end}: its broker has flushed the log below {point}; keep at least {point}"
+                f"{name} cannot lose offset {after}: its broker has flushed the log below {point}; keep at least "
+                f"{point}"
             )
-        cut_log(folder, end)
-        cuts[partition] = Cut(recovery_point=point, end_before=before, end_after=log_end(folder))
+        cuts[partition] = Cut(recovery_point=point, end_before=before, end_after=after)
+    for partition, cut in cuts.items():
+        cut_log(folders[partition], cut.end_after)
+        cuts[partition] = replace(cut, end_after=log_end(folders[partition]))
     return cuts
 
 

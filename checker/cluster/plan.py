@@ -14,7 +14,8 @@ CONTROLLER = 100
 class ClusterPlan:
     """A cluster of brokers with one controller, the node 100.
 
-    ``release``: a patch release such as "3.9.2". ``kafka_home``: a folder of Kafka to use instead of downloaded jars.
+    ``release``: a patch release such as "3.9.2". ``kafka_home``: an installation of Kafka to use instead, whatever the
+    release.
     ``broker_settings``: the settings of all nodes, as a deployment gives them; ``controller_settings``: more for node
     100; ``own_settings``: more for single brokers. ``session_ms``, ``heartbeat_ms``: milliseconds until a silent broker
     is fenced, and between its signs of life. ``features``: levels that differ from those of the release.

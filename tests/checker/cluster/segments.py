@@ -12,7 +12,7 @@ from checker.cluster.batches import crc32c
 NO_PRODUCER = (-1, -1, -1)
 """The producer id, the producer epoch and the base sequence of a producer without numbers."""
 TIME = 1_700_000_000_000
-"""Milliseconds since the epoch of the first record."""
+"""Milliseconds since the epoch of a record that no retention has to keep."""
 
 
 def batch(
@@ -23,22 +23,25 @@ def batch(
     producer: tuple[int, int, int] = NO_PRODUCER,
     attributes: int = 0,
     key: bytes | None = None,
+    time: int = TIME,
 ) -> bytes:
-    """Return a batch of format 2 with consecutive offsets; the lowest bits of the attributes name the codec."""
+    """Return a batch of format 2 with consecutive offsets; the lowest bits of the attributes name the codec.
+
+    ``time``: milliseconds since the epoch of the first record; each later record has one more.
+    """
     records = b"".join(_record(number, key, value) for number, value in enumerate(values))
     if attributes & 7 == 1:
         records = gzip.compress(records)
     last = len(values) - 1
-    checked = struct.pack(">hiqqqhii", attributes, last, TIME, TIME + last, *producer, len(values)) + records
+    checked = struct.pack(">hiqqqhii", attributes, last, time, time + last, *producer, len(values)) + records
     header = struct.pack(">ibI", epoch, 2, crc32c(checked))
     return struct.pack(">qi", base_offset, len(header) + len(checked)) + header + checked
 
 
 def marker(base_offset: int, kind: int, *, producer_id: int) -> bytes:
     """Return the control batch that ends a transaction: 0 aborts, 1 commits."""
-    return batch(
-        base_offset, [b"\0" * 6], producer=(producer_id, 0, -1), attributes=0x30, key=struct.pack(">hh", 0, kind)
-    )
+    key = struct.pack(">hh", 0, kind)
+    return batch(base_offset, [b"\0" * 6], producer=(producer_id, 0, -1), attributes=0x30, key=key)
 
 
 def partition(folder: Path, segments: Mapping[int, bytes]) -> Path:

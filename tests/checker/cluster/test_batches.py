@@ -36,12 +36,8 @@ def test_another_codec_is_an_error_with_its_name() -> None:
 
 
 def test_markers_end_transactions() -> None:
-    data = (
-        batch(0, [b"a"], producer=(5, 0, 0), attributes=0x10)
-        + marker(1, 1, producer_id=5)
-        + marker(2, 0, producer_id=6)
-    )
-    first, commit, abort = batches(data)
+    sent = batch(0, [b"a"], producer=(5, 0, 0), attributes=0x10)
+    first, commit, abort = batches(sent + marker(1, 1, producer_id=5) + marker(2, 0, producer_id=6))
     assert (first.is_transactional, first.is_control, first.marker) == (True, False, None)
     assert (commit.is_control, commit.marker, commit.producer_id) == (True, "commit", 5)
     assert (abort.marker, abort.producer_id) == ("abort", 6)

@@ -10,21 +10,8 @@ import pytest
 
 from checker.cluster.configuration import TABLE, Changed, node_properties, properties_text
 
-FACTS = {
-    name: f"<{name}>"
-    for name in [
-        "roles",
-        "node",
-        "data",
-        "listeners",
-        "advertised",
-        "protocols",
-        "voters",
-        "session",
-        "heartbeat",
-        "internal",
-    ]
-}
+NAMES = ("roles", "node", "data", "listeners", "advertised", "protocols", "voters", "session", "heartbeat", "internal")
+FACTS = {name: f"<{name}>" for name in NAMES}
 
 
 def test_given_settings_stay_as_given() -> None:
