@@ -6,7 +6,7 @@ This file needs the standard library alone, because a script that replays a trac
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Dict, Optional, Tuple
+from typing import Any
 
 REPRODUCED = "reproduced"
 DIVERGED = "diverged"
@@ -37,7 +37,7 @@ class ChangedSetting:
 
     scope: str
     key: str
-    given: Optional[str]
+    given: str | None
     used: str
     reason: str
 
@@ -52,20 +52,20 @@ class Outcome:
     """
 
     kind: str
-    properties: Tuple[str, ...]
+    properties: tuple[str, ...]
     kafka: str
-    clients: Tuple[str, ...]
+    clients: tuple[str, ...]
     on: str
     seconds: float
-    step: Optional[int] = None
-    action: Optional[str] = None
+    step: int | None = None
+    action: str | None = None
     model: str = ""
     observed: str = ""
     reason: str = ""
-    evidence: Tuple[str, ...] = ()
-    facts: Tuple[Fact, ...] = ()
-    changed: Tuple[ChangedSetting, ...] = ()
-    folded: Tuple[int, ...] = field(default=())
+    evidence: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    changed: tuple[ChangedSetting, ...] = ()
+    folded: tuple[int, ...] = field(default=())
 
     @property
     def exit_status(self) -> int:
@@ -80,12 +80,12 @@ class Outcome:
         return f"{self.kind}{where}{what}"
 
 
-def to_document(outcome: Outcome) -> Dict[str, Any]:
+def to_document(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as a document for JSON."""
     return asdict(outcome)
 
 
-def from_document(document: Dict[str, Any]) -> Outcome:
+def from_document(document: dict[str, Any]) -> Outcome:
     """Return the outcome of a document."""
     parts = dict(document)
     parts["facts"] = tuple(Fact(**one) for one in parts["facts"])

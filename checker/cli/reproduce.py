@@ -26,8 +26,8 @@ from checker.cli.written import attempt, check_file
 
 if TYPE_CHECKING:
     from checker.cli.checked import Checked
-    from properties.reproduced import Outcome
     from checker.reproduction.plan import Plan
+    from properties.reproduced import Outcome
     from reports.story import Telling
 
 
@@ -211,7 +211,7 @@ def _write_script(plan: Plan, path: Path) -> None:
 def _write_json(outcomes: list[Outcome], path: Path) -> None:
     import json
 
-    from properties.reproduced import to_document
     from model.input.whole_file import write_whole
+    from properties.reproduced import to_document
 
     write_whole(path, json.dumps([to_document(outcome) for outcome in outcomes], indent=1) + "\n")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Dict, FrozenSet, List, Mapping, Optional, Tuple
 
 from checker.reproduction.expected import previous
-from properties.reproduced import ChangedSetting
 from checker.reproduction.plan import Plan, PlannedClient
+from properties.reproduced import ChangedSetting
 
 TABLE = Path(__file__).with_name("adjusted.csv")
 """The table of changed settings: scope, library (empty: none), key, value, when, reason.
@@ -23,10 +23,10 @@ AUTO_COMMITS = "auto-commits"
 
 def adjusted(
     plan: Plan, scope: str, library: str, given: Mapping[str, str]
-) -> Tuple[Dict[str, str], Tuple[ChangedSetting, ...]]:
+) -> tuple[dict[str, str], tuple[ChangedSetting, ...]]:
     """Return the settings that the replay uses for a scope, and those that it changes."""
-    used: Dict[str, str] = dict(given)
-    changed: List[ChangedSetting] = []
+    used: dict[str, str] = dict(given)
+    changed: list[ChangedSetting] = []
     situations = situations_of(plan)
     with TABLE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -39,18 +39,18 @@ def adjusted(
     return used, tuple(changed)
 
 
-def adjusted_client(plan: Plan, role: str, client: PlannedClient) -> Tuple[Dict[str, str], Tuple[ChangedSetting, ...]]:
+def adjusted_client(plan: Plan, role: str, client: PlannedClient) -> tuple[dict[str, str], tuple[ChangedSetting, ...]]:
     """Return the settings that the replay uses for a client, and those that it changes."""
     return adjusted(plan, role, client.library, client.settings)
 
 
-def _applies(when: str, situations: FrozenSet[str]) -> bool:
+def _applies(when: str, situations: frozenset[str]) -> bool:
     if when.startswith("no:"):
         return when[3:] not in situations
     return not when or bool(situations.intersection(when.split()))
 
 
-def situations_of(plan: Plan) -> FrozenSet[str]:
+def situations_of(plan: Plan) -> frozenset[str]:
     """Return the names of the trace's actions, and the situations that no single action shows."""
     situations = {step.action for step in plan.steps}
     if any(committed_by(plan, step.number) is not None for step in plan.steps):
@@ -58,7 +58,7 @@ def situations_of(plan: Plan) -> FrozenSet[str]:
     return frozenset(situations)
 
 
-def committed_by(plan: Plan, number: int) -> Optional[int]:
+def committed_by(plan: Plan, number: int) -> int | None:
     """Return the offset in the modelled log that the group has committed when its consumer starts at this step.
 
     None if the step starts no consumer, or if the offset is the one of the start before.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable
 
 from checker.cluster.client import ClientProcess
 
@@ -17,9 +18,9 @@ class Report:
     """What the producer told the application about a record: its offset, or an error. ``code``: the error's name."""
 
     record: int
-    offset: Optional[int]
-    error: Optional[str]
-    code: Optional[str]
+    offset: int | None
+    error: str | None
+    code: str | None
 
     def __str__(self) -> str:
         return f"record {self.record}: " + (self.error or f"stored at offset {self.offset}")
@@ -30,10 +31,10 @@ class Producing:
     """The producing application: the program that runs, and the reports of all programs so far."""
 
     start: Callable[[int], ClientProcess]
-    program: Optional[ClientProcess] = None
+    program: ClientProcess | None = None
     programs: int = 0
-    sent: List[int] = field(default_factory=list)
-    ended: List[Event] = field(default_factory=list)
+    sent: list[int] = field(default_factory=list)
+    ended: list[Event] = field(default_factory=list)
     transaction: bool = False
 
     def run(self) -> ClientProcess:
@@ -58,12 +59,12 @@ class Producing:
             self.program = None
 
     @property
-    def events(self) -> Tuple[Event, ...]:
+    def events(self) -> tuple[Event, ...]:
         """Events of all programs so far, in order."""
         return (*self.ended, *(self.program.events if self.program is not None else ()))
 
     @property
-    def reports(self) -> Tuple[Report, ...]:
+    def reports(self) -> tuple[Report, ...]:
         """All reports of records so far, in order. The warm-up, record 0, is none of the trace's."""
         return tuple(
             Report(event["record"], event.get("offset"), event.get("error"), event.get("code"))
@@ -71,7 +72,7 @@ class Producing:
             if event["event"] == "report" and event["record"] > 0
         )
 
-    def acknowledged(self) -> Set[int]:
+    def acknowledged(self) -> set[int]:
         """Return the records that the application was told are stored."""
         return {report.record for report in self.reports if report.error is None}
 
@@ -85,11 +86,11 @@ class Consuming:
     """
 
     start: Callable[[int], ClientProcess]
-    program: Optional[ClientProcess] = None
+    program: ClientProcess | None = None
     programs: int = 0
-    processed: List[int] = field(default_factory=list)
-    with_workers: Dict[int, int] = field(default_factory=dict)
-    started_at: Dict[int, int] = field(default_factory=dict)
+    processed: list[int] = field(default_factory=list)
+    with_workers: dict[int, int] = field(default_factory=dict)
+    started_at: dict[int, int] = field(default_factory=dict)
 
     def run(self, *, seconds: float) -> ClientProcess:
         """Return the running program, which is started and joins its group first if there is none."""
@@ -105,4 +106,3 @@ class Consuming:
         if self.program is not None:
             self.program.kill()
             self.program = None
-

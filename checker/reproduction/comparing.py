@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Tuple
-
 from checker.cluster.errors import NotSeen
 from checker.cluster.waiting import until
 from checker.reproduction.errors import DivergedError
@@ -48,6 +46,6 @@ def entries_in_words(replay: Replay, broker: int) -> str:
     return ", ".join(f"{offset}: {content} (epoch {epoch})" for offset, content, epoch in entries) or "empty"
 
 
-def in_words(log: Tuple[Content, ...]) -> str:
+def in_words(log: tuple[Content, ...]) -> str:
     """Return a log in the model's words."""
     return "[" + ", ".join(f"{content} @{epoch}" for content, epoch in log) + "]"

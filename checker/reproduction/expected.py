@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Mapping, Optional, Tuple
+from collections.abc import Mapping
 
 from checker.reproduction.plan import Plan, PlannedStep
 
@@ -13,12 +13,12 @@ _BROKER = re.compile(r"broker (\d+)")
 _RECORD = re.compile(r"record (\d+)")
 
 
-def entries_of(texts: Tuple[str, ...]) -> Tuple[Tuple[str, int], ...]:
+def entries_of(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """Return (content, leader epoch) of each entry of a log in the model's words; content is "record 1" or "commit"."""
     return tuple(_entry(text) for text in texts)
 
 
-def _entry(text: str) -> Tuple[str, int]:
+def _entry(text: str) -> tuple[str, int]:
     found = _ENTRY.search(text)
     if found:
         return f"record {found['record']}", int(found["epoch"])
@@ -28,7 +28,7 @@ def _entry(text: str) -> Tuple[str, int]:
     return text, -1
 
 
-def leader_of(state: Mapping[str, str]) -> Optional[int]:
+def leader_of(state: Mapping[str, str]) -> int | None:
     """Return the leader that the controller has chosen, or None if there is none."""
     found = _BROKER.fullmatch(state["leader"])
     return int(found[1]) if found else None
@@ -39,7 +39,7 @@ def epoch_of(state: Mapping[str, str]) -> int:
     return int(state["leader epoch"])
 
 
-def isr_of(state: Mapping[str, str]) -> Tuple[int, ...]:
+def isr_of(state: Mapping[str, str]) -> tuple[int, ...]:
     """Return the ISR that the controller keeps, sorted."""
     return tuple(sorted(int(one) for one in re.findall(r"\d+", state["ISR"])))
 
@@ -49,12 +49,12 @@ def is_up(state: Mapping[str, str], broker: int) -> bool:
     return state[f"broker {broker}"].startswith("up")
 
 
-def records_named(text: str) -> Tuple[int, ...]:
+def records_named(text: str) -> tuple[int, ...]:
     """Return the numbers of the records that a sentence names, in order."""
     return tuple(int(one) for one in _RECORD.findall(text))
 
 
-def first_leaders(plan: Plan) -> Tuple[int, ...]:
+def first_leaders(plan: Plan) -> tuple[int, ...]:
     """Return all replicas, the initial leader first, then in the order in which the trace elects them.
 
     A controller elects the first replica in the ISR that is alive, so a topic with this assignment elects as the trace.

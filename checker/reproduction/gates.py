@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import FrozenSet, Mapping
 
 from checker.cluster.frames import Frame
 from checker.cluster.gate import Gate
@@ -66,6 +66,6 @@ def follower_of(frame: Frame) -> int:
     return int(frame.client.split("-")[1])
 
 
-def carried(frame: Frame) -> FrozenSet[int]:
+def carried(frame: Frame) -> frozenset[int]:
     """Return the numbers of the records that a Produce request carries."""
     return frozenset(int(number) for number in _VALUE.findall(frame.body))

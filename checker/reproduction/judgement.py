@@ -6,9 +6,10 @@ the consumer was given.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Callable, Mapping, Optional, Set, Tuple
+from typing import Callable
 
 from checker.reproduction.errors import UnknownOutcome
 
@@ -23,23 +24,23 @@ class Observed:
     ``committed``: the offset that the group has committed, as its last start found, or None.
     """
 
-    leader: Optional[int]
-    log: Tuple[Tuple[int, str], ...]
-    sent: Tuple[int, ...]
-    acknowledged: Tuple[int, ...]
-    failed: Tuple[int, ...]
-    processed: Tuple[int, ...]
-    with_workers: Tuple[int, ...]
-    committed: Optional[int]
-    other_logs: Mapping[int, Tuple[Tuple[int, str], ...]]
+    leader: int | None
+    log: tuple[tuple[int, str], ...]
+    sent: tuple[int, ...]
+    acknowledged: tuple[int, ...]
+    failed: tuple[int, ...]
+    processed: tuple[int, ...]
+    with_workers: tuple[int, ...]
+    committed: int | None
+    other_logs: Mapping[int, tuple[tuple[int, str], ...]]
 
     @property
-    def stored(self) -> Tuple[int, ...]:
+    def stored(self) -> tuple[int, ...]:
         """Records in the log of the leader, in the order of offsets."""
         return tuple(int(content.split()[1]) for _, content in self.log if content.startswith("record "))
 
 
-Evidence = Tuple[str, ...]
+Evidence = tuple[str, ...]
 """Sentences that show a failure; empty if nothing failed."""
 
 
@@ -110,7 +111,7 @@ def processing_order(observed: Observed) -> Evidence:
     return found
 
 
-def _out_of_order(seen: Tuple[int, ...], sent: Tuple[int, ...], verb: str) -> Evidence:
+def _out_of_order(seen: tuple[int, ...], sent: tuple[int, ...], verb: str) -> Evidence:
     order = {record: place for place, record in enumerate(_distinct(sent))}
     found = []
     for place, record in enumerate(seen):
@@ -143,8 +144,8 @@ def disagreement(observed: Observed) -> Evidence:
     return tuple(found)
 
 
-def _distinct(records: Tuple[int, ...]) -> Tuple[int, ...]:
-    seen: Set[int] = set()
+def _distinct(records: tuple[int, ...]) -> tuple[int, ...]:
+    seen: set[int] = set()
     return tuple(record for record in records if not (record in seen or seen.add(record)))  # type: ignore[func-returns-value]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any
 
 from checker.reproduction.errors import PlanError
 
@@ -17,7 +18,7 @@ class PlannedClient:
     """A client of the deployment: its library, the library's release (None: the newest), and its settings as given."""
 
     library: str
-    release: Optional[str]
+    release: str | None
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -41,19 +42,20 @@ class PlannedStep:
     arguments: Mapping[str, int]
     text: str
     lane: str
-    fault: Optional[str]
-    at: Optional[int]
+    fault: str | None
+    at: int | None
     state: Mapping[str, str]
-    logs: Mapping[int, Tuple[str, ...]]
+    logs: Mapping[int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that a replay needs. ``application``: the application's behaviour (``on_send_error`` and similar).
+    """Everything that a replay needs.
 
-    ``idempotent``, ``transactional``, ``acks`` ("all", "1", "0"): the producer's, as effective. ``sends``: by number of the batch, the call of ``send()`` that made it. ``effective``: effective settings, as
-    "scope.key". ``failures``: each violated property, with the sentence on what failed. ``start``: the model's state
-    before the first step, in words.
+    ``application``: the application's behaviour (``on_send_error`` and similar). ``idempotent``, ``transactional``,
+    ``acks`` ("all", "1", "0"): the producer's, as effective. ``sends``: by number of the batch, the call of ``send()``
+    that made it. ``effective``: effective settings, as "scope.key". ``failures``: each violated property, with the
+    sentence on what failed. ``start``: the model's state before the first step, in words.
     """
 
     name: str
@@ -69,17 +71,17 @@ class Plan:
     idempotent: bool
     transactional: bool
     acks: str
-    sends: Tuple[PlannedSend, ...]
-    failures: Tuple[Tuple[str, str], ...]
+    sends: tuple[PlannedSend, ...]
+    failures: tuple[tuple[str, str], ...]
     faults: Mapping[str, int]
     start: Mapping[str, str]
-    steps: Tuple[PlannedStep, ...]
+    steps: tuple[PlannedStep, ...]
 
     def has(self, *actions: str) -> bool:
         """Tell whether a step of the trace is one of these actions."""
         return any(step.action in actions for step in self.steps)
 
-    def later(self, step: PlannedStep, *actions: str) -> Tuple[PlannedStep, ...]:
+    def later(self, step: PlannedStep, *actions: str) -> tuple[PlannedStep, ...]:
         """Return the steps after ``step`` that are one of these actions, in order."""
         return tuple(one for one in self.steps if one.number > step.number and one.action in actions)
 
@@ -92,9 +94,11 @@ def to_json(plan: Plan) -> str:
 def from_json(text: str) -> Plan:
     """Return the plan of a JSON text. Raises PlanError if the text is no plan of this format."""
     try:
-        document: Dict[str, Any] = json.loads(text)
+        document: dict[str, Any] = json.loads(text)
         if document.pop("format") != FORMAT:
-            raise PlanError(f"the plan has another format than {FORMAT}: write it again with proofka reproduce --script")
+            raise PlanError(
+                f"the plan has another format than {FORMAT}: write it again with proofka reproduce --script"
+            )
         document["producer"] = PlannedClient(**document["producer"])
         document["consumer"] = PlannedClient(**document["consumer"])
         document["failures"] = tuple((name, failure) for name, failure in document["failures"])
@@ -105,6 +109,6 @@ def from_json(text: str) -> Plan:
         raise PlanError(f"the text is not a plan: {error}") from error
 
 
-def _step(document: Dict[str, Any]) -> PlannedStep:
+def _step(document: dict[str, Any]) -> PlannedStep:
     logs = {int(broker): tuple(entries) for broker, entries in document.pop("logs").items()}
     return PlannedStep(logs=logs, **document)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import Frame
@@ -15,8 +15,8 @@ from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, to_broker
-from properties.reproduced import Fact
 from checker.reproduction.plan import Plan, PlannedStep
+from properties.reproduced import Fact
 
 SECONDS = 30.0
 """Longest wait for an observation that no timer of Kafka delays, in seconds."""
@@ -26,7 +26,7 @@ TIMER_SECONDS = 45.0
 START_SECONDS = 90.0
 """Longest wait until a broker serves after its start, in seconds."""
 
-Content = Tuple[str, int]
+Content = tuple[str, int]
 """What an entry of a log holds ("record 1", "commit"), and the leader epoch in the model's counting."""
 
 
@@ -49,18 +49,18 @@ class Replay:
     producing: Producing
     consuming: Consuming
     base: int
-    epochs: Dict[int, int]
+    epochs: dict[int, int]
     began: float
-    requests: Dict[int, Frame] = field(default_factory=dict)
-    abandoned: Dict[int, Frame] = field(default_factory=dict)
-    detached: List[int] = field(default_factory=list)
-    known: List[Frame] = field(default_factory=list)
-    facts: List[Fact] = field(default_factory=list)
-    shown: Dict[int, Tuple[Content, ...]] = field(default_factory=dict)
+    requests: dict[int, Frame] = field(default_factory=dict)
+    abandoned: dict[int, Frame] = field(default_factory=dict)
+    detached: list[int] = field(default_factory=list)
+    known: list[Frame] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    shown: dict[int, tuple[Content, ...]] = field(default_factory=dict)
     step: int = 0
 
     @property
-    def brokers(self) -> Tuple[int, ...]:
+    def brokers(self) -> tuple[int, ...]:
         """Ids of the brokers that have the tested partition."""
         return tuple(range(1, self.plan.replicas + 1))
 
@@ -72,13 +72,15 @@ class Replay:
         """Return the number of the record that a step's batch carries."""
         return self.plan.sends[step.arguments["batch"]].record
 
-    def log(self, broker: int) -> Tuple[Content, ...]:
+    def log(self, broker: int) -> tuple[Content, ...]:
         """Return what the log of a broker holds on disk from ``base`` on."""
         return tuple(
-            (content, self._modelled_epoch(epoch)) for offset, content, epoch in self.entries(broker) if offset >= self.base
+            (content, self._modelled_epoch(epoch))
+            for offset, content, epoch in self.entries(broker)
+            if offset >= self.base
         )
 
-    def entries(self, broker: int) -> Tuple[Tuple[int, str, int], ...]:
+    def entries(self, broker: int) -> tuple[tuple[int, str, int], ...]:
         """Return (offset, content, leader epoch) of each entry of a broker's log on disk."""
         found = []
         for batch in self.cluster.batches(broker, self.topic):
@@ -99,14 +101,14 @@ class Replay:
         """Return leader, epoch and ISR of the tested partition as a broker believes."""
         return self.cluster.view(broker, self.topic)
 
-    def held_fetch(self, follower: int, leader: Optional[int] = None) -> Optional[Frame]:
+    def held_fetch(self, follower: int, leader: int | None = None) -> Frame | None:
         """Return the fetch of a follower that a gate holds, or None. ``leader``: only a fetch from this broker."""
         for frame in self.gates.fetches.held:
             if follower_of(frame) == follower and leader in (None, int(frame.link.split(">")[1])):
                 return frame
         return None
 
-    def wait_fetch(self, follower: int, leader: Optional[int] = None, *, seconds: float = SECONDS) -> Frame:
+    def wait_fetch(self, follower: int, leader: int | None = None, *, seconds: float = SECONDS) -> Frame:
         """Return the fetch of a follower that a gate holds, once there is one."""
         whom = "its leader" if leader is None else f"broker {leader}"
         return until(
@@ -115,7 +117,7 @@ class Replay:
             seconds=seconds,
         )
 
-    def waiting_request(self, record: int, broker: Optional[int] = None) -> Optional[Frame]:
+    def waiting_request(self, record: int, broker: int | None = None) -> Frame | None:
         """Return the first new Produce request with a record that waits at the proxy, or None.
 
         A request waits at a gate, or behind another request of its connection. ``broker``: only a request to this
@@ -127,13 +129,13 @@ class Replay:
                 return frame
         return None
 
-    def held_response(self, batch: int) -> Optional[Frame]:
+    def held_response(self, batch: int) -> Frame | None:
         """Return the held response to the request of a batch, or None."""
         request = self.requests.get(batch)
         held = self.gates.produce_responses.held
         return next((frame for frame in held if request is not None and frame.request is request), None)
 
-    def abandon(self, broker: int, *, lost: FrozenSet[int] = frozenset()) -> None:
+    def abandon(self, broker: int, *, lost: frozenset[int] = frozenset()) -> None:
         """End the producer's connection to a broker.
 
         Requests on the way to the broker stay with the proxy, which can deliver them later as abandoned requests;
@@ -146,7 +148,9 @@ class Replay:
                 del self.requests[batch]
                 if frame in waiting and batch not in lost:
                     self.abandoned[batch] = frame
-        held = [frame for frame in self.gates.produce_requests.held if frame.link == link and not self.is_abandoned(frame)]
+        held = [
+            frame for frame in self.gates.produce_requests.held if frame.link == link and not self.is_abandoned(frame)
+        ]
         for frame in held:
             self.gates.produce_requests.detach(frame)
             self.detached.append(frame.connection)

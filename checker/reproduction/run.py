@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Callable
 
 from checker.cluster.errors import NotSeen
 from checker.cluster.plan import CONTROLLER
 from checker.reproduction.comparing import compare
 from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
 from checker.reproduction.judgement import Observed, judge
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.replay import Replay
 from checker.reproduction.running import RunningCluster
 from checker.reproduction.steps import brokers, consuming, producing
 from checker.reproduction.unsteerable import reason_for
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
 
 PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {**producing.PLANS, **brokers.PLANS, **consuming.PLANS}
 """The plan of each action that a replay can bring about, by the action's name."""
@@ -25,7 +26,7 @@ Told = Callable[[str], None]
 """A function that shows a line of progress."""
 
 
-def reproduce(plan: Plan, running: Optional[RunningCluster], tell: Told) -> Outcome:
+def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome:
     """Replay a trace on a cluster that runs, and return the outcome. ``tell`` is given a line for each step.
 
     ``running`` is None if no cluster was started, because a step of the trace cannot be brought about.
@@ -46,15 +47,24 @@ def reproduce(plan: Plan, running: Optional[RunningCluster], tell: Told) -> Outc
             return _outcome(plan, running, began, kind=NOT_STEERABLE, step=step, reason=str(error), replay=replay)
         except DivergedError as error:
             return _outcome(
-                plan, running, began, kind=DIVERGED, step=step, model=error.model, observed=error.observed, replay=replay
+                plan,
+                running,
+                began,
+                kind=DIVERGED,
+                step=step,
+                model=error.model,
+                observed=error.observed,
+                replay=replay,
             )
         except NotSeen as error:
             observed = f"{error.what} did not happen within {error.waited:g} s"
-            return _outcome(plan, running, began, kind=DIVERGED, step=step, model=step.text, observed=observed, replay=replay)
+            return _outcome(
+                plan, running, began, kind=DIVERGED, step=step, model=step.text, observed=observed, replay=replay
+            )
     return _judged(plan, running, began, replay)
 
 
-def unplanned(plan: Plan) -> Optional[PlannedStep]:
+def unplanned(plan: Plan) -> PlannedStep | None:
     """Return the first step that no replay can bring about, or None."""
     return next((step for step in plan.steps if step.action not in PLANS), None)
 
@@ -62,8 +72,8 @@ def unplanned(plan: Plan) -> Optional[PlannedStep]:
 def _judged(plan: Plan, running: RunningCluster, began: float, replay: Replay) -> Outcome:
     """Judge each property that the trace violates, from what was observed."""
     observed = observe(replay)
-    evidence: List[str] = []
-    missing: List[str] = []
+    evidence: list[str] = []
+    missing: list[str] = []
     for name, failure in plan.failures:
         try:
             found = judge(name, observed)
@@ -88,7 +98,7 @@ def _judged(plan: Plan, running: RunningCluster, began: float, replay: Replay) -
 def observe(replay: Replay) -> Observed:
     """Return the observations on which a judgement rests."""
     leader = replay.view(CONTROLLER).leader
-    logs: Dict[int, Tuple[Tuple[int, str], ...]] = {}
+    logs: dict[int, tuple[tuple[int, str], ...]] = {}
     for broker in replay.brokers:
         logs[broker] = tuple((offset, what) for offset, what, _ in replay.entries(broker) if offset >= replay.base)
     last = {report.record: report for report in replay.producing.reports}
@@ -109,16 +119,16 @@ def observe(replay: Replay) -> Observed:
 
 def _outcome(
     plan: Plan,
-    running: Optional[RunningCluster],
+    running: RunningCluster | None,
     began: float,
     *,
     kind: str,
-    step: Optional[PlannedStep] = None,
+    step: PlannedStep | None = None,
     model: str = "",
     observed: str = "",
     reason: str = "",
-    evidence: Tuple[str, ...] = (),
-    replay: Optional[Replay] = None,
+    evidence: tuple[str, ...] = (),
+    replay: Replay | None = None,
 ) -> Outcome:
     return Outcome(
         kind=kind,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Callable
 
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
-from checker.cluster.jars import default_folder, jars_of, newest_patch, release_of_home
+from checker.cluster.jars import jars_of, newest_patch, release_of_home
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -17,11 +18,11 @@ from checker.reproduction.adjusting import adjusted, adjusted_client
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
-from properties.reproduced import ChangedSetting
 from checker.reproduction.plan import Plan, PlannedClient
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
 from checker.reproduction.steps.consuming import REBALANCE_SECONDS
+from properties.reproduced import ChangedSetting
 
 Told = Callable[[str], None]
 
@@ -33,15 +34,15 @@ class RunningCluster:
     """
 
     def __init__(
-        self, plan: Plan, supervisor: Supervisor, proxy: Proxy, *, kafka_home: Optional[Path], tell: Told
+        self, plan: Plan, supervisor: Supervisor, proxy: Proxy, *, kafka_home: Path | None, tell: Told
     ) -> None:
         self.supervisor = supervisor
         self.proxy = proxy
-        self._started: List[str] = []
+        self._started: list[str] = []
         self._traces = 0
-        self._replay: Optional[Replay] = None
+        self._replay: Replay | None = None
         settings, changed = adjusted(plan, "broker", "", plan.broker_settings)
-        self.changed: Tuple[ChangedSetting, ...] = changed
+        self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
         tell(f"Apache Kafka {self.release}: a controller and {plan.replicas} brokers start on this machine")
         self.cluster = Cluster(
@@ -54,7 +55,6 @@ class RunningCluster:
             ),
             supervisor,
             proxy,
-            cache=default_folder().parent / "cluster",
         )
         self.cluster.start()
         self._add_changed(
@@ -64,7 +64,7 @@ class RunningCluster:
             )
         )
 
-    def clients(self) -> Tuple[str, ...]:
+    def clients(self) -> tuple[str, ...]:
         """Return the clients that ran, each once."""
         return tuple(dict.fromkeys(self._started))
 
@@ -113,7 +113,7 @@ class RunningCluster:
         for broker in self.cluster.plan.brokers:
             self.cluster.wait_up(broker)
 
-    def reached_by(self) -> List[str]:
+    def reached_by(self) -> list[str]:
         """Return the lines that tell how the cluster is reached."""
         return [
             f"clients: --bootstrap-server {self.cluster.bootstrap} (through the proxy)",
@@ -125,6 +125,7 @@ class RunningCluster:
         self._add_changed(changed)
         order = first_leaders(plan)
         self.cluster.create_topic(topic, [order], settings)
+
     def _warm_up(self, plan: Plan, producing: Producing, topic: str) -> None:
         """Start the producer; where brokers know its producer id in the trace's first state, store a record before it."""
         program = producing.run()
@@ -184,7 +185,7 @@ class RunningCluster:
         """Return the jars of a Java client; a client of the brokers' release has theirs."""
         return self.cluster.classpath if release == self.release else jars_of(release)
 
-    def _add_changed(self, changed: Tuple[ChangedSetting, ...]) -> None:
+    def _add_changed(self, changed: tuple[ChangedSetting, ...]) -> None:
         self.changed += tuple(one for one in changed if one not in self.changed)
 
     def _wait_until_quiet(self, replay: Replay) -> None:
@@ -198,4 +199,3 @@ class RunningCluster:
             what="the answers to all fetches of followers",
             seconds=SECONDS,
         )
-

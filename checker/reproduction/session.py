@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Callable
 
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
-from properties.reproduced import Outcome
 from checker.reproduction.adjusting import adjusted
 from checker.reproduction.plan import Plan
 from checker.reproduction.run import reproduce, unplanned
 from checker.reproduction.running import RunningCluster
+from properties.reproduced import Outcome
 
 Told = Callable[[str], None]
 
@@ -19,23 +20,23 @@ Told = Callable[[str], None]
 def replay_all(
     plans: Sequence[Plan],
     *,
-    kafka_home: Optional[Path],
+    kafka_home: Path | None,
     tell: Told,
     keep: bool,
-    kept: Callable[[List[str]], None],
-) -> Iterator[Tuple[Plan, Outcome]]:
+    kept: Callable[[list[str]], None],
+) -> Iterator[tuple[Plan, Outcome]]:
     """Yield each plan with its outcome.
 
     Traces whose clusters have the same settings share one cluster, each with a topic of its own. ``keep``: call
     ``kept`` with the lines that tell how the cluster is reached before it ends. Raises ClusterError if a cluster does
     not start.
     """
-    groups: Dict[str, List[Plan]] = {}
+    groups: dict[str, list[Plan]] = {}
     for plan in plans:
         groups.setdefault(cluster_of(plan), []).append(plan)
     for group in groups.values():
         with Supervisor() as supervisor, Proxy() as proxy:
-            running: Optional[RunningCluster] = None
+            running: RunningCluster | None = None
             for plan in group:
                 if unplanned(plan) is None and running is None:
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Callable, Mapping, Tuple
+from typing import Callable
 
+from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.frames import Frame
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
-from checker.cluster.bodies.controlling import alter_partition_request
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
@@ -79,7 +80,7 @@ def change_isr(replay: Replay, step: PlannedStep) -> None:
     _wait_controller(replay, step)
 
 
-def _proposed_isr(frame: Frame) -> Tuple[int, ...]:
+def _proposed_isr(frame: Frame) -> tuple[int, ...]:
     return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
 
 
@@ -110,12 +111,8 @@ def lose_disk(replay: Replay, step: PlannedStep) -> None:
 
 
 def _forget_messages(replay: Replay, broker: int) -> None:
-    replay.requests = {
-        batch: frame for batch, frame in replay.requests.items() if frame.link != f"client->{broker}"
-    }
-    replay.abandoned = {
-        batch: frame for batch, frame in replay.abandoned.items() if frame.link != f"client->{broker}"
-    }
+    replay.requests = {batch: frame for batch, frame in replay.requests.items() if frame.link != f"client->{broker}"}
+    replay.abandoned = {batch: frame for batch, frame in replay.abandoned.items() if frame.link != f"client->{broker}"}
 
 
 def restart(replay: Replay, step: PlannedStep) -> None:
@@ -168,7 +165,7 @@ def _wait_controller(replay: Replay, step: PlannedStep) -> None:
     replay.note("controller", f"leader {view.leader}, epoch {view.epoch}, ISR {sorted(view.isr)}")
 
 
-def _decided(replay: Replay) -> Tuple[object, Tuple[int, ...]]:
+def _decided(replay: Replay) -> tuple[object, tuple[int, ...]]:
     view = replay.view(CONTROLLER)
     return view.leader, tuple(sorted(view.isr))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Callable, List, Mapping, Tuple
+from typing import Callable
 
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
@@ -77,10 +78,10 @@ def _commit_first(replay: Replay, step: PlannedStep) -> None:
     replay.note("group", f"committed offset {replay.base + offset}")
 
 
-def _polled(replay: Replay, step: PlannedStep) -> List[Tuple[int, int]]:
+def _polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
     """Poll until all records of the step came, and return (offset, record) of each. Raises DivergedError if other records come."""
     expected = records_named(step.text.split(" from broker ")[0])
-    polled: List[Tuple[int, int]] = []
+    polled: list[tuple[int, int]] = []
     program = replay.consuming.run(seconds=REBALANCE_SECONDS)
     while len(polled) < len(expected):
         missing = len(expected) - len(polled)
@@ -93,7 +94,9 @@ def _polled(replay: Replay, step: PlannedStep) -> List[Tuple[int, int]]:
     records = [record for _, record in polled]
     replay.note("consumer", "polls " + (", ".join(f"record {r} at offset {o}" for o, r in polled) or "nothing"))
     if tuple(records) != expected:
-        raise DivergedError(step.text, f"the consumer polls {', '.join(f'record {one}' for one in records) or 'nothing'}")
+        raise DivergedError(
+            step.text, f"the consumer polls {', '.join(f'record {one}' for one in records) or 'nothing'}"
+        )
     return polled
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Callable, Mapping, Optional
+from typing import Callable
 
 from checker.cluster.errors import NotSeen
 from checker.cluster.frames import Frame
@@ -101,9 +102,7 @@ def _deliver(replay: Replay, step: PlannedStep, frame: Frame) -> None:
             step.text, f"the producer has sent a request with {before} before this one on the same connection"
         )
     gate = replay.gates.produce_requests
-    gate.wait(
-        lambda held: held is frame, what=f"the request with record {replay.record_of(step)}", seconds=SECONDS
-    )
+    gate.wait(lambda held: held is frame, what=f"the request with record {replay.record_of(step)}", seconds=SECONDS)
     gate.release(frame)
 
 
@@ -180,7 +179,7 @@ def _broker_of(replay: Replay, batch: int) -> int:
     return int(replay.requests[batch].link.split(">")[1])
 
 
-def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: Optional[str]) -> int:
+def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: str | None) -> int:
     batch, record = step.arguments["batch"], replay.record_of(step)
     seconds = SECONDS if expected is None else TIMER_SECONDS
     frame = until(lambda: replay.held_response(batch), what=f"the answer to record {record}", seconds=seconds)

@@ -77,9 +77,7 @@ def test_the_state_in_words_is_read() -> None:
     last = made.steps[-1].state
     assert not expected.is_up(last, 1)
     assert expected.is_up(last, 2)
-    assert expected.isr_of(last) == tuple(
-        broker for broker in (1, 2, 3) if broker != 1
-    )
+    assert expected.isr_of(last) == tuple(broker for broker in (1, 2, 3) if broker != 1)
     assert expected.epoch_of(last) == expected.epoch_of(made.start) + 1
 
 
