@@ -5,7 +5,10 @@ This file needs the standard library alone, because a script that replays a trac
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 REPRODUCED = "reproduced"
@@ -15,6 +18,12 @@ NOT_FAILED = "not reproduced"
 
 EXIT_STATUS = {REPRODUCED: 0, DIVERGED: 3, NOT_FAILED: 3, NOT_STEERABLE: 4}
 """Exit status of ``proofka reproduce`` by outcome."""
+
+
+def digest(steps: Iterable[tuple[str, Mapping[str, int]]]) -> str:
+    """Return the digest of a trace: 16 hexadecimal digits of SHA-256 over the action and the arguments of each step."""
+    text = json.dumps([[action, sorted(arguments.items())] for action, arguments in steps])
+    return hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -44,14 +53,17 @@ class ChangedSetting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a replay ended. ``step``: number of the step at which it ended early, or None; ``action``: that step's action.
+    """How a replay ended.
 
-    ``properties``: the properties that the trace violates. ``model`` and ``observed``: both sides of a divergence in words; ``reason``: why a step cannot be steered.
-    ``evidence``: the observations that show the failure. ``kafka``: the release that ran; ``clients``: what the clients
-    said of themselves ("librdkafka 2.16.1"). ``on``: the date of the run (UTC, YYYY-MM-DD). ``seconds``: duration.
+    ``trace``: the digest of the trace (:func:`digest`). ``properties``: the properties that the trace violates.
+    ``step``, ``action``: number and action of the step at which the replay ended early, or None. ``model`` and
+    ``observed``: both sides of a divergence in words. ``reason``: why a step cannot be steered. ``evidence``: the
+    observations that show the failure. ``kafka``: the release that ran. ``clients``: the libraries that ran, with their
+    releases. ``on``: the date of the run (UTC, YYYY-MM-DD). ``seconds``: its duration.
     """
 
     kind: str
+    trace: str
     properties: tuple[str, ...]
     kafka: str
     clients: tuple[str, ...]
@@ -65,7 +77,6 @@ class Outcome:
     evidence: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     changed: tuple[ChangedSetting, ...] = ()
-    folded: tuple[int, ...] = field(default=())
 
     @property
     def exit_status(self) -> int:
@@ -90,6 +101,6 @@ def from_document(document: dict[str, Any]) -> Outcome:
     parts = dict(document)
     parts["facts"] = tuple(Fact(**one) for one in parts["facts"])
     parts["changed"] = tuple(ChangedSetting(**one) for one in parts["changed"])
-    for key in ("properties", "clients", "evidence", "folded"):
+    for key in ("properties", "clients", "evidence"):
         parts[key] = tuple(parts[key])
     return Outcome(**parts)

@@ -74,11 +74,8 @@ class Replay:
 
     def log(self, broker: int) -> tuple[Content, ...]:
         """Return what the log of a broker holds on disk from ``base`` on."""
-        return tuple(
-            (content, self._modelled_epoch(epoch))
-            for offset, content, epoch in self.entries(broker)
-            if offset >= self.base
-        )
+        modelled = [entry for entry in self.entries(broker) if entry[0] >= self.base]
+        return tuple((content, self._modelled_epoch(epoch)) for _, content, epoch in modelled)
 
     def entries(self, broker: int) -> tuple[tuple[int, str, int], ...]:
         """Return (offset, content, leader epoch) of each entry of a broker's log on disk."""

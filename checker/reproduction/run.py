@@ -17,7 +17,7 @@ from checker.reproduction.replay import Replay
 from checker.reproduction.running import RunningCluster
 from checker.reproduction.steps import brokers, consuming, producing
 from checker.reproduction.unsteerable import reason_for
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
 PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {**producing.PLANS, **brokers.PLANS, **consuming.PLANS}
 """The plan of each action that a replay can bring about, by the action's name."""
@@ -132,6 +132,7 @@ def _outcome(
 ) -> Outcome:
     return Outcome(
         kind=kind,
+        trace=digest((one.action, one.arguments) for one in plan.steps),
         properties=tuple(name for name, _ in plan.failures),
         kafka=running.release if running else plan.kafka,
         clients=running.clients() if running else (),

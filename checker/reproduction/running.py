@@ -127,7 +127,7 @@ class RunningCluster:
         self.cluster.create_topic(topic, [order], settings)
 
     def _warm_up(self, plan: Plan, producing: Producing, topic: str) -> None:
-        """Start the producer; where brokers know its producer id in the trace's first state, store a record before it."""
+        """Start the producer. Where brokers know its producer id as the trace begins, store a record before."""
         program = producing.run()
         if plan.idempotent and plan.application.get("producer_id") != "new":
             program.ask("send", record=0, seconds=START_SECONDS)

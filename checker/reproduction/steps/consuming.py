@@ -79,7 +79,10 @@ def _commit_first(replay: Replay, step: PlannedStep) -> None:
 
 
 def _polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
-    """Poll until all records of the step came, and return (offset, record) of each. Raises DivergedError if other records come."""
+    """Poll until all records of the step came, and return (offset, record) of each.
+
+    Raises DivergedError if other records come.
+    """
     expected = records_named(step.text.split(" from broker ")[0])
     polled: list[tuple[int, int]] = []
     program = replay.consuming.run(seconds=REBALANCE_SECONDS)

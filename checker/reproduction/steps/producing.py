@@ -33,7 +33,10 @@ def send(replay: Replay, step: PlannedStep) -> None:
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:
-    """Wait until the producer's request is on its way to the broker; a refusal that it retries after reaches it first."""
+    """Wait until the producer's request is on its way to the broker.
+
+    A refusal after which the producer retries reaches the producer first.
+    """
     batch, leader, record = step.arguments["batch"], step.arguments["leader"], replay.record_of(step)
     refusal = replay.held_response(batch)
     if refusal is not None and error_of(refusal):
