@@ -20,7 +20,7 @@ from checker.cluster.wire import (
     text,
 )
 
-_OFFSET_FETCH, _FIND_COORDINATOR, _CREATE_TOPICS, _DELETE_RECORDS = 9, 10, 19, 21
+_OFFSET_FETCH, _FIND_COORDINATOR, _CREATE_TOPICS, _DELETE_TOPICS, _DELETE_RECORDS = 9, 10, 19, 20, 21
 _DESCRIBE_CONFIGS, _ELECT_LEADERS, _ALTER_CONFIGS, _REASSIGN = 32, 43, 44, 45
 _PATIENCE = 20
 """Seconds that a node has for an answer."""
@@ -56,6 +56,12 @@ class Admin:
         answer = self._ask(_CREATE_TOPICS, 2, array([topic]) + int32(_PATIENCE * 1000) + int8(False))
         answer.int32(), answer.int32(), answer.text()
         _check(answer.int16(), answer.text(), f"create topic {name}")
+
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic. Raises ``Refused``."""
+        answer = self._ask(_DELETE_TOPICS, 1, array([text(name)]) + int32(_PATIENCE * 1000))
+        answer.int32(), answer.int32(), answer.text()
+        _check(answer.int16(), None, f"delete topic {name}")
 
     def reorder_replicas(self, topic: str, replicas: Sequence[int], *, partition: int = 0) -> None:
         """Reassign a partition to these replicas; the same replicas in another order move no data.

@@ -101,7 +101,9 @@ class Replay:
     def held_fetch(self, follower: int, leader: int | None = None) -> Frame | None:
         """Return the fetch of a follower that a gate holds, or None. ``leader``: only a fetch from this broker."""
         for frame in self.gates.fetches.held:
-            if follower_of(frame) == follower and leader in (None, int(frame.link.split(">")[1])):
+            is_wanted = follower_of(frame) == follower and leader in (None, int(frame.link.split(">")[1]))
+            # A follower that reconnects leaves an old request behind, whose answer nobody reads.
+            if is_wanted and self.proxy.has_client(frame.connection):
                 return frame
         return None
 

@@ -24,6 +24,8 @@ from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
 from checker.reproduction.steps.consuming import REBALANCE_SECONDS
 from properties.reproduced import ChangedSetting
 
+TOPIC = "proofka"
+"""Name of the tested topics, before the number of the trace."""
 Told = Callable[[str], None]
 
 
@@ -71,7 +73,7 @@ class RunningCluster:
     def prepare(self, plan: Plan, tell: Told) -> Replay:
         """Bring topic and clients into the state in which the trace begins, and close the gates."""
         self._traces += 1
-        topic = f"proofka-{self._traces}"
+        topic = f"{TOPIC}-{self._traces}"
         self._create_topic(plan, topic)
         producing = Producing(self._starter(plan, "producer", plan.producer, topic=topic, prefix=PRODUCER_ID))
         consuming = Consuming(self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID))
@@ -107,11 +109,14 @@ class RunningCluster:
             self._replay.consuming.kill()
             self._replay.gates.remove()
         self.proxy.accept(r"\d+->controller")
+        self.proxy.keep_open(r"client->\d+", False)
         for broker in self.cluster.plan.brokers:
             if not self.cluster.node(broker).is_up:
                 self.cluster.restart(broker)
         for broker in self.cluster.plan.brokers:
             self.cluster.wait_up(broker)
+        # Followers that catch up with the topic of an earlier trace would spend fetches that a step lets pass.
+        self.cluster.admin.delete_topic(f"{TOPIC}-{self._traces}")
 
     def reached_by(self) -> list[str]:
         """Return the lines that tell how the cluster is reached."""

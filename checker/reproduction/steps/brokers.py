@@ -11,6 +11,7 @@ from checker.cluster.frames import Frame
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
+from checker.reproduction.gates import to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
 
@@ -97,15 +98,20 @@ def kill(replay: Replay, step: PlannedStep) -> None:
 
 
 def lose_power(replay: Replay, step: PlannedStep) -> None:
-    """Kill the broker, and cut its logs back to what was flushed, keeping what the trace keeps."""
+    """Kill the broker, and cut its logs back to what was flushed, keeping what the trace keeps.
+
+    A machine without power closes no connection, so clients' connections stay open and silent.
+    """
     broker = step.arguments["broker"]
+    replay.proxy.keep_open(to_broker(broker), True)
     _forget_messages(replay, broker)
     replay.cluster.power_loss(broker, keep={(replay.topic, 0): replay.base + step.arguments["kept"]})
 
 
 def lose_disk(replay: Replay, step: PlannedStep) -> None:
-    """Kill the broker, and empty its disk."""
+    """Kill the broker, and empty its disk. Clients' connections stay open and silent, as after a power loss."""
     broker = step.arguments["broker"]
+    replay.proxy.keep_open(to_broker(broker), True)
     _forget_messages(replay, broker)
     replay.cluster.lose_disk(broker)
 
@@ -120,6 +126,7 @@ def restart(replay: Replay, step: PlannedStep) -> None:
     broker = step.arguments["broker"]
     gate = replay.gates.metadata[broker]
     gate.open()
+    replay.proxy.keep_open(to_broker(broker), False)
     replay.cluster.restart(broker)
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
