@@ -301,7 +301,7 @@ def test_a_program_that_does_not_exist_is_named() -> None:
         supervisor.start("broker 1", ["no-such-program"], log=supervisor.folder / "log")
 
 
-def test_an_owner_without_watcher_starts_nothing_and_says_what_is_left() -> None:
+def test_an_owner_without_watcher_starts_nothing_and_names_the_folder() -> None:
     with pytest.raises(NotRemoved) as raised, Supervisor() as supervisor:
         child, own = run_family(supervisor)
         kill({supervisor._watcher.pid})
