@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 
@@ -103,6 +104,9 @@ def test_native_libraries_are_unpacked_into_the_folder_of_the_supervisor(release
             "compresses", java_command([classes, *classpath], "Compresses"), log=log, stdin=True, stdout=True
         )
         assert child.stdout.readline() == b"ready\n", log.read_text(encoding="utf-8")
-        unpacked = {path.name.split("-")[0] for path in supervisor.folder.iterdir() if path != log}
-        assert {"snappy", "libzstd", "liblz4"} <= unpacked, unpacked
+        mapped = Path(f"/proc/{child.pid}/maps").read_text(encoding="utf-8")
+        unpacked = {Path(line.split()[5]) for line in mapped.splitlines() if re.search("snappy|zstd|lz4.*[.]so", line)}
+        unpacked = {path for path in unpacked if path not in classpath}
+        assert {path.name.split("-")[0] for path in unpacked} == {"snappy", "libzstd", "liblz4"}
+        assert {path.parent for path in unpacked} == {supervisor.folder}
     assert not supervisor.folder.exists()

@@ -156,14 +156,17 @@ def test_two_supervisors_do_not_meet() -> None:
     assert not child.is_alive and not first.folder.exists()
 
 
-def test_a_process_that_has_the_number_of_an_ended_child_is_not_killed() -> None:
+def test_a_process_that_has_the_number_of_an_ended_child_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent, send = [], os.killpg
+    monkeypatch.setattr(os, "killpg", lambda *given: (sent.append(given), send(*given)))
     with Supervisor() as supervisor:
         child = sleeper(supervisor)
         began = watcher.start_time(child.pid)
         assert began is not None
         watcher.end_group(child.pid, f"{began}0")
-        assert watcher.start_time(child.pid) == began
+        assert not sent
         watcher.end_group(child.pid, began)
+        assert sent == [(child.pid, signal.SIGKILL)]
         assert child.wait(PATIENCE) == -signal.SIGKILL
         assert watcher.start_time(child.pid) is None
 
@@ -301,7 +304,7 @@ def test_a_program_that_does_not_exist_is_named() -> None:
         supervisor.start("broker 1", ["no-such-program"], log=supervisor.folder / "log")
 
 
-def test_an_owner_without_watcher_starts_nothing_and_says_what_is_left() -> None:
+def test_an_owner_without_watcher_starts_nothing_and_names_the_folder() -> None:
     with pytest.raises(NotRemoved) as raised, Supervisor() as supervisor:
         child, own = run_family(supervisor)
         kill({supervisor._watcher.pid})
