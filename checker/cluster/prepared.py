@@ -118,7 +118,7 @@ def _practise(prepared: Prepared, classpath: Sequence[Path], *, supervisor: Supe
     copy_formatted(prepared, node.data, node=node.number, is_controller=True)
     node.start()
     node.wait_started(seconds=_START_SECONDS)
-    node.stop()
+    node.stop(seconds=_START_SECONDS)
     ports.close()
     if not archive.exists():
         raise CannotStart(f"Java wrote no archive of classes; the log says why:\n{node.log_text()[-2000:]}")
