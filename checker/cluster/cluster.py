@@ -91,6 +91,13 @@ class Cluster:
         return tuple({(change.setting, change.given): change for change in reversed(found)}.values())[::-1]
 
     @property
+    def class_archive(self) -> Path:
+        """The archive of loaded classes; a Java program whose class path begins with ``classpath`` starts faster with
+        the option ``-XX:SharedArchiveFile=``.
+        """
+        return self._prepared.archive
+
+    @property
     def bootstrap(self) -> str:
         """The addresses at which clients reach the brokers of the plan through the proxy."""
         return ",".join(f"{HOST}:{self._maker.clients[broker]}" for broker in self.plan.brokers)

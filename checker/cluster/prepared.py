@@ -18,7 +18,7 @@ from pathlib import Path
 
 from checker.cluster.configuration import properties_text
 from checker.cluster.errors import CannotStart
-from checker.cluster.java import java_command
+from checker.cluster.java import java_command, java_home
 from checker.cluster.node import Node, NodePorts
 from checker.cluster.ports import Ports
 from checker.cluster.supervisor import Supervisor
@@ -84,9 +84,8 @@ def _logging() -> dict[str, str]:
 
 
 def _identity(classpath: Sequence[Path]) -> str:
-    java = Path(shutil.which(java_command((), "")[0]) or "java").resolve()
-    files = [*classpath, java]
-    stated = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files if path.exists()]
+    files = [*classpath, (java_home() / "bin" / "java").resolve()]
+    stated = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     return hashlib.sha256(repr(stated).encode()).hexdigest()[:24]
 
 
@@ -119,7 +118,7 @@ def _practise(prepared: Prepared, classpath: Sequence[Path], *, supervisor: Supe
     copy_formatted(prepared, node.data, node=node.number, is_controller=True)
     node.start()
     node.wait_started(seconds=_START_SECONDS)
-    node.stop()
+    node.stop(seconds=_START_SECONDS)
     ports.close()
     if not archive.exists():
         raise CannotStart(f"Java wrote no archive of classes; the log says why:\n{node.log_text()[-2000:]}")

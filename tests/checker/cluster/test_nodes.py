@@ -1,0 +1,77 @@
+"""The settings, ports and links of the nodes of a plan, before any node starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+
+from checker.cluster.nodes import Nodes
+from checker.cluster.plan import CONTROLLER, ClusterPlan
+from checker.cluster.ports import Ports
+from checker.cluster.proxy import Proxy
+from checker.cluster.supervisor import Supervisor
+
+
+@pytest.fixture
+def nodes() -> Iterator[Callable[[ClusterPlan], Nodes]]:
+    """Give a function that returns the nodes of a plan."""
+    with ExitStack() as stack:
+        supervisor, proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
+        ports = stack.enter_context(closing(Ports()))
+        yield lambda plan: Nodes(plan, ports=ports, supervisor=supervisor, proxy=proxy)
+
+
+def addresses(text: str) -> dict[str, int]:
+    """Return the port of each listener."""
+    return {name: int(port) for name, port in re.findall(r"(\w+)://127\.0\.0\.1:(\d+)", text)}
+
+
+def test_brokers_advertise_ports_of_the_proxy_for_clients_and_followers(
+    nodes: Callable[[ClusterPlan], Nodes],
+) -> None:
+    made = nodes(ClusterPlan("3.9.2"))
+    for number in (1, 2, 3, CONTROLLER):
+        settings = made.properties(number)[0]
+        own, advertised = addresses(settings["listeners"]), addresses(settings["advertised.listeners"])
+        assert set(advertised) == {"CLIENT", "REPLICA", "HARNESS"}
+        assert own["HARNESS"] == advertised["HARNESS"]
+        assert own["CLIENT"] != advertised["CLIENT"] == made.clients[number]
+        assert own["REPLICA"] != advertised["REPLICA"]
+        assert ("CONTROLLER" in own) == (number == CONTROLLER)
+
+
+def test_each_broker_reaches_the_controller_by_a_port_of_its_own(nodes: Callable[[ClusterPlan], Nodes]) -> None:
+    made = nodes(ClusterPlan("3.9.2"))
+    voters = [made.properties(number)[0]["controller.quorum.voters"] for number in (CONTROLLER, 1, 2, 3)]
+    assert len(set(voters)) == 4
+    controller = made.properties(CONTROLLER)[0]
+    assert voters[0] == f"100@127.0.0.1:{addresses(controller['listeners'])['CONTROLLER']}"
+
+
+def test_a_controller_that_hosts_no_topics_is_no_broker(nodes: Callable[[ClusterPlan], Nodes]) -> None:
+    plan = ClusterPlan("3.9.2", brokers=(1, 2), hosts_internal_topics=False)
+    controller = nodes(plan).properties(CONTROLLER)[0]
+    assert controller["process.roles"] == "controller"
+    assert set(addresses(controller["listeners"])) == {"CONTROLLER"}
+    assert controller["offsets.topic.replication.factor"] == "2"
+
+
+def test_nodes_have_the_settings_of_the_plan(nodes: Callable[[ClusterPlan], Nodes]) -> None:
+    plan = ClusterPlan(
+        "3.9.2",
+        broker_settings={"min.insync.replicas": "2"},
+        controller_settings={"x": "controller"},
+        own_settings={2: {"broker.rack": "a", "min.insync.replicas": "1"}},
+        session_ms=9000,
+        heartbeat_ms=2000,
+    )
+    made = nodes(plan)
+    one, two, controller = (made.properties(number)[0] for number in (1, 2, CONTROLLER))
+    assert (one["min.insync.replicas"], one.get("broker.rack"), one.get("x")) == ("2", None, None)
+    assert (two["min.insync.replicas"], two["broker.rack"]) == ("1", "a")
+    assert (controller["min.insync.replicas"], controller["x"]) == ("2", "controller")
+    assert (one["broker.session.timeout.ms"], one["broker.heartbeat.interval.ms"]) == ("9000", "2000")
+    assert one["offsets.topic.replication.factor"] == "1"
