@@ -9,11 +9,12 @@ version from the release before.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,35 +130,51 @@ def merged(by_version: dict[int, list[Row]]) -> list[tuple[Row, int, int]]:
     return found
 
 
-def main(jars: Sequence[str]) -> None:
-    """Write both tables."""
-    by_release = [definitions(Path(jar)) for jar in jars]
-    apis: dict[int, tuple[str, str]] = {}
+def text_of(header: Sequence[str], content: Iterable[Sequence[object]]) -> str:
+    """Return a table as text."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *content])
+    return text.getvalue()
+
+
+def apis(by_release: Sequence[dict[str, Definition]]) -> str:
+    """Return the table of requests: key, name, and the first version with tagged fields."""
+    found: dict[int, tuple[str, str]] = {}
     for release in by_release:
         for name, definition in release.items():
             flexible = definition["flexibleVersions"]
-            entry = (
-                name.removesuffix("Request").removesuffix("Response"),
-                "" if flexible == "none" else flexible.rstrip("+"),
-            )
-            if apis.get(definition["apiKey"], entry)[1] != entry[1]:
-                raise SystemExit(f"{name} has other flexible versions than its counterpart")
-            apis[definition["apiKey"]] = entry
-    with APIS.open("w", encoding="utf-8", newline="") as table:
-        writer = csv.writer(table, lineterminator="\n")
-        writer.writerow(("key", "name", "flexible_from"))
-        writer.writerows((key, *apis[key]) for key in sorted(apis))
-    with FIELDS.open("w", encoding="utf-8", newline="") as table:
-        writer = csv.writer(table, lineterminator="\n")
-        writer.writerow(("message", "field", "type", "first_version", "last_version", "nullable", "tag"))
-        for message in (name + side for name in NAMES for side in ("Request", "Response")):
-            by_version: dict[int, list[Row]] = {}
-            for release in by_release:
-                first, last = bounds(release[message]["validVersions"])
-                for version in range(first, last + 1):
-                    by_version[version] = list(rows(release[message], version))
-            for row, first, last in merged(by_version):
-                writer.writerow((message, row.field, row.type, first, last, row.nullable, row.tag))
+            flexible_from = "" if flexible == "none" else flexible.rstrip("+")
+            key = definition["apiKey"]
+            if found.get(key, ("", flexible_from))[1] != flexible_from:
+                raise SystemExit(f"{name} has other flexible versions than the release or side before")
+            found[key] = name.removesuffix("Request").removesuffix("Response"), flexible_from
+    return text_of(("key", "name", "flexible_from"), [(key, *found[key]) for key in sorted(found)])
+
+
+def fields(by_release: Sequence[dict[str, Definition]]) -> str:
+    """Return the table of the fields of messages."""
+    content: list[Sequence[object]] = []
+    for message in (name + side for name in NAMES for side in ("Request", "Response")):
+        by_version: dict[int, list[Row]] = {}
+        for release in by_release:
+            first, last = bounds(release[message]["validVersions"])
+            for version in range(first, last + 1):
+                by_version[version] = list(rows(release[message], version))
+        for row, first, last in merged(by_version):
+            content.append((message, row.field, row.type, first, last, row.nullable, row.tag))
+    return text_of(("message", "field", "type", "first_version", "last_version", "nullable", "tag"), content)
+
+
+def tables(jars: Sequence[Path]) -> dict[Path, str]:
+    """Return the text of each table by its path, from jars of kafka-clients from old to new."""
+    by_release = [definitions(jar) for jar in jars]
+    return {APIS: apis(by_release), FIELDS: fields(by_release)}
+
+
+def main(jars: Sequence[str]) -> None:
+    """Write both tables."""
+    for path, text in tables([Path(jar) for jar in jars]).items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

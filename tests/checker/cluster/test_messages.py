@@ -16,7 +16,7 @@ from checker.cluster.messages import UnreadableBody, fields_of, read_body
 from tests.checker.cluster.kafkas_reading import differences
 
 VECTORS = Path(__file__).with_name("messages.csv")
-"""Random bodies with Kafka's reading of them; ``scripts/vectors/MessageVectors.java`` prints such rows."""
+"""Random bodies with Kafka's reading of them, written by ``scripts/write_vectors.py``."""
 
 
 def frame_of(message: str, version: int, body: bytes) -> Frame:
