@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,19 +45,18 @@ FORKS = "if os.fork() == 0: os.close(1); threading.Event().wait()"
 @contextmanager
 def owner(program: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program in a session of its own, and end what is left of it."""
-    run = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-    )
-    try:
-        with run:
+    ) as run:
+        try:
             yield run
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
 
 
 def started(run: subprocess.Popen[bytes]) -> tuple[Path, set[int]]:
@@ -273,6 +273,24 @@ def test_a_kept_folder_stays_and_its_processes_end() -> None:
 
 def _removed(folder: Path) -> bool:
     return watcher._remove(folder)
+
+
+def test_a_folder_that_is_written_to_while_it_is_removed_is_removed_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    remove, tries = shutil.rmtree, []
+
+    def disturbed(folder: Path) -> None:
+        remove(folder)
+        if not tries:
+            (folder / "late").mkdir(parents=True)
+            tries.append(folder)
+            raise OSError("directory not empty")
+
+    monkeypatch.setattr(shutil, "rmtree", disturbed)
+    (tmp_path / "folder").mkdir()
+    assert watcher._remove(tmp_path / "folder")
+    assert tries and not (tmp_path / "folder").exists()
 
 
 def test_a_program_that_does_not_exist_is_named() -> None:
