@@ -78,7 +78,7 @@ class ClientProcess:
         row = libraries()[library]
         if row.client_id in settings:
             raise ValueError(f"{row.client_id} is a setting, and the argument client_id too")
-        launch = launch_of(row, classpath=classpath, folder=supervisor.folder)
+        launch = launch_of(row, classpath)
         pairs = [f"{key}={value}" for key, value in {**settings, row.client_id: client_id}.items()]
         child = supervisor.start(
             f"{library} {role} {client_id}",
