@@ -75,7 +75,12 @@ def _of_java(library: Library, classpath: Sequence[Path]) -> Launch:
 
     jars = sorted(path.name for path in classpath)
     folder = built(library.library, {"java": PROGRAMS / "java"}, build, given=jars)
-    command = java_command([folder / "classes" / library.start, *classpath], library.start, heap=HEAP)
+    logging = {
+        "log4j.configuration": (folder / "java" / "log4j.properties").as_uri(),
+        "log4j2.configurationFile": (folder / "java" / "log4j2.properties").as_uri(),
+    }
+    classes = folder / "classes" / library.start
+    command = java_command([classes, *classpath], library.start, heap=HEAP, properties=logging)
     return Launch(tuple(command), os.environ)
 
 
