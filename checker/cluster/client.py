@@ -53,6 +53,7 @@ class ClientProcess:
         self._events: list[Event] = []
         self._changed = Condition()
         self._silent = False
+        self._unreadable = ""
         Thread(target=self._read, name=f"events of {name}", daemon=True).start()
 
     @classmethod
@@ -152,13 +153,15 @@ class ClientProcess:
 
     def _ended(self, what: str) -> ClientEnded:
         log = self.process.log.read_text(encoding="utf-8", errors="replace")[-TOLD_OF_LOG:]
-        return ClientEnded(f"{self.name} ended before: {what}. Its log ends with:\n{log}\n")
+        return ClientEnded(f"{self.name} ended before: {what}{self._unreadable}. Its log ends with:\n{log}\n")
 
     def _read(self) -> None:
         try:
             for line in self.process.stdout:
                 if line.endswith(b"\n"):  # a killed program can leave a part of a line
                     self._add(json.loads(line))
+        except ValueError as error:
+            self._unreadable = f"; its output is unreadable: {error}"
         finally:
             with self._changed:
                 self._silent = True
