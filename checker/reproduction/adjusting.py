@@ -20,6 +20,25 @@ trace does not have.
 AUTO_COMMITS = "auto-commits"
 """The situation that a consumer commits by itself between two steps of the trace."""
 
+LEARNS_BY_AGE = "learns-by-age"
+"""The situation that a producer learns of a new leader because its metadata has become old."""
+TELLING = frozenset(
+    {
+        "kill",
+        "notice",
+        "time_out",
+        "reject_not_leader",
+        "crash_producer",
+        "lose_request",
+        "lose_response",
+        "apply_metadata",
+    }
+)
+"""Actions after which a producer that has a request on its way asks for the leader.
+
+``apply_metadata`` is one of them where the broker that learns has the request: it refuses what it cannot finish.
+"""
+
 
 def adjusted(
     plan: Plan, scope: str, library: str, given: Mapping[str, str]
@@ -55,7 +74,22 @@ def situations_of(plan: Plan) -> frozenset[str]:
     situations = {step.action for step in plan.steps}
     if any(committed_by(plan, step.number) is not None for step in plan.steps):
         situations.add(AUTO_COMMITS)
+    if _learns_by_age(plan):
+        situations.add(LEARNS_BY_AGE)
     return frozenset(situations)
+
+
+def _learns_by_age(plan: Plan) -> bool:
+    """Tell whether the producer transmits to another broker than before although nothing told it of a new leader."""
+    target: Optional[int] = None
+    for step in plan.steps:
+        if step.action in TELLING:
+            target = None
+        elif step.action == "transmit":
+            if target not in (None, step.arguments["leader"]):
+                return True
+            target = step.arguments["leader"]
+    return False
 
 
 def committed_by(plan: Plan, number: int) -> int | None:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from checker.cluster.bodies.metadata import metadata_response
 from checker.cluster.cluster import Cluster
-from checker.cluster.frames import Frame
+from checker.cluster.frames import RESPONSE, Frame
 from checker.cluster.metadata_view import View
+from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
@@ -159,6 +161,17 @@ class Replay:
     def is_abandoned(self, frame: Frame) -> bool:
         """Tell whether nobody waits for the answer to a request any more."""
         return frame.connection in self.detached
+
+    def believed_leader(self) -> Optional[int]:
+        """Return the leader that the last answer to the running producer names; None if no answer names one."""
+        for entry in reversed(tuple(self.proxy.seen)):
+            frame = entry.frame
+            is_told = entry.fate in (PASSED, RELEASED) and frame.side == RESPONSE and frame.api == "Metadata"
+            if is_told and frame.client == self.producer_id:
+                named = [one.leader for one in metadata_response(frame) if one.place.topic == self.topic]
+                if named:
+                    return named[-1]
+        return None
 
     @contextmanager
     def only_brokers_that_name(self, leader: int) -> Iterator[None]:

@@ -143,10 +143,14 @@ def reconnect(replay: Replay, step: PlannedStep) -> None:
 
 
 def rejoin(replay: Replay, step: PlannedStep) -> None:
-    """Allow connections to the controller, and wait until the controller has the broker back."""
+    """Allow connections to the controller, and wait until the controller has the broker back and the broker knows all."""
     broker = step.arguments["broker"]
+    gate = replay.gates.metadata[broker]
+    gate.open()
     replay.proxy.accept(f"{broker}->controller")
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
+    gate.close()
+    hear(replay, broker)
 
 
 def move_leader(replay: Replay, step: PlannedStep) -> None:

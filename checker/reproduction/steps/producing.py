@@ -10,6 +10,7 @@ from typing import Callable
 from checker.cluster.errors import NotSeen
 from checker.cluster.frames import Frame
 from checker.cluster.waiting import until
+from checker.reproduction.adjusting import LEARNS_BY_AGE, situations_of
 from checker.reproduction.answers import error_of
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.gates import PRODUCE, carried, to_broker
@@ -27,9 +28,27 @@ def send(replay: Replay, step: PlannedStep) -> None:
     connections are full, or it knows no leader) keeps the record.
     """
     record = replay.record_of(step)
+    _learn_by_age(replay, step)
     replay.producing.send(record)
     with suppress(NotSeen):
         until(lambda: replay.waiting_request(record), what="the request", seconds=TRANSMITTED_SECONDS)
+
+
+def _learn_by_age(replay: Replay, step: PlannedStep) -> None:
+    """Wait until the producer knows the leader to which the trace transmits the batch, if only time tells it."""
+    following = [
+        one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == step.arguments["batch"]
+    ]
+    if not following or LEARNS_BY_AGE not in situations_of(replay.plan):
+        return
+    leader = following[0].arguments["leader"]
+    if any(replay.cluster.node(broker).is_up and replay.view(broker).leader == leader for broker in replay.brokers):
+        with replay.only_brokers_that_name(leader):
+            until(
+                lambda: replay.believed_leader() == leader,
+                what=f"the producer to learn that broker {leader} leads",
+                seconds=TIMER_SECONDS,
+            )
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:
