@@ -23,21 +23,9 @@ AUTO_COMMITS = "auto-commits"
 LEARNS_BY_AGE = "learns-by-age"
 """The situation that a producer learns of a new leader because its metadata has become old."""
 TELLING = frozenset(
-    {
-        "kill",
-        "notice",
-        "time_out",
-        "reject_not_leader",
-        "crash_producer",
-        "lose_request",
-        "lose_response",
-        "apply_metadata",
-    }
+    {"kill", "notice", "time_out", "reject_not_leader", "crash_producer", "lose_request", "lose_response"}
 )
-"""Actions after which a producer that has a request on its way asks for the leader.
-
-``apply_metadata`` is one of them where the broker that learns has the request: it refuses what it cannot finish.
-"""
+"""Actions after which a producer that has a request on its way asks for the leader."""
 
 
 def adjusted(
@@ -81,9 +69,11 @@ def situations_of(plan: Plan) -> frozenset[str]:
 
 def _learns_by_age(plan: Plan) -> bool:
     """Tell whether the producer transmits to another broker than before although nothing told it of a new leader."""
-    target: Optional[int] = None
+    target = None
     for step in plan.steps:
-        if step.action in TELLING:
+        # A broker that learns of another leader refuses the requests that it cannot finish.
+        is_refused = step.action == "apply_metadata" and step.arguments["broker"] == target
+        if step.action in TELLING or is_refused:
             target = None
         elif step.action == "transmit":
             if target not in (None, step.arguments["leader"]):

@@ -162,7 +162,7 @@ class Replay:
         """Tell whether nobody waits for the answer to a request any more."""
         return frame.connection in self.detached
 
-    def believed_leader(self) -> Optional[int]:
+    def believed_leader(self) -> int | None:
         """Return the leader that the last answer to the running producer names; None if no answer names one."""
         for entry in reversed(tuple(self.proxy.seen)):
             frame = entry.frame

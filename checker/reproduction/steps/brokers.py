@@ -143,7 +143,7 @@ def reconnect(replay: Replay, step: PlannedStep) -> None:
 
 
 def rejoin(replay: Replay, step: PlannedStep) -> None:
-    """Allow connections to the controller, and wait until the controller has the broker back and the broker knows all."""
+    """Allow connections to the controller, and wait until the controller has the broker back, which then knows all."""
     broker = step.arguments["broker"]
     gate = replay.gates.metadata[broker]
     gate.open()
