@@ -9,15 +9,16 @@ from typing import Callable
 
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
+from checker.cluster.frames import RESPONSE
 from checker.cluster.jars import jars_of, newest_patch, release_of_home
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
-from checker.reproduction.adjusting import adjusted, adjusted_client
+from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, situations_of
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
-from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
+from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates, to_broker
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
@@ -80,6 +81,8 @@ class RunningCluster:
         if any(step.action in ("send", "delay_earlier_end") for step in plan.steps):
             tell(f"starting the producer ({plan.producer.library})")
             self._warm_up(plan, producing, topic)
+            if LEARNS_BY_AGE in situations_of(plan):
+                self._connect_elsewhere(plan)
         base = self.cluster.log_end(1, topic)
         if any(step.action in OF_CONSUMER for step in plan.steps):
             tell(f"starting the consumer ({plan.consumer.library})")
@@ -148,6 +151,27 @@ class RunningCluster:
                 what=f"broker {broker} to have the records before the trace",
                 seconds=SECONDS,
             )
+
+    def _connect_elsewhere(self, plan: Plan) -> None:
+        """Have the producer ask a broker that does not lead, so that it can later ask while the leader is silent.
+
+        Java asks the broker to which it has a connection, even if that broker owes an answer.
+        """
+        leader = leader_of(plan.start)
+        link = to_broker(leader or 1)
+        self.proxy.refuse(link)
+        self.proxy.wait_seen(
+            lambda entry: (
+                entry.frame.api == "Metadata"
+                and entry.frame.side == RESPONSE
+                and entry.frame.client.startswith(PRODUCER_ID)
+                and entry.frame.link != link
+            ),
+            after=len(self.proxy.seen) - 1,
+            what="an answer to the producer from a broker that does not lead",
+            seconds=START_SECONDS,
+        )
+        self.proxy.accept(link)
 
     def _join(self, plan: Plan, consuming: Consuming, base: int) -> None:
         """Start the consumer at the trace's first offset, with that offset committed if its group is established."""
