@@ -283,3 +283,27 @@ def test_a_wrong_name_of_a_request_or_side_is_an_error(network: Network) -> None
         network.proxy.gate(LINK, apis={"produce"})
     with pytest.raises(WrongSide, match="req"):
         network.proxy.gate(LINK, "req")
+
+
+def test_held_responses_are_dropped_where_their_client_ends_the_connection(network: Network) -> None:
+    gate = network.proxy.gate(LINK, "response")
+    client = network.client()
+    ask(client, 1)
+    network.broker.connection().wait_requests(1)
+    network.broker.connection().answer(1)
+    gate.wait(what="a response", seconds=SECONDS)
+    client.socket.close()
+    network.wait_fate("response", 1, "dropped")
+    assert gate.held == ()
+    network.broker.connection().wait_end()
+
+
+def test_a_kept_link_keeps_no_connection_that_has_neither_client_nor_broker(network: Network) -> None:
+    network.proxy.keep_open(LINK, True)
+    gate = network.proxy.gate(LINK)
+    ask(network.client(), 1)
+    gate.detach(gate.wait(what="a request", seconds=SECONDS))
+    network.broker.stop()
+    network.wait_fate("request", 1, "dropped")
+    (link,) = network.proxy._links.values()
+    until(lambda: not link._connections, what="the end of the connection", seconds=SECONDS)
