@@ -285,16 +285,21 @@ def test_a_wrong_name_of_a_request_or_side_is_an_error(network: Network) -> None
         network.proxy.gate(LINK, "req")
 
 
-def test_held_responses_are_dropped_where_their_client_ends_the_connection(network: Network) -> None:
-    gate = network.proxy.gate(LINK, "response")
+def test_held_responses_are_dropped_and_requests_stay_where_their_client_ends_the_connection(network: Network) -> None:
+    requests = network.proxy.gate(LINK, apis={"Fetch"})
+    responses = network.proxy.gate(LINK, "response")
     client = network.client()
     ask(client, 1)
+    ask(client, 2, key=FETCH)
     network.broker.connection().wait_requests(1)
     network.broker.connection().answer(1)
-    gate.wait(what="a response", seconds=SECONDS)
+    responses.wait(what="a response", seconds=SECONDS)
+    request = requests.wait(what="a request", seconds=SECONDS)
     client.socket.close()
     network.wait_fate("response", 1, "dropped")
-    assert gate.held == ()
+    assert responses.held == ()
+    assert requests.held == (request,)
+    requests.drop(request)
     network.broker.connection().wait_end()
 
 
