@@ -93,7 +93,7 @@ class RunningCluster:
             proxy=self.proxy,
             topic=topic,
             group=self._group(plan),
-            gates=close_gates(self.proxy, plan.replicas),
+            gates=close_gates(self.proxy, plan.replicas, topic=topic, leader=leader_of(plan.start)),
             producing=producing,
             consuming=consuming,
             base=base,

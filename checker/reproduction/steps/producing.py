@@ -22,33 +22,44 @@ TRANSMITTED_SECONDS = 1.0
 
 
 def send(replay: Replay, step: PlannedStep) -> None:
-    """Have the application call ``send()``, and let a producer that can transmit do so before the next ``send()``.
+    """Have the application call ``send()``.
+
+    A real producer transmits at once where it can. So the call waits for the trace's step that transmits the batch if
+    the producer knows another leader now, or if an earlier batch waits.
+    """
+    batch = step.arguments["batch"]
+    following = [one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == batch]
+    crashes = replay.plan.later(step, "crash_producer", "give_up")
+    is_awaited = bool(following) and not (crashes and crashes[0].number < following[0].number)
+    if is_awaited and (replay.deferred or following[0].arguments["leader"] != replay.gates.known.leader):
+        replay.deferred.append(batch)
+    else:
+        _call_send(replay, replay.record_of(step))
+
+
+def _call_send(replay: Replay, record: int) -> None:
+    """Call ``send()``, and let a producer that can transmit do so before the next ``send()``.
 
     Otherwise two records could share a batch, which the model does not have. A producer that cannot transmit (its
     connections are full, or it knows no leader) keeps the record.
     """
-    record = replay.record_of(step)
-    _learn_by_age(replay, step)
     replay.producing.send(record)
     with suppress(NotSeen):
         until(lambda: replay.waiting_request(record), what="the request", seconds=TRANSMITTED_SECONDS)
 
 
-def _learn_by_age(replay: Replay, step: PlannedStep) -> None:
-    """Wait until the producer knows the leader to which the trace transmits the batch, if only time tells it."""
-    following = [
-        one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == step.arguments["batch"]
-    ]
-    if not following or LEARNS_BY_AGE not in situations_of(replay.plan):
+def _send_deferred(replay: Replay, batch: int, leader: int) -> None:
+    """Send the batches that wait, up to ``batch``, once a producer that only time tells knows the leader."""
+    if batch not in replay.deferred:
         return
-    leader = following[0].arguments["leader"]
-    if any(replay.cluster.node(broker).is_up and replay.view(broker).leader == leader for broker in replay.brokers):
-        with replay.only_brokers_that_name(leader):
-            until(
-                lambda: replay.believed_leader() == leader,
-                what=f"the producer to learn that broker {leader} leads",
-                seconds=TIMER_SECONDS,
-            )
+    if LEARNS_BY_AGE in situations_of(replay.plan):
+        until(
+            lambda: replay.believed_leader() == leader,
+            what=f"the producer to learn that broker {leader} leads",
+            seconds=TIMER_SECONDS,
+        )
+    while batch in replay.deferred:
+        _call_send(replay, replay.plan.sends[replay.deferred.pop(0)].record)
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:
@@ -63,6 +74,8 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
         replay.gates.produce_responses.release(refusal)
     try:
         with replay.only_brokers_that_name(leader):
+            replay.gates.know(leader)
+            _send_deferred(replay, batch, leader)
             frame = until(
                 lambda: replay.waiting_request(record, leader),
                 what=f"a request with record {record} to broker {leader}",
