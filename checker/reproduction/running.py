@@ -18,7 +18,7 @@ from checker.cluster.waiting import until
 from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, situations_of
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
-from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates, to_broker
+from checker.reproduction.gates import CONSUMER_ID, METADATA, PRODUCER_ID, close_gates, to_broker
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
@@ -155,19 +155,19 @@ class RunningCluster:
     def _connect_elsewhere(self, plan: Plan) -> None:
         """Have the producer ask a broker that does not lead, so that it can later ask while the leader is silent.
 
-        Java asks the broker to which it has a connection, even if that broker owes an answer.
+        Java asks the broker to which it has a connection, even if that broker owes an answer. A connection to an
+        address of bootstrap.servers does not count: Java closes it once it knows the brokers.
         """
-        leader = leader_of(plan.start)
-        link = to_broker(leader or 1)
+        link = to_broker(leader_of(plan.start) or 1)
+        connections = max(entry.frame.connection for entry in self.proxy.seen)
         self.proxy.refuse(link)
         self.proxy.wait_seen(
             lambda entry: (
-                entry.frame.api == "Metadata"
+                entry.frame.api == METADATA
                 and entry.frame.side == RESPONSE
                 and entry.frame.client.startswith(PRODUCER_ID)
-                and entry.frame.link != link
+                and entry.frame.connection > connections
             ),
-            after=len(self.proxy.seen) - 1,
             what="an answer to the producer from a broker that does not lead",
             seconds=START_SECONDS,
         )
