@@ -74,6 +74,7 @@ def shrink_isr(replay: Replay, step: PlannedStep) -> None:
     frame = gate.wait(_proposes(step), what=_proposal(step), seconds=TIMER_SECONDS)
     gate.release(frame)
     _wait_controller(replay, step)
+    _hear_of_isr(replay, step.arguments["leader"])
 
 
 def expand_isr(replay: Replay, step: PlannedStep) -> None:
@@ -84,9 +85,9 @@ def expand_isr(replay: Replay, step: PlannedStep) -> None:
     records pass.
     """
     leader, follower = step.arguments["leader"], step.arguments["follower"]
-    gate, hearing = replay.gates.isr_changes, replay.gates.metadata[leader]
-    if replay.view(leader).epoch == replay.view(CONTROLLER).epoch:
-        hearing.open()
+    gate = replay.gates.isr_changes
+    if _knows_epoch(replay, leader):
+        replay.gates.metadata[leader].open()
 
     def proposal() -> Frame | None:
         found = next(filter(_proposes(step), gate.held), None)
@@ -96,8 +97,19 @@ def expand_isr(replay: Replay, step: PlannedStep) -> None:
         return found
 
     gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
-    hearing.close()
     _wait_controller(replay, step)
+    _hear_of_isr(replay, leader)
+    replay.gates.metadata[leader].close()
+
+
+def _knows_epoch(replay: Replay, leader: int) -> bool:
+    return replay.view(leader).epoch == replay.view(CONTROLLER).epoch
+
+
+def _hear_of_isr(replay: Replay, leader: int) -> None:
+    """Let a leader hear of the ISR that it proposed, unless the controller has decided on another leader since."""
+    if _knows_epoch(replay, leader):
+        hear(replay, leader)
 
 
 def _proposes(step: PlannedStep) -> Callable[[Frame], bool]:
