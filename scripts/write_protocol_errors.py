@@ -14,7 +14,9 @@ TABLE = Path(__file__).parent.parent / "checker" / "cluster" / "protocol_errors.
 PROGRAM = """
 import org.apache.kafka.common.protocol.Errors;
 public class Codes {
-  public static void main(String[] a) { for (Errors e : Errors.values()) System.out.println(e.code() + "," + e.name()); }
+  public static void main(String[] a) {
+    for (Errors e : Errors.values()) System.out.println(e.code() + "," + e.name());
+  }
 }
 """
 
