@@ -155,7 +155,7 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
     for found, told in (
         (replace(result, preventions=(change,)), "but not with producer.acks=all"),
         (replace(result, preventions=()), "no single change is known to prevent this; search for several changes: "),
-        (result, "find changes that prevent this: proofka repair orders.yaml"),
+        (result, "no change that prevents this was found before the search ended; search further: proofka repair"),
     ):
         text = " ".join(screen(120, result, found=found).split())
         assert "not computed" not in text
@@ -165,6 +165,27 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
         assert told in last
         assert ("is not known yet" in first) == (fault_sets == (("kill", 2),))
     assert "not computed" not in screen(120, result)
+
+
+def test_each_announced_search_has_its_outcome_at_the_end() -> None:
+    """Two headings announce a search; the end has a line for each, also after a change was found for one of them."""
+    one_kill, two_kills = (("kill", 1),), (("kill", 2),)
+    verdicts = (
+        violated("no-acked-loss", one_kill, required=True),
+        violated("no-log-duplicate", two_kills, required=True),
+    )
+    result = replace(samples.RESULT, verdicts=verdicts)
+    change = Prevention("no-log-duplicate", two_kills, "producer.acks=all")
+    for preventions, told in (
+        (None, ("no change that prevents this was found", "no change that prevents this was found")),
+        ((change,), ("no single change is known to prevent this", "but not with producer.acks=all")),
+    ):
+        text = " ".join(screen(120, result, found=replace(result, preventions=preventions)).split())
+        first, last = text.split(" property verdict ", 1)
+        assert first.count("see the end of this answer") == 2
+        one, two = (last.index(f"{words}: ") for words in ("One broker crash", "Two broker crashes"))
+        assert told[0] in last[one:two]
+        assert told[1] in last[two:]
 
 
 def test_a_text_that_is_cut_off_says_so() -> None:
