@@ -239,7 +239,7 @@ def _sets(verdict: Verdict, room: int) -> str:
         return "witness not reached"
     if verdict.status is Status.UNKNOWN:
         why = wording.why_unknown(verdict)
-        return why if len(why) <= room else f"{why[: room - 1]}…"
+        return why if len(why) <= room else "the reason is below"
     for count in range(min(MOST_SETS, len(verdict.cut_sets)), -1, -1):
         more = len(verdict.cut_sets) - count
         sets = [wording.fault_set(one) for one in verdict.cut_sets[:count]]

@@ -6,15 +6,16 @@ import io
 from dataclasses import replace
 
 import pytest
+from rich.text import Text
 
 from model.deployment.known_properties import known_properties
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import FAULT_ROWS, Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
-from reports.brief import Answer, most_telling
+from reports.brief import Answer, BriefTable, most_telling
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
 from reports.guide.entry import rows_of
-from reports.lines import first_of, wrapped
+from reports.lines import cut, first_of, wrapped
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
 from reports.wording import brief_answer
@@ -188,12 +189,29 @@ def test_each_announced_search_has_its_outcome_at_the_end() -> None:
         assert told[1] in last[two:]
 
 
+def test_a_reason_without_room_in_its_row_is_whole_below_the_table() -> None:
+    why = "from some state every continuation ends at a bound (epochs): enlarge this bound"
+    undecided = samples.verdict("recoverability", Status.UNKNOWN, required=True)
+    verdict = replace(undecided, notes=(why,), coverage=replace(undecided.coverage, stopped=None))
+    written = io.StringIO()
+    out = console(written)
+    out.width = 80
+    out.print(BriefTable([verdict]))
+    row, below = written.getvalue().split("* required")
+    assert "the reason is below" in row
+    assert f"unknown: {why}" in " ".join(below.split())
+
+
 def test_a_text_that_is_cut_off_says_so() -> None:
     texts = [list(wrapped(words, 30, rest="  ")) for words in ("a short text", "a text of some more words " * 3)]
     shown = [line.plain for line in first_of(texts, 2, 30)]
     assert shown[0] == "a short text"
-    assert shown[1].endswith(" ...")
+    assert shown[1] == "a text of some more words ..."
     assert max(map(len, shown)) <= 30
+    assert cut(Text("ends with a word"), 15).plain == "ends with a ..."
+    assert cut(Text("short"), 30).plain == "short ..."
+    assert cut(Text("x" * 40), 30).plain == "x" * 26 + " ..."
+    assert cut(Text("    " + "x" * 40), 30).plain == "    " + "x" * 22 + " ..."
     assert [line.plain for line in first_of(texts, 9, 30)][-1].endswith("words")
 
 
