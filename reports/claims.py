@@ -214,6 +214,8 @@ def _as_yaml(answer: Answer) -> Iterator[str]:
     """Yield the deployment as lines of a file for ``proofka check``."""
     sections: dict[str, list[str]] = {}
     for key, value in answer.case.asked.items():
+        if value is None:
+            continue  # the case drops a value of the deployment that it starts from
         section, *rest = path_of(key)
         text = _value(value)
         sections.setdefault(section, []).append(f"{'.'.join(rest)}: {text}" if rest else text)
