@@ -40,8 +40,8 @@ WIDTH = 100
 """Width of the traces in the pages, in characters."""
 
 BOUNDS_ARE_PART = (
-    "A pass holds for the faults and within the sizes that its page names, and says nothing beyond them. A claim that "
-    "something can happen is confirmed by a trace; one that something cannot happen is refuted by one."
+    "A pass holds for the faults and within the sizes that its page names, and says nothing beyond them. A trace "
+    "confirms a claim that something can happen, and refutes a claim that something cannot happen."
 )
 
 
