@@ -90,9 +90,7 @@ def test_the_answer_is_the_one_that_was_kept(command: str) -> None:
 
 def with_ids(kept: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """Return the kept answer with the ids of the answer that was found: a version of the model changes all ids."""
-    verdicts = {
-        name: {**verdict, "id": found["verdicts"][name]["id"]} for name, verdict in kept["verdicts"].items()
-    }
+    verdicts = {name: {**verdict, "id": found["verdicts"][name]["id"]} for name, verdict in kept["verdicts"].items()}
     return {**kept, "verdicts": verdicts}
 
 
