@@ -102,7 +102,7 @@ class Answer:
         if group.behind is not Behind.UNKNOWN:
             return group.heading
         if self.search_follows:
-            return f"{POSSIBLE[group.required]}; whether settings prevent this is not known yet"
+            return f"{POSSIBLE[group.required]}; not known yet whether settings prevent this"
         return POSSIBLE[True] if group.required else group.heading
 
     def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Iterable[Text]]:

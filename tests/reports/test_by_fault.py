@@ -164,7 +164,7 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
         first, last = text.split(" property verdict ", 1)
         assert "proofka repair" not in first
         assert told in last
-        assert ("is not known yet" in first) == (fault_sets == (("kill", 2),))
+        assert ("not known yet whether settings prevent this" in first) == (fault_sets == (("kill", 2),))
     assert "not computed" not in screen(120, result)
 
 
