@@ -67,7 +67,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     own: list[Path] = []
     others = 0
     mentioning: list[Mention] = []
-    misspelt: list[str] = []
+    passed: list[Path] = []
     manifests: list[Manifest] = []
     paths, links = _files_and_links(place)
     for path in paths:
@@ -90,8 +90,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 others += 1
                 mention = None if document is None else passed_over(document, path)
                 mentioning += [] if mention is None else [mention]
-                near = "" if document is None else near_misses(document)
-                misspelt += [f"{path}: {near}"] if near else []
+                passed += [] if document is None else [path]
             else:
                 found.append(dialect.read(nearby.with_others(document, path, dialect), fillings))
         except DeploymentError as error:
@@ -101,7 +100,8 @@ def find(place: Path, fillings: Fillings) -> Findings:
     if not (found or own or unread):
         files = {0: "it has no files", 1: "1 file"}.get(others, f"{others} files")
         named = f"; {mentioning[0].file} {mentioning[0].sentence}" if mentioning else ""
-        named = f"; {misspelt[0]}" if misspelt else named
+        near = ((path, near_misses(read_document(path))) for path in passed)
+        named = next((f"; {path}: {told}" for path, told in near if told), named)
         what = f"has no known configuration of Kafka ({files}){named}; docs/dialects.md lists the known ones"
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
