@@ -12,7 +12,7 @@ from model.deployment.known_properties import known_properties
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import FAULT_ROWS, Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
-from reports.brief import Answer, BriefTable, most_telling
+from reports.brief import Answer, most_telling
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
 from reports.guide.entry import rows_of
 from reports.lines import cut, first_of, wrapped
@@ -187,19 +187,6 @@ def test_each_announced_search_has_its_outcome_at_the_end() -> None:
         one, two = (last.index(f"{words}: ") for words in ("One broker crash", "Two broker crashes"))
         assert told[0] in last[one:two]
         assert told[1] in last[two:]
-
-
-def test_a_reason_without_room_in_its_row_is_whole_below_the_table() -> None:
-    why = "from some state every continuation ends at a bound (epochs): enlarge this bound"
-    undecided = samples.verdict("recoverability", Status.UNKNOWN, required=True)
-    verdict = replace(undecided, notes=(why,), coverage=replace(undecided.coverage, stopped=None))
-    written = io.StringIO()
-    out = console(written)
-    out.width = 80
-    out.print(BriefTable([verdict]))
-    row, below = written.getvalue().split("* required")
-    assert "the reason is below" in row
-    assert f"unknown: {why}" in " ".join(below.split())
 
 
 def test_a_text_that_is_cut_off_says_so() -> None:

@@ -12,7 +12,7 @@ from model.deployment.dialects.connect_layers import over_their_workers
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
-from model.deployment.dialects.near_misses import near_misses
+from model.deployment.dialects.misspelling import misspelt_keys
 from model.deployment.dialects.other_products import Mention, mention_of, passed_over
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
@@ -100,7 +100,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     if not (found or own or unread):
         files = {0: "it has no files", 1: "1 file"}.get(others, f"{others} files")
         named = f"; {mentioning[0].file} {mentioning[0].sentence}" if mentioning else ""
-        near = ((path, near_misses(read_document(path))) for path in passed)
+        near = ((path, misspelt_keys(read_document(path))) for path in passed)
         named = next((f"; {path}: {told}" for path, told in near if told), named)
         what = f"has no known configuration of Kafka ({files}){named}; docs/dialects.md lists the known ones"
         raise DeploymentError(what, file=str(place))
@@ -119,7 +119,7 @@ def read_one(path: Path, fillings: Fillings) -> Found:
         if mention is not None and mention.product is not None:
             raise DeploymentError(mention.sentence, file=str(path))
         what = "is no known configuration of Kafka; docs/dialects.md lists the known ones"
-        more = near_misses(document) or ("" if mention is None else mention.advice)
+        more = misspelt_keys(document) or ("" if mention is None else mention.advice)
         raise DeploymentError(f"{what}; {more}" if more else what, file=str(path))
     return dialect.read(_Nearby().with_others(document, path, dialect), fillings)
 

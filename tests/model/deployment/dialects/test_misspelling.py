@@ -15,13 +15,13 @@ NAMED = r"line 1: acs, did you mean acks\?; line 2: enabel.idempotence, did you 
 
 
 @pytest.mark.parametrize("place", ["", "producer.properties"])
-def test_near_misses_are_named(place: str, tmp_path: Path) -> None:
+def test_misspelt_keys_are_named(place: str, tmp_path: Path) -> None:
     (tmp_path / "producer.properties").write_text(MISSPELT, encoding="utf-8")
     with pytest.raises(DeploymentError, match=NAMED):
         find(tmp_path / place, {})
 
 
-def test_near_misses_of_a_file_that_could_be_a_deployment_are_named(tmp_path: Path) -> None:
+def test_misspelt_keys_of_a_file_that_could_be_a_deployment_are_named(tmp_path: Path) -> None:
     file = tmp_path / "producer.properties"
     file.write_text(MISSPELT, encoding="utf-8")
     with pytest.raises(DeploymentError, match=NAMED):

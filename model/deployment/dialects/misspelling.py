@@ -22,7 +22,7 @@ MOST_COMPARED, LONGEST_COMPARED = 100, 100
 _SCOPES = ("producer", "consumer", "broker", "topic")
 
 
-def near_misses(document: Document) -> str:
+def misspelt_keys(document: Document) -> str:
     """Return a sentence about keys that resemble settings of Kafka, or ``""``.
 
     Only a file of properties counts whose name means a configuration of Kafka, such as ``producer.properties``.
