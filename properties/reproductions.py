@@ -35,11 +35,11 @@ def with_outcomes(older: Sequence[Outcome], newer: Iterable[Outcome]) -> tuple[O
 def outcomes_of(
     steps: Sequence[Step], properties: Iterable[str], reproductions: Sequence[Outcome]
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes of the trace with these steps, which violates these properties."""
+    """Return the outcomes of the trace with these steps, for ``properties`` that the trace violates."""
     if not reproductions:
         return ()
     trace, names = digest((step.action, step.arguments) for step in steps), set(properties)
-    return tuple(one for one in reproductions if one.trace == trace and set(one.properties) == names)
+    return tuple(one for one in reproductions if one.trace == trace and names <= set(one.properties))
 
 
 def contradiction(outcome: Outcome, actions: Sequence[str]) -> str | None:
