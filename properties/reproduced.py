@@ -56,7 +56,7 @@ class ChangedSetting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a replay ended.
+    """The end of a replay.
 
     ``trace``: the digest of the trace (:func:`digest`). ``properties``: the properties that the trace violates.
     ``step``, ``action``: number and action of the step at which the replay ended early, or None. ``model`` and

@@ -176,7 +176,7 @@ def test_json_on_standard_output_is_alone(result: Path, monkeypatch: pytest.Monk
     assert "reproduced" in ran.stderr
 
 
-def test_what_cannot_be_is_refused_before_a_replay(
+def test_wrong_options_are_refused_before_a_replay(
     result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans = replayed(monkeypatch)
