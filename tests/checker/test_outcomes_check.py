@@ -86,7 +86,7 @@ def test_a_result_without_outcomes_has_no_line_about_them(written: Document) -> 
         ("facts", [{"step": 99, "source": "a", "text": "b", "after": 1}], "has an observation at step 99"),
     ],
 )
-def test_a_tampered_outcome_is_rejected_by_what_it_says(
+def test_a_tampered_outcome_is_rejected_with_a_reason(
     written: Document, member: str, value: object, said: str
 ) -> None:
     with pytest.raises(TamperedDocument, match="reproduction 1: ") as raised:
@@ -100,14 +100,14 @@ def test_two_outcomes_of_a_trace_on_a_release_are_rejected(written: Document) ->
         verify_outcomes(twice)
 
 
-def test_the_checksum_covers_what_nothing_else_shows(written: Document) -> None:
+def test_the_checksum_covers_the_rest_of_an_outcome(written: Document) -> None:
     changed = copy.deepcopy(written)
     changed["reproductions"][0]["kafka"] = "4.1.1"
     with pytest.raises(TamperedDocument, match="checksum"):
         verify(changed)
 
 
-def test_a_bundle_carries_outcomes_and_verify_says_what_is_wrong(written: Document, tmp_path: Path) -> None:
+def test_a_bundle_carries_outcomes_and_verify_names_a_wrong_one(written: Document, tmp_path: Path) -> None:
     runner = CliRunner(env={"COLUMNS": "200"})
     file = tmp_path / "orders.zip"
     file.write_bytes(write_bundle(written))

@@ -73,7 +73,7 @@ def test_marks_stay_beside_their_steps(browser: api.Browser, tmp_path: Path) -> 
         assert abs(mark["y"] + mark["height"] / 2 - row["y"] - row["height"] / 2) < 2
 
 
-def test_a_trace_says_how_its_replay_ended(browser: api.Browser, tmp_path: Path) -> None:
+def test_a_trace_names_the_end_of_its_replay(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.REPLAYED)
     for trace, said, why in (
         ("t1", "✓ reproduced on Apache Kafka 4.0.2, 2026-11-27, with java 4.0.2, 14 s", samples.REPRODUCED.evidence[0]),

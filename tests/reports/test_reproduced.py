@@ -65,7 +65,7 @@ def pages(result: Result) -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", text) for name, text in told.items()}
 
 
-def test_every_page_says_how_each_replay_ended_and_why() -> None:
+def test_every_page_has_each_outcome_with_its_reason() -> None:
     for name, text in pages(samples.REPLAYED).items():
         for said, why in SAID.items():
             assert said in text, name
