@@ -50,11 +50,16 @@ def changed_settings(outcome: Outcome) -> list[str]:
     ]
 
 
+def with_reasons(outcome: Outcome) -> str:
+    """Return an outcome with its clients and its reasons in one line."""
+    return f"{said(outcome)} ({ran(outcome)}): {'; '.join(why(outcome))}"
+
+
 def in_short(outcome: Outcome) -> str:
-    """Return an outcome with its clients, its reasons and the names of changed settings in one line."""
+    """Return an outcome with its clients, its reasons and the changed settings in one line."""
     names = ", ".join(f"{one.scope} {one.key}={one.used}" for one in outcome.changed)
     changed = f"; changed for the replay: {names}" if names else ""
-    return f"{said(outcome)} ({ran(outcome)}): {'; '.join(why(outcome))}{changed}"
+    return with_reasons(outcome) + changed
 
 
 def observed_at(outcomes: tuple[Outcome, ...], step: int) -> Iterator[str]:

@@ -244,4 +244,4 @@ def _further_replays(result: Result, told: Sequence[Telling]) -> Iterator[str]:
     for telling in tellings(result.verdicts, all_traces=True, reproductions=result.reproductions):
         for outcome in telling.reproductions:
             if outcome not in shown:
-                yield f"{_title(telling)}: {reproduced.in_short(outcome)}"
+                yield f"{_title(telling)}: {reproduced.with_reasons(outcome)}"
