@@ -201,7 +201,7 @@ def print_stability(out: Console, result: Result) -> None:
 
 def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> None:
     """Print all traces, or the first trace of each property and the number of further traces."""
-    for telling in tellings(result.verdicts, all_traces=all_traces):
+    for telling in tellings(result.verdicts, all_traces=all_traces, reproductions=result.reproductions):
         out.print()
         out.print(Story(telling))
     if not all_traces and (more := untold(result.verdicts)):
