@@ -1,6 +1,6 @@
 """Write the table of Kafka's error codes, from the newest release whose jars are known.
 
-    python scripts/write_protocol_errors.py
+python scripts/write_protocol_errors.py
 """
 
 from __future__ import annotations
