@@ -53,6 +53,7 @@ class ClientProcess:
         self._events: list[Event] = []
         self._changed = Condition()
         self._silent = False
+        self._unreadable = ""
         Thread(target=self._read, name=f"events of {name}", daemon=True).start()
 
     @classmethod
@@ -78,7 +79,7 @@ class ClientProcess:
         row = libraries()[library]
         if row.client_id in settings:
             raise ValueError(f"{row.client_id} is a setting, and the argument client_id too")
-        launch = launch_of(row, classpath=classpath, folder=supervisor.folder)
+        launch = launch_of(row, classpath)
         pairs = [f"{key}={value}" for key, value in {**settings, row.client_id: client_id}.items()]
         child = supervisor.start(
             f"{library} {role} {client_id}",
@@ -152,13 +153,15 @@ class ClientProcess:
 
     def _ended(self, what: str) -> ClientEnded:
         log = self.process.log.read_text(encoding="utf-8", errors="replace")[-TOLD_OF_LOG:]
-        return ClientEnded(f"{self.name} ended before: {what}. Its log ends with:\n{log}\n")
+        return ClientEnded(f"{self.name} ended before: {what}{self._unreadable}. Its log ends with:\n{log}\n")
 
     def _read(self) -> None:
         try:
             for line in self.process.stdout:
                 if line.endswith(b"\n"):  # a killed program can leave a part of a line
                     self._add(json.loads(line))
+        except ValueError as error:
+            self._unreadable = f"; its output is unreadable: {error}"
         finally:
             with self._changed:
                 self._silent = True

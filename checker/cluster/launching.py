@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from checker.cluster.errors import MissingLibrary
+from checker.cluster.built import built, run_build
+from checker.cluster.errors import MissingLibrary, MissingProgram
 from checker.cluster.java import compile_java, java_command
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -23,16 +25,22 @@ PYTHON = "PROOFKA_CLIENT_PYTHON"
 
 HEAP = "96m"
 """The heap of a Java client."""
+_BINARY = "client"
 
 
 @dataclass(frozen=True)
 class Library:
-    """A row of the table. ``start``: the program's name; ``client_id``: the library's setting for the client id."""
+    """A row of the table.
+
+    ``start``: the program's name; ``client_id``, ``group_id``: the library's settings for the client id and the group;
+    ``needs``: the module or program to look for; ``install``: the command that gets the library.
+    """
 
     library: str
     language: str
     start: str
     client_id: str
+    group_id: str
     needs: str
     install: str
 
@@ -52,16 +60,31 @@ def libraries() -> Mapping[str, Library]:
         return {row["library"]: Library(**row) for row in csv.DictReader(table)}
 
 
-def launch_of(library: Library, *, classpath: Sequence[Path], folder: Path) -> Launch:
-    """Return how a library's program starts.
+def launch_of(library: Library, classpath: Sequence[Path] = ()) -> Launch:
+    """Return how a library's program starts; build the program where its language needs that.
 
-    ``classpath``: Kafka's jars, for Java; ``folder``: for classes of Java. Raises MissingProgram and MissingLibrary
-    with what to install.
+    ``classpath``: Kafka's jars, for Java. Raises MissingProgram and MissingLibrary with what to install, and
+    CannotStart where a build fails.
     """
-    return _LANGUAGES[library.language](library, classpath, folder)
+    return _LANGUAGES[library.language](library, classpath)
 
 
-def _of_python(library: Library, classpath: Sequence[Path], folder: Path) -> Launch:
+def _of_java(library: Library, classpath: Sequence[Path]) -> Launch:
+    def build(folder: Path) -> None:
+        compile_java(folder / "java" / f"{library.start}.java", classpath, folder / "classes")
+
+    jars = sorted(path.name for path in classpath)
+    folder = built(library.library, {"java": PROGRAMS / "java"}, build, given=jars)
+    logging = {
+        "log4j.configuration": (folder / "java" / "log4j.properties").as_uri(),
+        "log4j2.configurationFile": (folder / "java" / "log4j2.properties").as_uri(),
+    }
+    classes = folder / "classes" / library.start
+    command = java_command([classes, *classpath], library.start, heap=HEAP, properties=logging)
+    return Launch(tuple(command), os.environ)
+
+
+def _of_python(library: Library, classpath: Sequence[Path]) -> Launch:
     python = os.environ.get(PYTHON) or sys.executable
     if subprocess.run([python, "-c", f"import {library.needs}"], capture_output=True, check=False).returncode:
         raise MissingLibrary(library.library, f"{library.install} ({python}; {PYTHON} names another Python)")
@@ -70,12 +93,44 @@ def _of_python(library: Library, classpath: Sequence[Path], folder: Path) -> Lau
     return Launch((python, "-m", module), {**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
 
 
-def _of_java(library: Library, classpath: Sequence[Path], folder: Path) -> Launch:
-    classes = compile_java(PROGRAMS / "java" / f"{library.start}.java", classpath, folder / "classes")
-    return Launch(tuple(java_command([classes, *classpath], library.start, heap=HEAP)), os.environ)
+def _of_go(library: Library, classpath: Sequence[Path]) -> Launch:
+    go = _program("go")
+
+    def build(folder: Path) -> None:
+        # Without a workspace or a vendored copy of the user's, the versions are those of go.mod.
+        command = [go, "build", "-o", str(folder / library.start / _BINARY), "."]
+        run_build(command, folder / library.start, what=_needs(library), GOWORK="off", GOFLAGS="-mod=readonly")
+
+    sources = {name: PROGRAMS / "go" / name for name in ("lines", library.start)}
+    folder = built(library.library, sources, build)
+    return Launch((str(folder / library.start / _BINARY),), os.environ)
 
 
-_LANGUAGES: Mapping[str, Callable[[Library, Sequence[Path], Path], Launch]] = {
+def _of_node(library: Library, classpath: Sequence[Path]) -> Launch:
+    node = _program("node")
+
+    def build(folder: Path) -> None:
+        npm = [_program("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+        run_build(npm, folder / library.start, what=_needs(library))
+
+    folder = built(library.library, {library.start: PROGRAMS / "node" / library.start}, build)
+    return Launch((node, str(folder / library.start / "client.js")), os.environ)
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise MissingProgram("node" if name == "npm" else name)
+    return found
+
+
+def _needs(library: Library) -> str:
+    return f"the client program of {library.library} is not built, and needs {library.install}"
+
+
+_LANGUAGES: Mapping[str, Callable[[Library, Sequence[Path]], Launch]] = {
+    "go": _of_go,
     "java": _of_java,
+    "node": _of_node,
     "python": _of_python,
 }
