@@ -112,10 +112,10 @@ def reproduce(
         )
         look = checked(source, file, faults=faults, seconds=seconds)
         plans = _plans(look, number, of_property, file=file)
-    if script is not None:
-        _write_script(plans[0], script)
-        return
     try:
+        if script is not None:
+            _write_script(plans[0], script)
+            return
         outcomes = _replay(plans, kafka_home, keep=keep)
     except (ClusterError, ReproductionError) as error:
         fail(str(error))
@@ -167,12 +167,16 @@ def _no_trace(file: Path, name: str) -> Telling:
 
 def _replay(plans: list[Plan], kafka_home: Path | None, *, keep: bool) -> list[Outcome]:
     """Replay the traces, print each outcome, and return the outcomes."""
+    from checker.reproduction.keeping import wait_for_an_end
     from checker.reproduction.session import replay_all
     from reports.reproduced import print_outcome
     from reports.terminal import console
 
+    def kept(lines: list[str]) -> None:
+        wait_for_an_end(lines, complain)
+
     outcomes = []
-    for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=_wait_for_an_end):
+    for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=kept):
         print_outcome(console(), plan.name, outcome, texts={step.number: step.text for step in plan.steps})
         outcomes.append(outcome)
     return outcomes
@@ -181,23 +185,6 @@ def _replay(plans: list[Plan], kafka_home: Path | None, *, keep: bool) -> list[O
 def _tell(line: str) -> None:
     """Print a line of progress to standard error."""
     print(line, file=sys.stderr, flush=True)
-
-
-def _wait_for_an_end(lines: list[str]) -> None:
-    """Print how the kept cluster is reached, and wait for Ctrl-C."""
-    for line in lines:
-        complain(line)
-    complain("Ctrl-C ends the cluster and removes its folder")
-    try:
-        sys.stdin.read() if sys.stdin.isatty() else _forever()
-    except KeyboardInterrupt:
-        return
-
-
-def _forever() -> None:
-    import signal
-
-    signal.pause()
 
 
 def _write_script(plan: Plan, path: Path) -> None:

@@ -29,6 +29,16 @@ TOPIC = "proofka"
 Told = Callable[[str], None]
 
 
+def clients_that_run(plan: Plan) -> dict[str, PlannedClient]:
+    """Return the clients that the trace needs, by role."""
+    found = {}
+    if plan.has("send", "delay_earlier_end"):
+        found["producer"] = plan.producer
+    if plan.has(*OF_CONSUMER):
+        found["consumer"] = plan.consumer
+    return found
+
+
 class RunningCluster:
     """A cluster that runs, for one trace after another.
 
@@ -77,11 +87,12 @@ class RunningCluster:
         self._create_topic(plan, topic)
         producing = Producing(self._starter(plan, "producer", plan.producer, topic=topic, prefix=PRODUCER_ID))
         consuming = Consuming(self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID))
-        if any(step.action in ("send", "delay_earlier_end") for step in plan.steps):
+        running = clients_that_run(plan)
+        if "producer" in running:
             tell(f"starting the producer ({plan.producer.library})")
             self._warm_up(plan, producing, topic)
         base = self.cluster.log_end(1, topic)
-        if any(step.action in OF_CONSUMER for step in plan.steps):
+        if "consumer" in running:
             tell(f"starting the consumer ({plan.consumer.library})")
             self._join(plan, consuming, base)
         replay = Replay(
