@@ -9,7 +9,9 @@ from typing import Callable
 
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
-from checker.cluster.jars import jars_of, newest_patch, release_of_home
+from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
+from checker.cluster.java import java_home
+from checker.cluster.launching import Launch, launch_of, libraries
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -18,6 +20,7 @@ from checker.reproduction.adjusting import adjusted, adjusted_client
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
+from checker.reproduction.keeping import ways_in
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
@@ -51,11 +54,13 @@ class RunningCluster:
         self.supervisor = supervisor
         self.proxy = proxy
         self._started: list[str] = []
+        self._launches: dict[str, Launch] = {}
         self._traces = 0
         self._replay: Replay | None = None
         settings, changed = adjusted(plan, "broker", "", plan.broker_settings)
         self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
+        self._check_programs(plan, kafka_home)
         tell(f"Apache Kafka {self.release}: a controller and {plan.replicas} brokers start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
@@ -115,12 +120,7 @@ class RunningCluster:
     def recover(self, tell: Told) -> None:
         """Bring the cluster back into the state in which a trace begins: all brokers run, no client, no gate."""
         tell("all brokers run again for the next trace")
-        if self._replay is not None:
-            self._replay.producing.kill()
-            self._replay.consuming.kill()
-            self._replay.gates.remove()
-        self.proxy.accept(r"\d+->controller")
-        self.proxy.keep_open(r"client->\d+", False)
+        self.let_go()
         for broker in self.cluster.plan.brokers:
             if not self.cluster.node(broker).is_up:
                 self.cluster.restart(broker)
@@ -129,12 +129,28 @@ class RunningCluster:
         # Followers that catch up with the topic of an earlier trace would spend fetches that a step lets pass.
         self.cluster.admin.delete_topic(f"{TOPIC}-{self._traces}")
 
+    def let_go(self) -> None:
+        """End the trace's clients, let all held messages pass, and join what is cut off; ended brokers stay down."""
+        if self._replay is not None:
+            self._replay.producing.kill()
+            self._replay.consuming.kill()
+            self._replay.gates.remove()
+        self.proxy.accept(r"\d+->controller")
+        self.proxy.keep_open(r"client->\d+", False)
+
     def reached_by(self) -> list[str]:
-        """Return the lines that tell how the cluster is reached."""
-        return [
-            f"clients: --bootstrap-server {self.cluster.bootstrap} (through the proxy)",
-            f"files of the nodes: {self.supervisor.folder}",
-        ]
+        """Write programs for console tools and clients, and return the lines that tell how the cluster is reached."""
+        assert self._replay is not None, "no trace was replayed"
+        has_group = "consumer" in self._launches and "consumer.group.id" in self._replay.plan.effective
+        return list(
+            ways_in(
+                self.cluster,
+                self.supervisor.folder,
+                self._replay.topic,
+                group=self._group(self._replay.plan) if has_group else None,
+                clients=self._launches,
+            )
+        )
 
     def _create_topic(self, plan: Plan, topic: str) -> None:
         settings, changed = adjusted(plan, "topic", "", plan.topic_settings)
@@ -177,7 +193,7 @@ class RunningCluster:
 
         def start(number: int) -> ClientProcess:
             is_java = client.library == "java"
-            release = str(newest_patch(client.release)) if is_java and client.release else self.release
+            release = self._release_of(client)
             process = ClientProcess.start(
                 self.supervisor,
                 client.library,
@@ -188,11 +204,31 @@ class RunningCluster:
                 settings=settings,
                 classpath=self._classpath(release) if is_java else (),
             )
+            assert process.launch is not None, "the process was started with a command"
+            self._launches[role] = process.launch
             version = next(event for event in process.events if event["event"] == "ready").get("version")
             self._started.append(f"{client.library} {version or release}")
             return process
 
         return start
+
+    def _check_programs(self, plan: Plan, kafka_home: Path | None) -> None:
+        """Build the programs of the trace's clients, so that what is missing is told before the cluster starts.
+
+        Raises MissingProgram, MissingLibrary, JarsUnavailable and CannotStart.
+        """
+        java_home()
+        for client in clients_that_run(plan).values():
+            jars: Sequence[Path] = ()
+            if client.library == "java":
+                release = self._release_of(client)
+                is_brokers = kafka_home is not None and release == self.release
+                jars = jars_of_home(kafka_home) if is_brokers and kafka_home is not None else jars_of(release)
+            launch_of(libraries()[client.library], jars)
+
+    def _release_of(self, client: PlannedClient) -> str:
+        """Return the release of Java's client; any other client has that of its library."""
+        return str(newest_patch(client.release)) if client.library == "java" and client.release else self.release
 
     def _group(self, plan: Plan) -> str:
         return f"{plan.effective.get('consumer.group.id', 'proofka')}-{self._traces}"

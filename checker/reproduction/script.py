@@ -194,6 +194,4 @@ def _changed(plan: Plan) -> list[ChangedSetting]:
     found = [*changed, *adjusted(plan, "topic", "", plan.topic_settings)[1]]
     for role, client in clients_that_run(plan).items():
         found += adjusted_client(plan, role, client)[1]
-    return found + [
-        ChangedSetting("broker", one.setting, one.given, one.used or "", one.reason) for one in by_harness
-    ]
+    return found + [ChangedSetting("broker", one.setting, one.given, one.used or "", one.reason) for one in by_harness]
