@@ -1,8 +1,8 @@
 """Memory and duration of replays: `python benchmarks/replay.py RESULT.json N [RESULT.json N ...]`.
 
 Each replay is a command of its own. Ten times a second, RSS (resident pages) and PSS (a page that n processes share
-counts as 1/n) are added up over the command and all processes that it starts. The largest sums are printed, and those of
-the nodes alone.
+counts as 1/n) are added up over the command and all processes that it starts. The largest sums are printed, and those
+of the nodes alone.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import signal
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Callable
 
@@ -16,6 +17,8 @@ from checker.cluster.launching import Launch
 
 TOOLS = "tools"
 """The folder with the programs, in the cluster's folder."""
+LOOKS_EVERY = 0.2
+"""Seconds after which Ctrl-C ends the wait at the latest."""
 
 
 def ways_in(
@@ -71,13 +74,12 @@ _EXAMPLES = {
 
 def wait_for_an_end(lines: Iterable[str], tell: Callable[[str], None]) -> None:
     """Tell how the kept cluster is reached, and wait for Ctrl-C, or for the end of the input at a terminal."""
-    for line in lines:
-        tell(line)
-    tell("Ctrl-C ends the cluster and removes its folder")
-    try:
+    with suppress(KeyboardInterrupt):
+        for line in lines:
+            tell(line)
+        tell("Ctrl-C ends the cluster and removes its folder")
         if sys.stdin is not None and sys.stdin.isatty():
             sys.stdin.read()
-        else:
-            signal.pause()
-    except KeyboardInterrupt:
-        return
+            return
+        while True:  # a signal just before an endless wait would not end the wait
+            time.sleep(LOOKS_EVERY)

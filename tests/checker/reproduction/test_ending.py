@@ -111,11 +111,41 @@ def test_nothing_is_left_of_a_replay_that_a_signal_ends(
         assert "Traceback" not in errors and not output
 
 
-def test_nothing_is_left_of_a_kept_cluster_after_ctrl_c(result: Path, tmp_path: Path) -> None:
+def commands_of(run: subprocess.Popen[str]) -> dict[str, str]:
+    """Return the commands that a kept cluster is reached by, by the name of the program; the first of each name."""
+    assert run.stderr is not None
+    found: dict[str, str] = {}
+    for line in run.stderr:
+        if line.startswith("Ctrl-C ends the cluster"):
+            break
+        if line.startswith("  "):
+            found.setdefault(line.split()[0], line.strip().partition(", and then lines")[0])
+    return found
+
+
+def test_the_commands_of_a_kept_cluster_work_and_nothing_is_left_after_ctrl_c(result: Path, tmp_path: Path) -> None:
     folder = tmp_path / "replay"
     with replaying(result, folder, "--keep") as run:
-        told(run, "The cluster runs")
-        told(run, "Ctrl-C ends the cluster")
+        assert "topic proofka-1" in told(run, "The cluster runs")
+        commands = commands_of(run)
+        place = Path(commands.pop("cd").split()[1])
+
+        def shown(name: str, more: str = "", given: str = "") -> str:
+            command = f"{commands[f'tools/{name}.sh']} {more}"
+            asked = subprocess.run(
+                command, shell=True, cwd=place, input=given, capture_output=True, text=True, timeout=PATIENCE
+            )
+            assert asked.returncode == 0, asked.stderr
+            return asked.stdout
+
+        assert "Leader: 2" in shown("kafka-topics")
+        assert "payload: record-1" in shown("kafka-dump-log")  # broker 1, which is down, has the record
+        shown("kafka-console-producer", given="hello\n")
+        sent = shown("producer", given='{"do":"prepare"}\n{"do":"send","record":9}\n{"do":"close"}\n')
+        assert '"error":null' in sent and '"event":"closed"' in sent
+        assert "proofka-1:0:2" in shown("kafka-get-offsets")
+        read = shown("kafka-console-consumer", "--timeout-ms 20000")
+        assert "hello" in read and "record-9" in read and "record-1\n" not in read
         before = with_files_in(folder)
         assert len(before) >= 2
         os.kill(run.pid, signal.SIGINT)
