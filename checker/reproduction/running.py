@@ -61,7 +61,8 @@ class RunningCluster:
         self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
         self._check_programs(plan, kafka_home)
-        tell(f"Apache Kafka {self.release}: a controller and {plan.replicas} brokers start on this machine")
+        brokers = "a broker" if plan.replicas == 1 else f"{plan.replicas} brokers"
+        tell(f"Apache Kafka {self.release}: a controller and {brokers} start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
