@@ -119,7 +119,8 @@ def commands_of(run: subprocess.Popen[str]) -> dict[str, str]:
         if line.startswith("Ctrl-C ends the cluster"):
             break
         if line.startswith("  "):
-            found.setdefault(line.split()[0], line.strip().partition(", and then lines")[0])
+            command = line.strip().partition(", and then lines")[0]
+            found.setdefault(command.split()[0], command)
     return found
 
 
