@@ -25,7 +25,7 @@ class Line:
 
 
 def in_words(name: str, outcome: Outcome, texts: Mapping[int, str]) -> Iterator[Line]:
-    """Yield what was seen at each step, the changed settings, and the outcome of the trace of a deployment ``name``.
+    """Yield the observations of each step, the changed settings, and the outcome of a trace of a deployment ``name``.
 
     ``texts``: the sentence of each step, by its number.
     """

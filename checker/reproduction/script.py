@@ -166,7 +166,7 @@ def _container(plan: Plan) -> dict[str, Any]:
 
 
 def _told(plan: Plan) -> dict[str, Any]:
-    """Return what the README says of a plan."""
+    """Return the values of the README of a plan."""
     languages = _languages(plan)
     clients = clients_that_run(plan)
     return {

@@ -42,7 +42,7 @@ def test_a_tool_is_run_by_its_newest_class_that_is_there(tmp_path: Path) -> None
     assert sorted(path.name for path in (tmp_path / "tools").iterdir()) == ["kafka-dump-log.sh", "kafka-topics.sh"]
 
 
-def test_a_program_quotes_its_words_and_sets_what_differs_in_the_environment(tmp_path: Path) -> None:
+def test_a_program_quotes_its_words_and_sets_the_differences_of_the_environment(tmp_path: Path) -> None:
     program = tmp_path / "new" / "program.sh"
     environment = {**os.environ, "GREETING": "it's $HOME"}
     write_program(program, ["sh", "-c", 'echo "$GREETING" "$0" "$@"', "a  b"], environment)

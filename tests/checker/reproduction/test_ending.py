@@ -36,7 +36,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def replaying(result: Path, folder: Path, *options: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a replay whose files and processes are all below a folder, and end what is left of the replay."""
+    """Run a replay whose files and processes are all below a folder, and end the rest of the replay."""
     folder.mkdir(exist_ok=True)
     with subprocess.Popen(
         [sys.executable, "-m", "checker", "reproduce", str(result), "1", *options],

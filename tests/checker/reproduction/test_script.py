@@ -128,7 +128,7 @@ def tools(folder: Path, *programs: str) -> Path:
     return folder
 
 
-def test_a_script_without_python_says_how_to_install_it(tmp_path: Path) -> None:
+def test_a_script_without_python_names_the_installation(tmp_path: Path) -> None:
     write_script(killed(), tmp_path / "trace.zip")
     folder = unzipped(tmp_path / "trace.zip", tmp_path / "unpacked")
     old = tools(tmp_path / "old", "/usr/bin/dirname")
@@ -169,7 +169,7 @@ def test_no_name_of_a_deployment_becomes_markdown() -> None:
 
 
 @pytest.mark.parametrize("library", sorted(libraries()))
-def test_a_container_has_what_each_library_needs(library: str) -> None:
+def test_a_container_has_the_needs_of_each_library(library: str) -> None:
     found = members(of(library))
     container, readme = found["Dockerfile"].decode(), found["README.md"].decode()
     language = libraries()[library].language
