@@ -27,6 +27,12 @@ class UnknownOutcome(ReproductionError):
     code = "R03"
 
 
+class NoScript(ReproductionError):
+    """A trace that no script can replay."""
+
+    code = "R04"
+
+
 class NotSteerableError(Exception):
     """A step that the replay has no means to bring about; the message is the reason."""
 

@@ -8,7 +8,6 @@ from datetime import datetime, timezone
 from typing import Callable
 
 from checker.cluster.errors import NotSeen
-from checker.cluster.plan import CONTROLLER
 from checker.reproduction.comparing import compare
 from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
 from checker.reproduction.judgement import Observed, judge
@@ -97,7 +96,7 @@ def _judged(plan: Plan, running: RunningCluster, began: float, replay: Replay) -
 
 def observe(replay: Replay) -> Observed:
     """Return the observations on which a judgement rests."""
-    leader = replay.view(CONTROLLER).leader
+    leader = replay.leader
     logs: dict[int, tuple[tuple[int, str], ...]] = {}
     for broker in replay.brokers:
         logs[broker] = tuple((offset, what) for offset, what, _ in replay.entries(broker) if offset >= replay.base)
