@@ -186,7 +186,7 @@ class RunningCluster:
         Java asks a broker to which it has a connection, even if that broker owes an answer. A connection to an address
         of bootstrap.servers does not count: Java closes it once it knows the brokers.
         """
-        brokers = r"client->(?!%d$)\d+" % CONTROLLER
+        brokers = rf"client->(?!{CONTROLLER}$)\d+"
         self.proxy.refuse(brokers)
         self.proxy.wait_seen(
             lambda entry: (
