@@ -13,9 +13,12 @@ from model.deployment.dialects.recognising import DIALECTS
 from model.faults import ONLY_BY_NAME, Fault
 
 ROOT = Path(__file__).parent.parent
-WRITTEN = (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"))
+WRITTEN = (
+    *ROOT.glob("*.md"),
+    *(page for folder in ("", "decisions", "upstream") for page in (ROOT / "docs" / folder).glob("*.md")),
+)
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in WRITTEN)
-"""The pages at the top, of docs and of decisions; ``proofka claims`` writes those of claims and findings."""
+"""The pages at the top and in docs; ``proofka claims`` writes those of claims and findings."""
 
 REPLACED = re.compile(r"second looks?|thrown out|taken for granted|as they lie|for good\b|for ever\b", re.IGNORECASE)
 """Words for which the glossary has terms, and metaphors."""
