@@ -22,6 +22,10 @@ AUTO_COMMITS = "auto-commits"
 
 LEARNS_BY_AGE = "learns-by-age"
 """The situation that a producer learns of a new leader because its metadata has become old."""
+TRANSACTIONS, TRANSACTIONS_END = "transactions", "transactions-time-out"
+"""The situations that a producer has transactions, and that the coordinator aborts one after its time."""
+TRANSACTIONS_LAST = "transactions-last"
+"""The situation that a producer has transactions, and that none runs out of time."""
 TELLING = frozenset(
     {"kill", "notice", "time_out", "reject_not_leader", "crash_producer", "lose_request", "lose_response"}
 )
@@ -62,6 +66,9 @@ def situations_of(plan: Plan) -> frozenset[str]:
     situations = {step.action for step in plan.steps}
     if any(committed_by(plan, step.number) is not None for step in plan.steps):
         situations.add(AUTO_COMMITS)
+    if plan.transactional:
+        timed = plan.has("abort_forgotten", "time_out_transaction")
+        situations |= {TRANSACTIONS, TRANSACTIONS_END if timed else TRANSACTIONS_LAST}
     if _learns_by_age(plan):
         situations.add(LEARNS_BY_AGE)
     return frozenset(situations)

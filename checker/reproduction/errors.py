@@ -27,6 +27,12 @@ class UnknownOutcome(ReproductionError):
     code = "R03"
 
 
+class CannotBegin(ReproductionError):
+    """A client that does not come into the state in which the trace begins."""
+
+    code = "R04"
+
+
 class NotSteerableError(Exception):
     """A step that the replay has no means to bring about; the message is the reason."""
 

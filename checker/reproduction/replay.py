@@ -18,6 +18,7 @@ from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, to_broker
 from checker.reproduction.plan import Plan, PlannedStep
+from checker.reproduction.transacting import Transacting
 from properties.reproduced import Fact
 
 SECONDS = 30.0
@@ -35,7 +36,7 @@ Content = tuple[str, int]
 @dataclass
 class Replay:
     """The state of a replay. ``topic``: the tested topic, with one partition. ``group``: the
-    consumer's group.
+    consumer's group. ``transacting``: None without transactions.
 
     ``base``: offset at which the modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``steps``
     fill ``requests`` (the request in flight of each batch), ``abandoned`` (requests that nobody waits for, by batch),
@@ -53,6 +54,7 @@ class Replay:
     base: int
     epochs: dict[int, int]
     began: float
+    transacting: Transacting | None = None
     requests: dict[int, Frame] = field(default_factory=dict)
     abandoned: dict[int, Frame] = field(default_factory=dict)
     detached: list[int] = field(default_factory=list)

@@ -9,17 +9,23 @@ from typing import Callable
 
 from checker.cluster.errors import NotSeen
 from checker.cluster.plan import CONTROLLER
-from checker.reproduction.comparing import compare
+from checker.reproduction.comparing import compare, compare_coordinator
 from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
 from checker.reproduction.judgement import Observed, judge
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.replay import Replay
 from checker.reproduction.running import RunningCluster
-from checker.reproduction.steps import brokers, consuming, producing
+from checker.reproduction.steps import brokers, consuming, coordinating, producing, transacting
 from checker.reproduction.unsteerable import reason_for
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {**producing.PLANS, **brokers.PLANS, **consuming.PLANS}
+PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {
+    **producing.PLANS,
+    **brokers.PLANS,
+    **consuming.PLANS,
+    **transacting.PLANS,
+    **coordinating.PLANS,
+}
 """The plan of each action that a replay can bring about, by the action's name."""
 
 Told = Callable[[str], None]
@@ -43,6 +49,7 @@ def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome
         try:
             PLANS[step.action](replay, step)
             compare(replay, step)
+            compare_coordinator(replay, step)
         except NotSteerableError as error:
             return _outcome(plan, running, began, kind=NOT_STEERABLE, step=step, reason=str(error), replay=replay)
         except DivergedError as error:

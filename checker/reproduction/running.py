@@ -9,6 +9,7 @@ from typing import Callable
 
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
+from checker.cluster.coordination import transaction_of
 from checker.cluster.jars import jars_of, newest_patch, release_of_home
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
@@ -16,12 +17,14 @@ from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import adjusted, adjusted_client
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
+from checker.reproduction.errors import CannotBegin
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
 from checker.reproduction.steps.consuming import REBALANCE_SECONDS
+from checker.reproduction.transacting import Transacting, close_transaction_gates
 from properties.reproduced import ChangedSetting
 
 TOPIC = "proofka"
@@ -77,7 +80,7 @@ class RunningCluster:
         self._create_topic(plan, topic)
         producing = Producing(self._starter(plan, "producer", plan.producer, topic=topic, prefix=PRODUCER_ID))
         consuming = Consuming(self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID))
-        if any(step.action in ("send", "delay_earlier_end") for step in plan.steps):
+        if any(step.action in ("send", "delay_earlier_end", "begin_later") for step in plan.steps):
             tell(f"starting the producer ({plan.producer.library})")
             self._warm_up(plan, producing, topic)
         base = self.cluster.log_end(1, topic)
@@ -96,6 +99,7 @@ class RunningCluster:
             base=base,
             epochs={epoch_of(plan.start): self.cluster.view(CONTROLLER, topic).epoch},
             began=time.monotonic(),
+            transacting=self._transacting(plan),
         )
         self._replay = replay
         self._wait_until_quiet(replay)
@@ -108,6 +112,8 @@ class RunningCluster:
             self._replay.producing.kill()
             self._replay.consuming.kill()
             self._replay.gates.remove()
+            if self._replay.transacting is not None:
+                self._replay.transacting.gates.remove()
         self.proxy.accept(r"\d+->controller")
         self.proxy.keep_open(r"client->\d+", False)
         for broker in self.cluster.plan.brokers:
@@ -134,7 +140,9 @@ class RunningCluster:
     def _warm_up(self, plan: Plan, producing: Producing, topic: str) -> None:
         """Start the producer. Where brokers know its producer id as the trace begins, store a record before."""
         program = producing.run()
-        if plan.idempotent and plan.application.get("producer_id") != "new":
+        if plan.transactional:
+            self._warm_up_transactions(plan, producing, topic)
+        elif plan.idempotent and plan.application.get("producer_id") != "new":
             program.ask("send", record=0, seconds=START_SECONDS)
             program.wait_event(
                 lambda event: event["event"] == "report" and event["error"] is None,
@@ -148,6 +156,37 @@ class RunningCluster:
                 what=f"broker {broker} to have the records before the trace",
                 seconds=SECONDS,
             )
+
+    def _warm_up_transactions(self, plan: Plan, producing: Producing, topic: str) -> None:
+        """Start the producer's transactions. Where brokers know its producer id, commit a transaction with a record."""
+        program = producing.run()
+        program.ask("init", seconds=START_SECONDS)
+        if plan.application.get("producer_id") == "new":
+            return
+        program.ask("begin", seconds=START_SECONDS)
+        program.ask("send", record=0, seconds=START_SECONDS)
+        event = program.ask("commit", seconds=START_SECONDS)
+        if event.get("error"):
+            raise CannotBegin(f"the transaction before the trace fails: {event['error']}; run again")
+        port = self.cluster.harness_port(CONTROLLER)
+        until(
+            lambda: transaction_of(port, self._transactional_id(plan)).state == "CompleteCommit",
+            what="the end of the transaction before the trace",
+            seconds=SECONDS,
+        )
+        until(
+            lambda: any(batch.marker for batch in self.cluster.batches(1, topic)),
+            what="the marker of the transaction before the trace",
+            seconds=SECONDS,
+        )
+
+    def _transacting(self, plan: Plan) -> Transacting | None:
+        if not plan.transactional:
+            return None
+        return Transacting(self._transactional_id(plan), close_transaction_gates(self.proxy, plan.replicas))
+
+    def _transactional_id(self, plan: Plan) -> str:
+        return f"{plan.effective['producer.transactional.id']}-{self._traces}"
 
     def _join(self, plan: Plan, consuming: Consuming, base: int) -> None:
         """Start the consumer at the trace's first offset, with that offset committed if its group is established."""
@@ -163,6 +202,8 @@ class RunningCluster:
         settings = {key: value for key, value in settings.items() if key not in ("client.id", "bootstrap.servers")}
         if role == "consumer" and "group.id" in settings:
             settings["group.id"] = self._group(plan)
+        if role == "producer" and plan.transactional:
+            settings["transactional.id"] = self._transactional_id(plan)
 
         def start(number: int) -> ClientProcess:
             is_java = client.library == "java"
