@@ -14,6 +14,7 @@ _GIVEN = ("file", "option")
 _OF_CLIENT = ("client", "version")
 _OF_TOPIC_ITSELF = ("name", "replication.factor")
 _ELR = "eligible.leader.replicas.version"
+_FIRST_WITH_ELR = (4, 0)
 
 
 def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, str]]) -> Plan:
@@ -29,7 +30,7 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
         consumer=_client(deployment, given, "consumer"),
         topic_settings=_settings(given, "topic", without=_OF_TOPIC_ITSELF),
         broker_settings=_settings(given, "broker", without=("release", _ELR)),
-        features={_ELR: int(effective[f"broker.{_ELR}"])} if f"broker.{_ELR}" in effective else {},
+        features=_features(deployment, effective),
         effective=effective,
         application={one.key: one.value for one in deployment.settings if one.scope == "application"},
         idempotent=deployment.producer.idempotence,
@@ -54,6 +55,13 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
             for number, (step, state) in enumerate(zip(trace.steps, states[1:], strict=True), start=1)
         ),
     )
+
+
+def _features(deployment: Deployment, effective: Mapping[str, str]) -> Mapping[str, int]:
+    """Return the feature levels that differ from the release's own; earlier releases do not know the feature."""
+    if deployment.cluster.kafka < _FIRST_WITH_ELR or f"broker.{_ELR}" not in effective:
+        return {}
+    return {_ELR: int(effective[f"broker.{_ELR}"])}
 
 
 def _settings(given: Sequence[Setting], scope: str, *, without: Sequence[str]) -> Mapping[str, str]:
