@@ -150,7 +150,7 @@ class Connection:
         self._has_broker = False
         self._to_broker.close()
         self._drop_all()
-        if self.is_abandoned or not self._stays_open():
+        if not self._stays_open():
             self.close()
 
     def _end_if_idle(self) -> None:

@@ -222,8 +222,8 @@ class _Image:
 
 
 def _numbers(tags: dict[int, bytes], tag: int, otherwise: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the numbers of a tagged field; a field that is absent, or has no list, changes nothing."""
-    if tag not in tags or tags[tag] == b"\0":
+    """Return the numbers of a tagged field; an absent field changes nothing."""
+    if tag not in tags:
         return otherwise
     fields = Answer(tags[tag])
     return fields.compact_array(fields.int32)

@@ -77,15 +77,19 @@ def situations_of(plan: Plan) -> frozenset[str]:
 def _learns_by_age(plan: Plan) -> bool:
     """Tell whether the producer transmits to another broker than before although nothing told it of a new leader."""
     target = None
+    has_request = False
     for step in plan.steps:
-        # A broker that learns of another leader refuses the requests that it cannot finish.
-        is_refused = step.action == "apply_metadata" and step.arguments["broker"] == target
+        # A broker that learns of another leader refuses the requests that it has and cannot finish.
+        is_refused = step.action == "apply_metadata" and step.arguments["broker"] == target and has_request
         if step.action in TELLING or is_refused:
             target = None
+        elif step.action == "append":
+            has_request = plan.acks == "all"
         elif step.action == "transmit":
             if target not in (None, step.arguments["leader"]):
                 return True
             target = step.arguments["leader"]
+            has_request = False
     return False
 
 

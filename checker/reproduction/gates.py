@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from checker.cluster.bodies.metadata import metadata_response
 from checker.cluster.frames import Frame
 from checker.cluster.gate import Gate
 from checker.cluster.proxy import Proxy
 
-PRODUCE, FETCH, ALTER_PARTITION = "Produce", "Fetch", "AlterPartition"
+PRODUCE, FETCH, ALTER_PARTITION, METADATA = "Produce", "Fetch", "AlterPartition", "Metadata"
 """Names of the requests that gates hold."""
 PRODUCER_ID = "proofka-producer"
 """Prefix of the client id of every producer that a replay starts."""
@@ -20,15 +21,35 @@ CONSUMER_ID = "proofka-consumer"
 _VALUE = re.compile(rb"record-(\d+)")
 
 
+@dataclass
+class Known:
+    """The leader that the producer has to know for the trace's next step."""
+
+    leader: int | None
+
+
 @dataclass(frozen=True)
 class Gates:
-    """The closed gates of a replay. ``metadata``: by broker, what the controller tells that broker."""
+    """The closed gates of a replay.
+
+    ``metadata``: by broker, what the controller tells that broker. ``other_leaders``: answers to the producer that name
+    another leader than ``known``.
+    """
 
     produce_requests: Gate
     produce_responses: Gate
     fetches: Gate
     isr_changes: Gate
     metadata: Mapping[int, Gate]
+    other_leaders: Gate
+    known: Known
+
+    def know(self, leader: int) -> None:
+        """Let the producer learn that ``leader`` leads, and nothing else from now on."""
+        self.known.leader = leader
+        for frame in self.other_leaders.held:
+            if leader in named_leaders(frame):
+                self.other_leaders.release(frame)
 
     def remove(self) -> None:
         """Let all held messages pass, and take the gates away."""
@@ -38,12 +59,22 @@ class Gates:
             self.fetches,
             self.isr_changes,
             *self.metadata.values(),
+            self.other_leaders,
         ):
             gate.remove()
 
 
-def close_gates(proxy: Proxy, brokers: int) -> Gates:
-    """Close all gates between the producer, brokers 1 to ``brokers`` and the controller."""
+def close_gates(proxy: Proxy, brokers: int, *, topic: str, leader: int | None) -> Gates:
+    """Close all gates between the producer, brokers 1 to ``brokers`` and the controller.
+
+    ``leader``: the leader of ``topic`` that the producer knows.
+    """
+    known = Known(leader)
+
+    def names_another(frame: Frame) -> bool:
+        named = named_leaders(frame, topic)
+        return bool(named) and known.leader not in named
+
     return Gates(
         produce_requests=proxy.gate(link=r"client->\d+", side="request", apis={PRODUCE}, client=PRODUCER_ID),
         produce_responses=proxy.gate(link=r"client->\d+", side="response", apis={PRODUCE}, client=PRODUCER_ID),
@@ -53,7 +84,17 @@ def close_gates(proxy: Proxy, brokers: int) -> Gates:
             broker: proxy.gate(link=f"{broker}->controller", side="response", apis={FETCH})
             for broker in range(1, brokers + 1)
         },
+        other_leaders=proxy.gate(
+            link=r"client->\d+", side="response", apis={METADATA}, client=PRODUCER_ID, when=names_another
+        ),
+        known=known,
     )
+
+
+def named_leaders(frame: Frame, topic: str | None = None) -> frozenset[int]:
+    """Return the leaders that an answer with metadata names. ``topic``: only of this topic."""
+    told = metadata_response(frame)
+    return frozenset(one.leader for one in told if topic in (None, one.place.topic))
 
 
 def to_broker(broker: int) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from checker.cluster.bodies.metadata import metadata_response
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import RESPONSE, Frame
 from checker.cluster.metadata_view import View
@@ -16,7 +15,8 @@ from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
-from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, to_broker
+from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, named_leaders, to_broker
+from checker.reproduction.observed import Read
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.transacting import Transacting
 from properties.reproduced import Fact
@@ -35,12 +35,15 @@ Content = tuple[str, int]
 
 @dataclass
 class Replay:
-    """The state of a replay. ``topic``: the tested topic, with one partition. ``group``: the
-    consumer's group. ``transacting``: None without transactions.
+    """The state of a replay.
 
-    ``base``: offset at which the modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``steps``
-    fill ``requests`` (the request in flight of each batch), ``abandoned`` (requests that nobody waits for, by batch),
-    ``detached`` (connections without a client, by number), ``known`` (requests that a step has counted) and ``facts``.
+    ``topic``: the tested topic, with one partition. ``group``: the consumer's group. ``base``: offset at which the
+    modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``requests``: the request in flight of
+    each batch. ``abandoned``: requests that nobody waits for, by batch. ``detached``: connections without a client, by
+    number. ``deferred``: batches that are sent later than in the trace. ``known``: requests that a step has counted.
+    ``facts``: what was observed. ``shown``: the log of each broker as last noted. ``step``: number of the step.
+    ``transacting``: None without transactions. ``read_before``: by offset, the first record that readers could be
+    given.
     """
 
     plan: Plan
@@ -58,9 +61,11 @@ class Replay:
     requests: dict[int, Frame] = field(default_factory=dict)
     abandoned: dict[int, Frame] = field(default_factory=dict)
     detached: list[int] = field(default_factory=list)
+    deferred: list[int] = field(default_factory=list)
     known: list[Frame] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     shown: dict[int, tuple[Content, ...]] = field(default_factory=dict)
+    read_before: dict[int, Read] = field(default_factory=dict)
     step: int = 0
 
     @property
@@ -170,9 +175,8 @@ class Replay:
             frame = entry.frame
             is_told = entry.fate in (PASSED, RELEASED) and frame.side == RESPONSE and frame.api == "Metadata"
             if is_told and frame.client == self.producer_id:
-                named = [one.leader for one in metadata_response(frame) if one.place.topic == self.topic]
-                if named:
-                    return named[-1]
+                for leader in named_leaders(frame, self.topic):
+                    return leader
         return None
 
     @contextmanager

@@ -10,16 +10,17 @@ from typing import Callable
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
 from checker.cluster.coordination import transaction_of
+from checker.cluster.frames import RESPONSE
 from checker.cluster.jars import jars_of, newest_patch, release_of_home
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
-from checker.reproduction.adjusting import adjusted, adjusted_client
+from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, situations_of
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.errors import CannotBegin
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
-from checker.reproduction.gates import CONSUMER_ID, PRODUCER_ID, close_gates
+from checker.reproduction.gates import CONSUMER_ID, METADATA, PRODUCER_ID, close_gates, to_broker
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
@@ -83,6 +84,8 @@ class RunningCluster:
         if any(step.action in ("send", "delay_earlier_end", "begin_later") for step in plan.steps):
             tell(f"starting the producer ({plan.producer.library})")
             self._warm_up(plan, producing, topic)
+            if LEARNS_BY_AGE in situations_of(plan):
+                self._connect_elsewhere(plan)
         base = self.cluster.log_end(1, topic)
         if any(step.action in OF_CONSUMER for step in plan.steps):
             tell(f"starting the consumer ({plan.consumer.library})")
@@ -93,7 +96,7 @@ class RunningCluster:
             proxy=self.proxy,
             topic=topic,
             group=self._group(plan),
-            gates=close_gates(self.proxy, plan.replicas),
+            gates=close_gates(self.proxy, plan.replicas, topic=topic, leader=leader_of(plan.start)),
             producing=producing,
             consuming=consuming,
             base=base,
@@ -187,6 +190,27 @@ class RunningCluster:
 
     def _transactional_id(self, plan: Plan) -> str:
         return f"{plan.effective['producer.transactional.id']}-{self._traces}"
+
+    def _connect_elsewhere(self, plan: Plan) -> None:
+        """Have the producer ask a broker that does not lead, so that it can later ask while the leader is silent.
+
+        Java asks the broker to which it has a connection, even if that broker owes an answer. A connection to an
+        address of bootstrap.servers does not count: Java closes it once it knows the brokers.
+        """
+        link = to_broker(leader_of(plan.start) or 1)
+        connections = max(entry.frame.connection for entry in self.proxy.seen)
+        self.proxy.refuse(link)
+        self.proxy.wait_seen(
+            lambda entry: (
+                entry.frame.api == METADATA
+                and entry.frame.side == RESPONSE
+                and entry.frame.client.startswith(PRODUCER_ID)
+                and entry.frame.connection > connections
+            ),
+            what="an answer to the producer from a broker that does not lead",
+            seconds=START_SECONDS,
+        )
+        self.proxy.accept(link)
 
     def _join(self, plan: Plan, consuming: Consuming, base: int) -> None:
         """Start the consumer at the trace's first offset, with that offset committed if its group is established."""

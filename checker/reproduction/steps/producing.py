@@ -23,19 +23,33 @@ TRANSMITTED_SECONDS = 1.0
 
 
 def send(replay: Replay, step: PlannedStep) -> None:
-    """Have the application call ``send()``, and let a producer that can transmit do so before the next ``send()``.
+    """Have the application call ``send()``.
+
+    A real producer transmits at once where it can. So the call waits for the trace's step that transmits the batch if
+    the producer knows another leader now, or if an earlier batch waits.
+    """
+    batch = step.arguments["batch"]
+    following = [one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == batch]
+    crashes = replay.plan.later(step, "crash_producer", "give_up")
+    is_awaited = bool(following) and not (crashes and crashes[0].number < following[0].number)
+    if is_awaited and (replay.deferred or following[0].arguments["leader"] != replay.gates.known.leader):
+        replay.deferred.append(batch)
+    else:
+        _call_send(replay, replay.record_of(step))
+
+
+def _call_send(replay: Replay, record: int) -> None:
+    """Call ``send()``, and let a producer that can transmit do so before the next ``send()``.
 
     Otherwise two records could share a batch, which the model does not have. A producer that cannot transmit (its
     connections are full, or it knows no leader) keeps the record.
     """
-    record = replay.record_of(step)
-    _learn_by_age(replay, step)
     if replay.transacting is not None:
         transacting.begin(replay).records.append(record)
     replay.producing.send(record)
     with suppress(NotSeen):
         until(lambda: _has_transmitted(replay, record), what="the request", seconds=TRANSMITTED_SECONDS)
-    if replay.transacting is not None and transacting.is_followed_by_commit(replay, step):
+    if replay.transacting is not None and not replay.deferred and transacting.calls_commit_next(replay):
         transacting.ask(replay, "commit")
 
 
@@ -45,21 +59,18 @@ def _has_transmitted(replay: Replay, record: int) -> bool:
     return bool(adds) or replay.waiting_request(record) is not None
 
 
-def _learn_by_age(replay: Replay, step: PlannedStep) -> None:
-    """Wait until the producer knows the leader to which the trace transmits the batch, if only time tells it."""
-    following = [
-        one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == step.arguments["batch"]
-    ]
-    if not following or LEARNS_BY_AGE not in situations_of(replay.plan):
+def _send_deferred(replay: Replay, batch: int, leader: int) -> None:
+    """Send the batches that wait, up to ``batch``, once a producer that only time tells knows the leader."""
+    if batch not in replay.deferred:
         return
-    leader = following[0].arguments["leader"]
-    if any(replay.cluster.node(broker).is_up and replay.view(broker).leader == leader for broker in replay.brokers):
-        with replay.only_brokers_that_name(leader):
-            until(
-                lambda: replay.believed_leader() == leader,
-                what=f"the producer to learn that broker {leader} leads",
-                seconds=TIMER_SECONDS,
-            )
+    if LEARNS_BY_AGE in situations_of(replay.plan):
+        until(
+            lambda: replay.believed_leader() == leader,
+            what=f"the producer to learn that broker {leader} leads",
+            seconds=TIMER_SECONDS,
+        )
+    while batch in replay.deferred:
+        _call_send(replay, replay.plan.sends[replay.deferred.pop(0)].record)
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:
@@ -72,10 +83,13 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     if refusal is not None and error_of(refusal):
         replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
         replay.gates.produce_responses.release(refusal)
-    is_added = transacting.added_partition(replay, step)
-    leader_adds = is_added and not transacting.let_partition_be_added(replay, step, record)
+    leader_adds = transacting.added_partition(replay, step)
     try:
         with replay.only_brokers_that_name(leader):
+            replay.gates.know(leader)
+            _send_deferred(replay, batch, leader)
+            if leader_adds:
+                leader_adds = not transacting.let_partition_be_added(replay, record)
             frame = until(
                 lambda: replay.waiting_request(record, leader),
                 what=f"a request with record {record} to broker {leader}",

@@ -30,6 +30,11 @@ from checker.reproduction.transacting import (
 
 OTHER_GROUP = "proofka-other"
 """The group whose offsets stand in the trace's transactions for what these write outside of the tested partition."""
+_CALLS = frozenset(
+    {"send", "begin_abort", "begin_later", "prepare_commit", "learn_committed", "learn_fenced", "refuse_end"}
+    | {"crash_producer", "crash_at_commit", "delay_end", "find_forgotten", "refuse_forgotten_end"}
+)
+"""The actions in which the application calls a method of its producer, or loses it."""
 _FIRST_VERSION_THAT_ADDS = 12
 """First version of Produce whose leader adds the partition to the transaction (version 2 of transactions)."""
 
@@ -122,18 +127,19 @@ def wait_end(replay: Replay, *, commits: bool) -> Frame:
     return frame
 
 
-def is_followed_by_commit(replay: Replay, step: PlannedStep) -> bool:
-    """Tell whether the application calls commitTransaction() right after this ``send()``, although a send will fail.
+def calls_commit_next(replay: Replay) -> bool:
+    """Tell whether the application calls commitTransaction() after its last ``send()``, although a send will fail.
 
     A client before version 2 of transactions keeps its epoch only if the send fails while that call waits for it.
     """
-    ends = [one for one in replay.plan.steps if one.number > step.number]
-    for one in ends:
-        if one.action == "send":
-            return False
-        if one.action in ("prepare_abort", "prepare_commit", "crash_producer"):
-            return one.action == "prepare_abort" and not one.arguments["anew"]
-    return False
+    following = replay.plan.steps[replay.step :]
+    next_call = next((one for one in following if one.action in _CALLS), None)
+    if next_call is None or next_call.action != "begin_abort":
+        return False
+    number = next_call.arguments["transaction"]
+    return any(
+        one.action == "prepare_abort" and one.arguments == {"transaction": number, "anew": 0} for one in following
+    )
 
 
 def delay_earlier_end(replay: Replay, step: PlannedStep) -> None:
@@ -203,7 +209,7 @@ def _leaders_add(replay: Replay) -> bool:
 
 
 def begin_abort(replay: Replay, step: PlannedStep) -> None:
-    """Have the application call abortTransaction(), after commitTransaction() has failed if the application called it."""
+    """Have the application call abortTransaction(), after the failure of commitTransaction() if it was called."""
     asked = of(replay).asked
     if asked is not None and asked.command == "commit":
         wait_return(replay, fails=True)
@@ -373,7 +379,7 @@ def added_partition(replay: Replay, step: PlannedStep) -> bool:
     return replay.transacting is not None and previous(replay.plan, step)[key] != step.state[key]
 
 
-def let_partition_be_added(replay: Replay, step: PlannedStep, record: int) -> bool:
+def let_partition_be_added(replay: Replay, record: int) -> bool:
     """Let the producer's request to add the partition pass, where the producer and not the leader adds it.
 
     Return whether the producer has asked.

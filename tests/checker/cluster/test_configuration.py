@@ -60,4 +60,5 @@ def test_every_row_of_the_table_has_a_reason_and_no_row_is_twice() -> None:
 
 @pytest.mark.parametrize("value", ["a=b:c", " leading", "back\\slash", "#!", "ümlaut €", "line\nbreak", "😀", ""])
 def test_java_reads_the_same_values(value: str) -> None:
-    assert javaproperties.loads(properties_text({"a key": value})) == {"a key": value}
+    settings = {"a key": value, f"{value}.key": "value"}
+    assert javaproperties.loads(properties_text(settings)) == settings

@@ -283,3 +283,32 @@ def test_a_wrong_name_of_a_request_or_side_is_an_error(network: Network) -> None
         network.proxy.gate(LINK, apis={"produce"})
     with pytest.raises(WrongSide, match="req"):
         network.proxy.gate(LINK, "req")
+
+
+def test_held_responses_are_dropped_and_requests_stay_where_their_client_ends_the_connection(network: Network) -> None:
+    requests = network.proxy.gate(LINK, apis={"Fetch"})
+    responses = network.proxy.gate(LINK, "response")
+    client = network.client()
+    ask(client, 1)
+    ask(client, 2, key=FETCH)
+    network.broker.connection().wait_requests(1)
+    network.broker.connection().answer(1)
+    responses.wait(what="a response", seconds=SECONDS)
+    request = requests.wait(what="a request", seconds=SECONDS)
+    client.socket.close()
+    network.wait_fate("response", 1, "dropped")
+    assert responses.held == ()
+    assert requests.held == (request,)
+    requests.drop(request)
+    network.broker.connection().wait_end()
+
+
+def test_a_kept_link_keeps_no_connection_that_has_neither_client_nor_broker(network: Network) -> None:
+    network.proxy.keep_open(LINK, True)
+    gate = network.proxy.gate(LINK)
+    ask(network.client(), 1)
+    gate.detach(gate.wait(what="a request", seconds=SECONDS))
+    network.broker.stop()
+    network.wait_fate("request", 1, "dropped")
+    (link,) = network.proxy._links.values()
+    until(lambda: not link._connections, what="the end of the connection", seconds=SECONDS)

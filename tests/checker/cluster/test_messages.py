@@ -99,3 +99,15 @@ def test_keys_and_names_of_requests_belong_together() -> None:
     assert APIS[56].name == "AlterPartition"
     assert [APIS[1].is_flexible(version) for version in (11, 12)] == [False, True]
     assert APIS[17].flexible_from is None
+
+
+def test_a_tagged_field_with_another_size_than_it_says_is_an_error() -> None:
+    frame, _ = VECTOR["FetchRequest", 18]
+    start = replace(frame, body=bytes.fromhex("000001f4000000010000ffff00000000000000000001" + "01" + "01"))
+    follower = "00000002" + "0000000000000007"
+    good = replace(start, body=start.body + bytes.fromhex("01" + "01" + "0d" + follower + "00"))
+    assert read_body(good)["ReplicaState"] == {"ReplicaId": 2, "ReplicaEpoch": 7}
+    for size in ("0c", "0e"):
+        bad = replace(start, body=start.body + bytes.fromhex("01" + "01" + size + follower + "00"))
+        with pytest.raises(UnreadableBody, match="ReplicaState"):
+            read_body(bad)

@@ -106,14 +106,12 @@ def test_a_change_raises_the_leader_epoch_only_with_a_leader(tmp_path: Path) -> 
 
 
 def test_a_change_has_replicas_eligible_leaders_and_recovery(tmp_path: Path) -> None:
-    first = changed({2: ids(2, 1), 5: int8(1), 6: ids(1), 7: ids(3)}, version=2)
-    found = states(
-        tmp_path, topic("t"), created(), first, changed({5: int8(0), 6: ids()}, version=2), changed({6: b"\0"})
-    )
+    changes = ({2: ids(2, 1), 5: int8(1), 6: ids(1), 7: ids(3)}, {0: ids(2)}, {5: int8(0), 6: ids()})
+    found = states(tmp_path, topic("t"), created(), *(changed(tags, version=2) for tags in changes))
     _, one, two, three = [state for state in found if isinstance(state, PartitionState)]
-    assert (one.replicas, one.is_recovering, one.eligible, one.last_known) == ((2, 1), True, (1,), (3,))
-    assert (two.replicas, two.is_recovering, two.eligible, two.last_known) == ((2, 1), False, (), (3,))
-    assert (three.is_recovering, three.eligible) == (False, ())
+    for state in (one, two):
+        assert (state.replicas, state.is_recovering, state.eligible, state.last_known) == ((2, 1), True, (1,), (3,))
+    assert (three.replicas, three.is_recovering, three.eligible, three.last_known) == ((2, 1), False, (), (3,))
 
 
 def test_partitions_of_a_removed_topic_are_forgotten(tmp_path: Path) -> None:
