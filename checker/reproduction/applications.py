@@ -83,6 +83,8 @@ class Consuming:
 
     ``processed``: records in the order in which their processing ended. ``with_workers``: by offset in the modelled
     log, the record there that a worker has. ``started_at``: the offset at which each program began, by its number.
+    ``late``: by offset in the modelled log, the record there that an evicted member still has. ``evicted``: programs
+    that were paused until their group evicted them.
     """
 
     start: Callable[[int], ClientProcess]
@@ -91,6 +93,8 @@ class Consuming:
     processed: list[int] = field(default_factory=list)
     with_workers: dict[int, int] = field(default_factory=dict)
     started_at: dict[int, int] = field(default_factory=dict)
+    late: dict[int, int] = field(default_factory=dict)
+    evicted: list[ClientProcess] = field(default_factory=list)
 
     def run(self, *, seconds: float) -> ClientProcess:
         """Return the running program, which is started and joins its group first if there is none."""
@@ -106,3 +110,15 @@ class Consuming:
         if self.program is not None:
             self.program.kill()
             self.program = None
+
+    def evict(self) -> None:
+        """Stop the program where it is; the next one that runs is another member."""
+        if self.program is not None:
+            self.program.process.pause()
+            self.evicted.append(self.program)
+            self.program = None
+
+    def kill_evicted(self) -> None:
+        """Kill the programs that were paused."""
+        while self.evicted:
+            self.evicted.pop().kill()

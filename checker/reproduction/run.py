@@ -15,7 +15,15 @@ from checker.reproduction.observing import observe, remember_readings
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.replay import Replay
 from checker.reproduction.running import RunningCluster
-from checker.reproduction.steps import brokers, consuming, coordinating, producing, transacting
+from checker.reproduction.steps import (
+    brokers,
+    consuming,
+    coordinating,
+    membership,
+    producing,
+    retention,
+    transacting,
+)
 from checker.reproduction.unsteerable import reason_for
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
@@ -23,6 +31,8 @@ PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {
     **producing.PLANS,
     **brokers.PLANS,
     **consuming.PLANS,
+    **membership.PLANS,
+    **retention.PLANS,
     **transacting.PLANS,
     **coordinating.PLANS,
 }

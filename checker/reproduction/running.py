@@ -25,6 +25,7 @@ from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
 from checker.reproduction.steps.consuming import REBALANCE_SECONDS
+from checker.reproduction.steps.membership import PLANS as OF_MEMBERS
 from checker.reproduction.transacting import Transacting, close_transaction_gates
 from properties.reproduced import ChangedSetting
 
@@ -87,7 +88,7 @@ class RunningCluster:
             if LEARNS_BY_AGE in situations_of(plan):
                 self._connect_elsewhere(plan)
         base = self.cluster.log_end(1, topic)
-        if any(step.action in OF_CONSUMER for step in plan.steps):
+        if any(step.action in (*OF_CONSUMER, *OF_MEMBERS) for step in plan.steps):
             tell(f"starting the consumer ({plan.consumer.library})")
             self._join(plan, consuming, base)
         replay = Replay(
@@ -114,6 +115,7 @@ class RunningCluster:
         if self._replay is not None:
             self._replay.producing.kill()
             self._replay.consuming.kill()
+            self._replay.consuming.kill_evicted()
             self._replay.gates.remove()
             if self._replay.transacting is not None:
                 self._replay.transacting.gates.remove()
