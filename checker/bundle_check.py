@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from checker.bundle import DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, readme, systems_of
+from checker.outcomes_check import verify_outcomes
 from checker.tampered import TamperedDocument
 from checker.verify import Verification, counted, verify
 from model.deployment import from_document
@@ -31,11 +32,13 @@ def of_another_model(document: Mapping[str, Any]) -> tuple[str, ...]:
     Raise TamperedDocument.
     """
     versions = document["versions"]
+    outcomes = verify_outcomes(document)
     if document[SEAL] != seal(document):
         raise TamperedDocument("its checksum does not match its content")
     model, proofka = (str(versions.get(name, "unknown"))[:40] for name in ("model", "proofka"))
     return (
         "the checksum of the result is correct",
+        *([outcomes] if outcomes else []),
         f"not verified: ids, traces, systems and counts, which belong to model {model}; this is model {VERSION}",
         f"to verify these: proofka {proofka} with model {model}; the systems/ of a bundle need no Proofka",
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
+from model.deployment.dialects.misspelling import misspelt_keys
 from model.deployment.dialects.other_products import mention_of
 from model.deployment.dialects.own import is_deployment, looks_like_deployment
 from model.deployment.dialects.telling import broken
@@ -211,7 +212,8 @@ def _expect_deployment(file: Path) -> None:
         what = (
             "is neither a known configuration of Kafka (docs/dialects.md) nor a deployment (docs/deployment-format.md)"
         )
-        raise DeploymentError(what if mention is None else f"{what}: {mention.advice}", file=str(file))
+        more = misspelt_keys(document) or ("" if mention is None else mention.advice)
+        raise DeploymentError(f"{what}: {more}" if more else what, file=str(file))
 
 
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:

@@ -12,6 +12,7 @@ from checker.check import prepare_groups
 from checker.conclusion import faults_in_words
 from checker.embedded import EmbeddedExploration
 from checker.fixed_point import with_epochs
+from checker.outcomes_check import verify_outcomes
 from checker.questions import group, prepare
 from checker.rebuilt import verify_settings
 from checker.reductions.always import always_reduced
@@ -71,10 +72,12 @@ def verify(document: Document) -> Verification:
             replayed.append(_told(name, trace))
     verify_claims(deployment, prepared, groups, document)
     settings, left_open = verify_settings(deployment)
+    outcomes = verify_outcomes(document)
     if document[SEAL] != seal(document):
         raise TamperedDocument("content besides the traces was changed: the checksum does not match")
     passes = tuple(verdict["property"] for verdict in document["verdicts"] if verdict["status"] in PASSES)
-    return Verification((*settings, *_lines(document)), tuple(replayed), passes, left_open)
+    lines = (*settings, *_lines(document), *([outcomes] if outcomes else []))
+    return Verification(lines, tuple(replayed), passes, left_open)
 
 
 def _told(name: str, trace: Document) -> tuple[str, tuple[str, ...]]:

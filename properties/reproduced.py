@@ -16,6 +16,9 @@ DIVERGED = "diverged"
 NOT_STEERABLE = "not steerable"
 NOT_FAILED = "not reproduced"
 
+KINDS = (REPRODUCED, DIVERGED, NOT_FAILED, NOT_STEERABLE)
+"""The kinds of outcomes."""
+
 EXIT_STATUS = {REPRODUCED: 0, DIVERGED: 3, NOT_FAILED: 3, NOT_STEERABLE: 4}
 """Exit status of ``proofka reproduce`` by outcome."""
 
@@ -53,7 +56,7 @@ class ChangedSetting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a replay ended.
+    """The end of a replay.
 
     ``trace``: the digest of the trace (:func:`digest`). ``properties``: the properties that the trace violates.
     ``step``, ``action``: number and action of the step at which the replay ended early, or None. ``model`` and
@@ -92,12 +95,13 @@ class Outcome:
 
 
 def to_document(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome as a document for JSON."""
-    return asdict(outcome)
+    """Return an outcome as a document for JSON, with lists in place of tuples."""
+    document: dict[str, Any] = json.loads(json.dumps(asdict(outcome)))
+    return document
 
 
-def from_document(document: dict[str, Any]) -> Outcome:
-    """Return the outcome of a document."""
+def from_document(document: Mapping[str, Any]) -> Outcome:
+    """Return the outcome of a document that satisfies the schema of results."""
     parts = dict(document)
     parts["facts"] = tuple(Fact(**one) for one in parts["facts"])
     parts["changed"] = tuple(ChangedSetting(**one) for one in parts["changed"])

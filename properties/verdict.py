@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from properties.modelling_assumption import ModellingAssumption
 
 if TYPE_CHECKING:
+    from properties.reproduced import Outcome
     from properties.stability import AtSize
 
 CutSet = tuple[tuple[str, int], ...]
@@ -275,7 +276,8 @@ class Result:
     ``preventions`` is None if no search for preventing changes took place. ``others_tried``: True if every other value
     of the assumptions was tried and all thresholds were searched, so ``sensitivities`` and ``thresholds`` are complete;
     None in results of earlier versions, which do not have this field. ``stability``: the verdicts at other sizes; None
-    if they were not asked for.
+    if they were not asked for. ``reproductions``: the outcomes of replays of its traces on real clusters, at most one
+    for each trace and release.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -286,3 +288,4 @@ class Result:
     preventions: tuple[Prevention, ...] | None = None
     others_tried: bool | None = False
     stability: tuple[AtSize, ...] | None = None
+    reproductions: tuple[Outcome, ...] = ()

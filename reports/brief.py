@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
@@ -101,7 +102,7 @@ class Answer:
         if group.behind is not Behind.UNKNOWN:
             return group.heading
         if self.search_follows:
-            return f"{POSSIBLE[group.required]}; whether settings prevent this is not known yet"
+            return f"{POSSIBLE[group.required]}; not known yet whether settings prevent this"
         return POSSIBLE[True] if group.required else group.heading
 
     def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Iterable[Text]]:
@@ -123,16 +124,24 @@ class Answer:
     def _change(self, one: Happening) -> str:
         if one.prevented_by is None and self.search_follows:
             return "changes that prevent this are searched for: see the end of this answer"
-        return changes_to(one, self.repair)
+        if one.prevented_by:
+            return f"prevented by {one.prevented_by[0]}"
+        if one.prevented_by is None:
+            return f"find changes that prevent this: {self.repair}"
+        return outcome_of_search(one, self.repair)
 
 
-def changes_to(one: Happening, repair: str) -> str:
-    """Name the change that prevents a failure, or the command that searches for changes."""
-    if one.prevented_by:
-        return f"prevented by {one.prevented_by[0]}"
-    if one.prevented_by is not None:
-        return f"no single change is known to prevent this; search for several changes: {repair}"
-    return f"find changes that prevent this: {repair}"
+def searches_announced(deployment: Deployment, result: Result) -> list[Happening]:
+    """Return the failures below which an answer announces a search for changes: the first under each heading."""
+    groups = grouped(by_fault(deployment, replace(result, preventions=None)))
+    return [group.happenings[0] for group in groups if group.required and group.behind in MAY_BE_PREVENTED]
+
+
+def outcome_of_search(one: Happening, repair: str) -> str:
+    """Return what a search found that named no change, with the command that searches further."""
+    if one.prevented_by is None:
+        return f"no change that prevents this was found before the search ended; search further: {repair}"
+    return f"no single change is known to prevent this; search for several changes: {repair}"
 
 
 class BriefTable:
@@ -230,7 +239,7 @@ def _sets(verdict: Verdict, room: int) -> str:
         return "witness not reached"
     if verdict.status is Status.UNKNOWN:
         why = wording.why_unknown(verdict)
-        return why if len(why) <= room else f"{why[: room - 1]}…"
+        return why if len(why) <= room else "the reason is below"
     for count in range(min(MOST_SETS, len(verdict.cut_sets)), -1, -1):
         more = len(verdict.cut_sets) - count
         sets = [wording.fault_set(one) for one in verdict.cut_sets[:count]]

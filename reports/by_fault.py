@@ -73,6 +73,11 @@ class Happening:
         """True if a required property breaks."""
         return any(one.required for one in self.broken)
 
+    def is_also(self, other: Happening) -> bool:
+        """Tell whether these faults break some property that another failure breaks by the same faults."""
+        names = {one.property for one in self.broken}
+        return self.faults == other.faults and any(one.property in names for one in other.broken)
+
     @property
     def steps(self) -> int:
         """Number of steps of the trace of the worst consequence."""

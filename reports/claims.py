@@ -40,8 +40,8 @@ WIDTH = 100
 """Width of the traces in the pages, in characters."""
 
 BOUNDS_ARE_PART = (
-    "A pass holds for the faults and within the sizes that its page names, and says nothing beyond them. A claim that "
-    "something can happen is confirmed by a trace; one that something cannot happen is refuted by one."
+    "A pass holds for the faults and within the sizes that its page names, and says nothing beyond them. A trace "
+    "confirms a claim that something can happen, and refutes a claim that something cannot happen."
 )
 
 
@@ -214,6 +214,8 @@ def _as_yaml(answer: Answer) -> Iterator[str]:
     """Yield the deployment as lines of a file for ``proofka check``."""
     sections: dict[str, list[str]] = {}
     for key, value in answer.case.asked.items():
+        if value is None:
+            continue  # the case drops a value of the deployment that it starts from
         section, *rest = path_of(key)
         text = _value(value)
         sections.setdefault(section, []).append(f"{'.'.join(rest)}: {text}" if rest else text)

@@ -12,6 +12,7 @@ from typing import Any
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document as deployment_to_document
 from model.deployment.setting import Setting
+from properties import reproduced
 from properties.modelling_assumption import AssumptionKind, ModellingAssumption
 from properties.sealing import SEAL, seal
 from properties.stability import AtSize
@@ -58,6 +59,8 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         document["others_tried"] = result.others_tried
     if result.stability is not None:
         document["stability"] = [_at_size(row) for row in result.stability]
+    if result.reproductions:
+        document["reproductions"] = [reproduced.to_document(outcome) for outcome in result.reproductions]
     return {**document, SEAL: seal(document)}
 
 
@@ -84,6 +87,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
         preventions=_read_preventions(document.get("preventions")),
         others_tried=document.get("others_tried"),
         stability=_read_stability(document.get("stability")),
+        reproductions=tuple(reproduced.from_document(one) for one in document.get("reproductions", ())),
     )
 
 

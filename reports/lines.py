@@ -72,9 +72,13 @@ def title(text: str, width: int) -> Iterator[Text]:
 
 
 def cut(text: Text, width: int) -> Text:
-    """Return a line that ends in an ellipsis, because the text continues after it."""
+    """Return a line that ends in an ellipsis after a whole word, because the text continues after it."""
+    room = max(width - len(" ..."), 1)
     shown = text.copy()
-    shown.truncate(max(width - 4, 1), overflow="crop")
+    if len(text) > room:
+        end = max(text.plain.rfind(" ", 0, room + 1), 0)
+        # A line of a single long word is cut within the word.
+        shown.truncate(end if text.plain[:end].strip() else room, overflow="crop")
     shown.rstrip()
     return shown.append(" ...")
 

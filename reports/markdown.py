@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from model.deployment.deployment import Deployment
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result
-from reports import assumptions, citation, known_defects, stability, summary, wording
+from reports import assumptions, citation, known_defects, reproduced, stability, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import by_fault, grouped
 from reports.explained import explained
@@ -42,7 +42,8 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         wording=wording,
         known_defects=known_defects,
         most_fault_sets=MOST_FAULT_SETS,
-        tellings=tellings(result.verdicts, all_traces=True),
+        tellings=tellings(result.verdicts, all_traces=True, reproductions=result.reproductions),
+        reproduced=reproduced,
         bounds=[*bound_lines(result), engine_line(result), layers(result.engine)],
         assumptions=[
             *assumptions.assumption_lines(deployment, result),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from properties.open_durations import of_run
+from properties.reproduced import Outcome
+from properties.reproductions import outcomes_of
 from properties.verdict import CutSet, Step, Trace, Verdict
-from reports import lines, wording
+from reports import lines, reproduced, wording
 
 LANES = ("producer", "brokers", "controller", "consumer")
 """The lanes, from left to right."""
@@ -26,11 +28,13 @@ UNIT = "ms"
 class Telling:
     """One trace and all properties that its run violates.
 
-    ``violated`` has each verdict with the part of its property that failed.
+    ``violated`` has each verdict with the part of its property that failed. ``reproductions``: the outcomes of its
+    replays on real clusters.
     """
 
     trace: Trace
     violated: tuple[tuple[Verdict, str], ...]
+    reproductions: tuple[Outcome, ...] = ()
 
     @property
     def faults(self) -> CutSet:
@@ -45,10 +49,10 @@ class Telling:
         return Telling(self.trace, (*self.violated, (verdict, failure)))
 
 
-def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
+def tellings(verdicts: Sequence[Verdict], *, all_traces: bool, reproductions: Sequence[Outcome] = ()) -> list[Telling]:
     """Return the traces in the order of the table, each run once.
 
-    ``all_traces``: every trace of each property, and not only the first.
+    ``all_traces``: every trace of each property, and not only the first. ``reproductions``: the outcomes of replays.
     """
     told: list[Telling] = []
     for verdict in verdicts:
@@ -59,7 +63,11 @@ def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
                     break
             else:
                 told.append(Telling(trace, ((verdict, trace.failure),)))
-    return told
+    return [replace(one, reproductions=_outcomes(one, reproductions)) for one in told]
+
+
+def _outcomes(telling: Telling, reproductions: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    return outcomes_of(telling.steps, [verdict.property for verdict, _ in telling.violated], reproductions)
 
 
 def untold(verdicts: Sequence[Verdict]) -> int:
@@ -90,8 +98,12 @@ class Story:
         yield from self.failures(width)
 
     def opening(self, width: int) -> Iterator[Text]:
-        """Yield the title, and the statement of each violated property."""
+        """Yield the title, the outcomes of replays, and the statement of each violated property."""
         yield from lines.title(self._title(), width)
+        for outcome in self.telling.reproductions:
+            yield from lines.wrapped(
+                reproduced.said(outcome), width, first="   ", rest="     ", style=reproduced.STYLE[outcome.kind]
+            )
         for verdict, _ in self.telling.violated:
             yield from lines.wrapped(f"{verdict.property}: {verdict.statement}", width, rest="  ", style="italic")
         yield Text()

@@ -174,13 +174,15 @@ def _print_reasons(out: Console, deployment: Deployment, result: Result) -> None
 
 
 def _print_found(out: Console, deployment: Deployment, result: Result, searched: str | None) -> None:
-    """Print the change that prevents the first failure, or the command that continues the search."""
-    for happening in by_fault(deployment, result)[:1]:
-        said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
-        if happening.prevented_by:
+    """Print the change that prevents the first failure, and the outcome of each search that the answer announced."""
+    announced = [] if searched is None else brief.searches_announced(deployment, result)
+    for position, happening in enumerate(by_fault(deployment, result)):
+        said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}" if happening.consequences else ""
+        sought = happening.required and any(happening.is_also(one) for one in announced)
+        if said and happening.prevented_by and (sought or position == 0):
             _print_wrapped(out, f"{said}, but not with {happening.prevented_by[0]}", style="bold")
-        elif searched is not None and happening.required and happening.behind in brief.MAY_BE_PREVENTED:
-            _print_wrapped(out, f"{said}; {brief.changes_to(happening, searched)}", style="bold")
+        elif said and searched is not None and sought:
+            _print_wrapped(out, f"{said}; {brief.outcome_of_search(happening, searched)}", style="bold")
 
 
 def print_why(out: Console, result: Result) -> None:
@@ -199,7 +201,7 @@ def print_stability(out: Console, result: Result) -> None:
 
 def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> None:
     """Print all traces, or the first trace of each property and the number of further traces."""
-    for telling in tellings(result.verdicts, all_traces=all_traces):
+    for telling in tellings(result.verdicts, all_traces=all_traces, reproductions=result.reproductions):
         out.print()
         out.print(Story(telling))
     if not all_traces and (more := untold(result.verdicts)):

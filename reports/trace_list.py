@@ -8,12 +8,15 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from reports import wording
+from reports import reproduced, wording
 from reports.story import Telling
 
 
 class TraceList:
-    """Number, steps, fault set and violated properties of each trace. Numbers count from 1."""
+    """Number, steps, fault set and violated properties of each trace. Numbers count from 1.
+
+    A further column has the outcomes of replays, if there are any.
+    """
 
     def __init__(self, tellings: Sequence[Telling]) -> None:
         self.tellings = tellings
@@ -24,8 +27,14 @@ class TraceList:
         table.add_column("steps", justify="right", no_wrap=True)
         table.add_column("faults", overflow="fold")
         table.add_column("violates", overflow="fold")
+        replayed = any(telling.reproductions for telling in self.tellings)
+        if replayed:
+            table.add_column("replayed", overflow="fold")
         for number, telling in enumerate(self.tellings, 1):
             names = wording.listed([verdict.property for verdict, _ in telling.violated])
+            outcomes = "\n".join(
+                wording.plain(f"{reproduced.brief(one)}, {one.kafka}") for one in telling.reproductions
+            )
             table.add_row(
                 Text(str(number)),
                 Text(wording.number(len(telling.steps))),
@@ -33,5 +42,6 @@ class TraceList:
                     wording.plain(wording.fault_set(telling.faults)) + ("" if telling.faults else " (no fault needed)")
                 ),
                 Text(wording.plain(names), style="bold red"),
+                *([Text(outcomes)] if replayed else []),
             )
         yield table

@@ -49,7 +49,7 @@ def _lines() -> Iterator[str]:
     meanings = "\n".join(f"- *{treatment}*: {MEANING[treatment]}." for treatment in Treatment)
     yield f"{HEAD}{meanings}\n{AFTER}".rstrip("\n")
     yield ""
-    yield "| product | releases | known on | read | modelled | refused | noted |"
+    yield "| product | releases | state of | sources | modelled | refused | noted |"
     yield "|---|---|---|---|---|---|---|"
     for product, known in products().items():
         counts = Counter(defect.treatment for defect in defects_of(product))

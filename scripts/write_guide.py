@@ -30,7 +30,9 @@ HAPPENED = "it happened"
 """The outcome of an incident in the table."""
 
 TABLES = ROOT / "reports" / "guide" / "tables"
-_CODE = re.compile(r"`([A-Za-z_][\w.-]*)[^`]*`")
+_CODE = re.compile(r"`([A-Za-z_][\w.-]*)(?![\w./-])[^`]*`")
+"""A name in code, and no path of a file: `log/replica.py` is not about the bound `log`."""
+
 _OUTCOME = re.compile(r"\| \[?(?P<id>[CF]\d+)\b.*? \*\*(?P<outcome>[a-z ]+)\*\* \|")
 _HEADING = re.compile(r"#{1,4} (.*)")
 _TERM = re.compile(r"\| (?!term \|)(?P<term>\w[^|]*?) \| (?P<meaning>.+?) \| .*\|")

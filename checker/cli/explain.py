@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checker.cli.check import check
+from checker.cli.more import DEFAULT_MORE
 from checker.cli.options import (
     Assume,
     Broker,
@@ -13,6 +14,7 @@ from checker.cli.options import (
     File,
     Fill,
     Kafka,
+    More,
     PipelineNumber,
     Producer,
     Profile,
@@ -38,6 +40,7 @@ def explain(
     seconds: Seconds = None,
     require: Require = None,
     profile: Profile = None,
+    more: More = DEFAULT_MORE,
 ) -> None:
     """Check a deployment, and print the changes of settings that would have prevented each violation.
 
@@ -59,5 +62,6 @@ def explain(
         seconds=seconds,
         require=require,
         profile=profile,
+        more=more,
         explain=True,
     )

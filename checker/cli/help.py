@@ -12,6 +12,9 @@ from checker.cli.errors import fail, plain
 NUMBERED = frozenset({"claim", "client rule"})
 """Kinds of words with numbers of the same form."""
 
+OF_NO_WORD = "proofka help lists all words; Kafka's own words have Kafka's meaning, and are not listed"
+"""The remark about a word that is unknown and close to no known word."""
+
 
 def help_on(
     context: typer.Context,
@@ -20,7 +23,7 @@ def help_on(
         typer.Argument(
             metavar="[WORD]",
             help="A property, setting, fault, assumption, client rule (P08), code of a refusal (N12), verdict, exit "
-            "status, anomaly of Jepsen's tests (G1a), term (witness) or command.",
+            "status, anomaly of Jepsen's tests (G1a), term (witness), value (handed-off), mark (!3) or command.",
             autocompletion=complete_word,
         ),
     ] = None,
@@ -49,7 +52,7 @@ def help_on(
         return
     if not entries:
         close = near(word)
-        there = f"did you mean {', '.join(close)}?" if close else "proofka help lists all words"
+        there = f"did you mean {', '.join(close)}?" if close else OF_NO_WORD
         fail(f"{plain(word)[:100]}: no such word; {there}")
     kinds = {entry.kind for entry in entries}
     if kinds >= NUMBERED:

@@ -1,8 +1,9 @@
-"""``proofka reproduce``: replay a trace on a real cluster."""
+"""``proofka reproduce``: replay a trace on a real cluster, and add the outcome to the result."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +13,20 @@ from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.options import (
     Assume,
+    BundleFile,
     Clients,
     Environment,
     Faults,
     Fill,
+    JsonFile,
     Kafka,
     Partly,
     PipelineNumber,
+    ReportFiles,
     Seconds,
     Topic,
 )
-from checker.cli.written import attempt, check_file
+from checker.cli.written import STANDARD_OUTPUT, Written, attempt, check_file
 
 if TYPE_CHECKING:
     from checker.cli.checked import Checked
@@ -67,10 +71,9 @@ def reproduce(
             help="Write a folder that replays the trace without Proofka, and start no cluster (default: none).",
         ),
     ] = None,
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write the outcome as JSON into FILE (default: none)."),
-    ] = None,
+    json_file: JsonFile = None,
+    report: ReportFiles = None,
+    bundle: BundleFile = None,
     kafka: Kafka = None,
     topic: Topic = None,
     assume: Assume = None,
@@ -84,21 +87,24 @@ def reproduce(
 ) -> None:
     """Replay a trace on a throw-away cluster of real brokers and a real client, on this machine.
 
-    Needs Java; clients other than Java's need their library.
+    Needs Java; clients other than Java's need their library. --json, --report and --bundle write the result with the
+    outcome beside its trace, and with the outcomes that the result had before: a newer outcome of the same trace on the
+    same release replaces the older one.
 
     Exit status: 0 reproduced, 2 the input is wrong or the cluster did not start, 3 the cluster diverged from the trace,
     4 a step of the trace cannot be steered. With several traces the worst of 3, 4 and 0.
     """
     from checker.cli.checked import checked
-    from checker.cluster.errors import ClusterError
-    from checker.reproduction.errors import ReproductionError
     from checker.source import Source
 
+    written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
         _refuse_contradictions(number, of_property, all_traces=all_traces, script=script, keep=keep)
-        for option, path in (("--script", script), ("--json", json_file)):
-            if path is not None:
-                check_file(option, path)
+        if script is not None:
+            if written.is_wanted:
+                fail("--script: starts no cluster, so there is no outcome for --json, --report and --bundle")
+            check_file("--script", script)
+        written.refuse_what_cannot_be()
         source = Source(
             file,
             kafka,
@@ -111,15 +117,19 @@ def reproduce(
             clients=tuple(clients or ()),
         )
         look = checked(source, file, faults=faults, seconds=seconds)
+        if bundle is not None:
+            _refuse_another_model(look, file)
         plans = _plans(look, number, of_property, file=file)
     if script is not None:
         _write_script(plans[0], script)
         return
-    try:
-        outcomes = _replay(plans, kafka_home, keep=keep)
-    except (ClusterError, ReproductionError) as error:
-        fail(str(error))
-    if json_file is not None and not attempt(json_file, lambda: _write_json(outcomes, json_file)):
+    written.sources = look.sources
+    outcomes, problem = _replay(plans, kafka_home, keep=keep, on_error=json_file == STANDARD_OUTPUT)
+    if outcomes:
+        _write(look, outcomes, written)
+    if problem is not None:
+        fail(problem)
+    if written.failed:
         raise typer.Exit(EXIT_BAD_INPUT)
     raise typer.Exit(max((outcome.exit_status for outcome in outcomes), key=(0, 4, 3).index))
 
@@ -135,6 +145,14 @@ def _refuse_contradictions(
         fail("--script: writes one trace, and starts no cluster that --keep could keep")
     if keep and all_traces:
         fail("--keep: keeps the cluster of one trace; name the trace")
+
+
+def _refuse_another_model(look: Checked, file: Path) -> None:
+    """Refuse a bundle of a result whose systems this version of the model cannot write."""
+    from model.pipeline import VERSION
+
+    if (model := look.result.versions.get("model")) != VERSION:
+        fail(f"{file}: is a result of model {model}, and --bundle writes systems of model {VERSION}; use --json")
 
 
 def _plans(look: Checked, number: int | None, of_property: str | None, *, file: Path) -> list[Plan]:
@@ -165,17 +183,37 @@ def _no_trace(file: Path, name: str) -> Telling:
     fail(f"{file}: has no trace of {name}; proofka trace {file} lists the traces")
 
 
-def _replay(plans: list[Plan], kafka_home: Path | None, *, keep: bool) -> list[Outcome]:
-    """Replay the traces, print each outcome, and return the outcomes."""
+def _replay(
+    plans: list[Plan], kafka_home: Path | None, *, keep: bool, on_error: bool
+) -> tuple[list[Outcome], str | None]:
+    """Replay the traces, print each outcome, and return the outcomes.
+
+    If a cluster fails, return the outcomes until then and the reason. ``on_error``: print to standard error.
+    """
+    from checker.cluster.errors import ClusterError
+    from checker.reproduction.errors import ReproductionError
     from checker.reproduction.session import replay_all
     from reports.reproduced import print_outcome
     from reports.terminal import console
 
-    outcomes = []
-    for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=_wait_for_an_end):
-        print_outcome(console(), plan.name, outcome, texts={step.number: step.text for step in plan.steps})
-        outcomes.append(outcome)
-    return outcomes
+    outcomes: list[Outcome] = []
+    out = console(stderr=on_error)
+    try:
+        for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=_wait_for_an_end):
+            print_outcome(out, plan.name, outcome, texts={step.number: step.text for step in plan.steps})
+            outcomes.append(outcome)
+    except (ClusterError, ReproductionError) as error:
+        return outcomes, str(error)
+    return outcomes, None
+
+
+def _write(look: Checked, outcomes: list[Outcome], written: Written) -> None:
+    """Write the result with the outcomes into the named files."""
+    from properties.reproductions import with_outcomes
+
+    result = replace(look.result, reproductions=with_outcomes(look.result.reproductions, outcomes))
+    with one_line_errors():
+        written.add(look.deployment, result, look.command)
 
 
 def _tell(line: str) -> None:
@@ -206,12 +244,3 @@ def _write_script(plan: Plan, path: Path) -> None:
     if not attempt(path, lambda: write_script(plan, path)):
         raise typer.Exit(EXIT_BAD_INPUT)
     complain(f"written: {path}")
-
-
-def _write_json(outcomes: list[Outcome], path: Path) -> None:
-    import json
-
-    from model.input.whole_file import write_whole
-    from properties.reproduced import to_document
-
-    write_whole(path, json.dumps([to_document(outcome) for outcome in outcomes], indent=1) + "\n")

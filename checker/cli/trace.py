@@ -107,7 +107,7 @@ def trace(
         name, result = look.deployment.name, look.result
         from reports.story import tellings
 
-        told = tellings(result.verdicts, all_traces=True)
+        told = tellings(result.verdicts, all_traces=True, reproductions=result.reproductions)
         if number is not None and number > len(told) and is_interrupted(result.verdicts):
             complain(f"{file}: interrupted before trace {number} was found; {len(told)} were")
             raise typer.Exit(EXIT_UNDECIDED)

@@ -1,7 +1,23 @@
 """A client program of a library as a process: commands to it, and the events that it tells.
 
 The commands and events are JSON objects, one a line; ``programs/python/protocol.py`` and its siblings are the other
-side.
+side. Every command has "do" and every event "event". A program runs one command after another, and does nothing that no
+command asked for, except what its library does by itself. Each program tells in its first lines how its library obeys.
+
+Commands of a producer, with their answers:
+    prepare (seconds)       prepared: metadata and, where there is one, the producer id are there; no record is written
+    send (record)           sent, when the library's send() returned; later report (offset, error, code) by its callback
+    init, begin, commit, abort      initialised, begun, committed, aborted (error, code)
+    send_offsets (offset, group, topic, partition, membership)      offsets_sent (error, code)
+Commands of a consumer:
+    join (seconds, partitions)      assigned (partitions, position, membership), when it has so many partitions (1)
+    poll (count, milliseconds)      polled (records, held), with the first record, or when the time has passed
+    commit (offset)         committed (offset, error, code); without an offset what the library takes as read
+    stored (offset)         stored (offset, error, code): the offset for the library's own commits
+Commands of both:
+    close                   closed; the program ends
+Further events: ready, rebalance (kind, partitions), error (error, code), failed (do, error, code) instead of an answer.
+The position is null where the library does not tell the offset. "membership" is for send_offsets of the same library.
 """
 
 from __future__ import annotations

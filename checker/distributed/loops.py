@@ -1,4 +1,8 @@
-"""Arrays for the compiled loops of :mod:`checker.kernel.closing`."""
+"""Arrays for the compiled loops of :mod:`checker.kernel.closing`, which expand the states of one partition.
+
+The loops collect successors in *boxes* before they look them up in the table of states, and count in a *tally*.
+Compiled code cannot grow an array, so the arrays are made here, large enough for a whole box.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from checker.kernel import closing
 from checker.kernel.closing import Boxes, Tally
 
 ENTRIES = 4096
-"""Successors in a box. The successors expanded between two accesses to the table fit into the cache."""
+"""Number of successors in a box: so few that a box stays in the processor's cache between two accesses to the table."""
 
 
 def new_boxes(words: int, most_successors: int) -> Boxes:

@@ -70,9 +70,10 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
         who, earlier = group_words(pipeline)
         words = f"{who} at offset {max(offset, 0)}: {earlier} "
         if committed is Committed.PAST_OTHERS:
-            words += f"committed that when a worker had finished record {before[consumer.queued[max(finished)].name]}"
+            last = before[consumer.queued[max(finished)].name]
+            words += f"committed this offset when a worker had finished record {last}"
         elif committed is Committed.ALL:
-            words += "auto-committed that" if deployment.application.commit.is_by_client else "committed that"
+            words += f"{'auto-committed' if deployment.application.commit.is_by_client else 'committed'} this offset"
         elif before[consumer.committed.name] == EXPIRED:
             words = f"{who} at offset 0: its committed offset is gone, and earliest starts there"
         elif _is_discovery(pipeline, before):
@@ -81,8 +82,8 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
             words += "committed nothing, and earliest starts there"
         else:
             words += "committed nothing later"
-        words += f", workers had finished {', '.join(done)}" if done and committed is not Committed.PAST_OTHERS else ""
-        return words + (f", workers had not finished {', '.join(left)}" if left else "")
+        words += f"; workers had finished {', '.join(done)}" if done and committed is not Committed.PAST_OTHERS else ""
+        return words + (f"; workers had not finished {', '.join(left)}" if left else "")
 
     return Action(
         "restart_consumer",

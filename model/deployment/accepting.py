@@ -86,10 +86,11 @@ def accept(given: GivenDeployment, sections: Sequence[Section]) -> list[Accepted
     problems = Problems()
     accepted = [_accept(section, problems, as_found=given.as_found) for section in sections]
     _check_words(given, problems)
-    if problems.found:
-        raise problems.first()
+    problems.raise_any()
     for one in accepted:
-        check_refusals(one.section)
+        with problems.noted():
+            check_refusals(one.section)
+    problems.raise_any()
     return accepted
 
 

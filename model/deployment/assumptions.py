@@ -101,8 +101,8 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "after",
         "when the offset is committed (with enable.auto.commit=false): before processing, after processing, after "
         "processing without waiting for the answer (commitAsync), after each record that a worker finishes even if "
-        "other workers still have earlier records, or never, as without a group; or, with enable.auto.commit=true, by "
-        "a client that commits all delivered records, finished or not (the Java client does not)",
+        "other workers still have earlier records, by a client that commits all delivered records, finished or not "
+        "(with enable.auto.commit=true; the Java client does not), or never, as without a group",
         tried=("before", "after"),
     ),
     "processing": Assumption(

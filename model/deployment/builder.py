@@ -38,6 +38,7 @@ from model.deployment.group_rules import applies_offsets_late, rebalancing_of
 from model.deployment.hiding import printable, shown_value
 from model.deployment.libraries import library
 from model.deployment.listed import ignored_of, notes_of, settings_of
+from model.deployment.problems import Problems
 from model.deployment.producer import Producer
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.profiles import intentions_of
@@ -69,12 +70,17 @@ def _read(given: GivenDeployment) -> Read:
 
 
 def _effective(read: Read) -> Effective:
-    """Apply all rules, those of brokers first."""
+    """Apply all rules. Raise DeploymentError with the first error of brokers, of the producer and of the consumer."""
     given = read.given
     era = era_of(read.broker.section, read.topic.section)
-    broker = apply_broker_rules(read.topic.section, read.broker.section, era, given.elr)
-    sending = _producer(read, era)
-    reading, rebalancing = _consumer(read, era)
+    problems = Problems()
+    with problems.noted():
+        broker = apply_broker_rules(read.topic.section, read.broker.section, era, given.elr)
+    with problems.noted():
+        sending = _producer(read, era)
+    with problems.noted():
+        reading, rebalancing = _consumer(read, era)
+    problems.raise_any()
     assumed = _application(read, broker, sending, reading, rebalancing)
     bounds, bound_settings = _bounds(read, sending, assumed.application)
     _check_group(read, reading, rebalancing, assumed.application)

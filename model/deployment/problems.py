@@ -22,6 +22,11 @@ class Problems:
         except DeploymentError as error:
             self.found += [error, *(one for one in error.others if isinstance(one, DeploymentError))]
 
+    def raise_any(self) -> None:
+        """Raise the first error with the others attached, if there is an error."""
+        if self.found:
+            raise self.first()
+
     def first(self) -> DeploymentError:
         """Return the first error in the order of files and lines, with the others attached. There must be an error."""
         return first_of(by_place(self.found))

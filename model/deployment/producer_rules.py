@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from model.deployment.choices import Acks
+from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, not_modelled
 from model.deployment.older_transactions import OlderTransactions, older_transactions_of
+from model.deployment.problems import first_of
 from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, JAVA, Release
 from model.deployment.section import Section
 from model.deployment.sender import OF_JAVA, ClientRecovery, Sender
@@ -188,18 +190,20 @@ def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
     if _before_default_fix(section):
         return _idempotence_before_fix(section, acks, notes)
     conflicts = _conflicts(section, acks, ("P02", "P03", "P06"))
-    if section.release.line >= (4, 0) and section.flag(IDEMPOTENCE) and section.integer(IN_FLIGHT) > 5:
+    refused: list[DeploymentError] = []
+    too_many = section.release.line >= (4, 0) and section.flag(IDEMPOTENCE) and section.integer(IN_FLIGHT) > 5
+    if too_many:
         # 4.0 checks this while idempotence still counts as on, even where acks=1 would disable it.
         why = f"{IN_FLIGHT} must be at most 5 unless {IDEMPOTENCE}=false is set"
-        raise section.refused(IN_FLIGHT, "ConfigException", why, "P07")
-    if section.has(IDEMPOTENCE):
-        if not section.flag(IDEMPOTENCE):
-            _refuse_transactional(section, f"and {section.where(IDEMPOTENCE)} disables it", "P16")
-        elif conflicts:
-            key, rule, why = conflicts[0]
-            raise section.refused(key, "ConfigException", why, rule)
-        return section.flag_setting(IDEMPOTENCE)
-    if not conflicts:
+        refused.append(section.refused(IN_FLIGHT, "ConfigException", why, "P07"))
+    if section.has(IDEMPOTENCE) and section.flag(IDEMPOTENCE):
+        others = [one for one in conflicts if not (too_many and one[0] == IN_FLIGHT)]
+        refused += [section.refused(key, "ConfigException", why, rule) for key, rule, why in others]
+    if refused:
+        raise first_of(refused)
+    if section.has(IDEMPOTENCE) and not section.flag(IDEMPOTENCE):
+        _refuse_transactional(section, f"and {section.where(IDEMPOTENCE)} disables it", "P16")
+    if section.has(IDEMPOTENCE) or not conflicts:
         return section.flag_setting(IDEMPOTENCE)
     causes = " and ".join(section.where(key) for key, _, _ in conflicts)
     _refuse_transactional(section, f"which {causes} would disable", "P18")
@@ -253,9 +257,9 @@ def _idempotence_before_fix(section: Section, acks: Setting, notes: list[str]) -
         return section.flag_setting(IDEMPOTENCE)
     in_flight = "P04" if _sends_one_at_a_time(section) else "P05"
     rules = ("P02", "P03", in_flight) if explicit else ("P17", "P17", "P17")
-    for key, rule, why in _conflicts(section, acks, rules):
-        if section.has(key):
-            raise section.refused(key, "ConfigException", why, rule)
+    conflicts = [one for one in _conflicts(section, acks, rules) if section.has(one[0])]
+    if conflicts:
+        raise first_of(section.refused(key, "ConfigException", why, rule) for key, rule, why in conflicts)
     if explicit:
         return section.flag_setting(IDEMPOTENCE)
     return section.derived(IDEMPOTENCE, "true", "P15: transactional.id enables idempotence")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from model.deployment.problems import Problems
 from model.deployment.section import Section
 from model.deployment.values import protocol_version
 
@@ -136,9 +137,12 @@ def _is_before(section: Section, version: tuple[int, int]) -> bool:
 
 
 def check_refusals(section: Section) -> None:
-    """Raise RefusedError for the first combination that this client or these brokers refuse."""
+    """Raise RefusedError for the first combination that this client or these brokers refuse, with the others
+    attached."""
+    problems = Problems()
     for one in REFUSALS:
         line = section.release.line
         if one.table == section.table and one.since <= line < one.before and one.is_so(section):
             key = next((key for key in one.of if section.has(key)), one.of[0])
-            raise section.refused(key, one.exception, one.why, one.rule)
+            problems.found.append(section.refused(key, one.exception, one.why, one.rule))
+    problems.raise_any()

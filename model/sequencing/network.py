@@ -68,6 +68,7 @@ def fail_attempt(
     """Fail an attempt with a retriable error: back to the accumulator, or failed when no retry is left (3.1, P4 P5).
 
     With acks=0 the future was completed when the request was written, whatever becomes of the request (semantics 3.2).
+    ``when``: the condition of the failure besides the guard of the action; true where the action is the failure itself.
     ``by_no_leader``: a broker that does not lead refused the request, which is no attempt for some clients (semantics
     4.1). ``up_front``: nothing of the request was written. A batch whose number is of an earlier producer id is not
     retried (3.4).

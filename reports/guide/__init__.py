@@ -1,6 +1,5 @@
 """The guide behind ``proofka help``: descriptions of properties, settings, faults, assumptions, rules and statuses.
 
-The package contains the tables. ``settings``, ``dialects``, ``statuses``, ``bounds``, ``other_names``, ``jepsen`` and
-``kafka_sections`` are written by hand; the others are written by ``scripts/write_guide.py`` from the properties, the
-claims and the documentation.
+The package contains the tables. ``scripts/write_guide.py`` writes ``properties``, ``claims``, ``rules``, ``sections``
+and ``terms`` from the properties, the claims and the documents; the other tables are written by hand.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -13,6 +14,9 @@ MOST_NEAR = 5
 LEAST_ALIKE = 0.7
 """Smallest similarity (difflib's ratio) of a misspelt word and its suggestion."""
 
+_NUMBERED_MARK = re.compile(r"^!\d+$")
+"""The mark of a pass with its number of known defects, as in ``holds !3``."""
+
 LONGEST = 100
 """Largest length of a word in characters: comparing longer words takes too long."""
 
@@ -23,7 +27,7 @@ def find(word: str) -> list[Entry]:
     If entries have the same spelling in the same case, only these are returned.
     """
     key = word.strip().removeprefix("--").strip()
-    own_name, key = key, key.removeprefix("spring.kafka.")
+    own_name, key = key, _NUMBERED_MARK.sub("!", key.removeprefix("spring.kafka."))
     if not key or len(key) > LONGEST:
         return []
     if key.lower() not in _spellings() and key.lower().removesuffix("s") in _spellings():
@@ -53,6 +57,8 @@ def named() -> tuple[Mapping[str, Entry], ...]:
         words.properties(),
         words.faults(),
         words.assumptions(),
+        words.values(),
+        words.bounds(),
         words.rules(),
         words.refusals(),
         words.verdicts(),
@@ -60,6 +66,8 @@ def named() -> tuple[Mapping[str, Entry], ...]:
         words.claims(),
         other_names.anomalies(),
         words.terms(),
+        words.reductions(),
+        words.marks(),
     )
 
 

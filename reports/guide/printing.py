@@ -8,8 +8,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from reports import lines, wording
+from reports.guide import other_names, words
 from reports.guide.entry import Entry, table
-from reports.guide.lookup import named
 from reports.guide.settings import owners
 
 LABEL = 12
@@ -40,20 +40,21 @@ class Contents:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        properties, faults, assumptions, rules, refusals, verdicts, _, claims, anomalies, terms = named()
         yield Text("proofka help WORD explains a word; proofka COMMAND --help a command.", no_wrap=width >= 68)
         for heading, names in (
             ("commands", self.commands),
-            ("properties", properties),
-            ("faults", faults),
-            ("assumptions (--assume KEY=VALUE)", [key for key in assumptions if not key.startswith("faults.")]),
-            ("verdicts", verdicts),
+            ("properties", words.properties()),
+            ("faults", words.faults()),
+            ("assumptions (--assume KEY=VALUE)", [key for key in words.assumptions() if not key.startswith("faults.")]),
+            ("verdicts", words.verdicts()),
+            ("marks", words.marks()),
             ("exit statuses", [f"{row['status']} {row['name']}" for row in table("statuses")]),
-            ("client rules", _ranges(list(rules))),
-            ("not modelled yet", _ranges(list(refusals))),
-            ("claims, findings and incidents", _ranges(list(claims))),
-            ("names in Jepsen's tests", anomalies),
-            ("terms", terms),
+            ("client rules", _ranges(list(words.rules()))),
+            ("not modelled yet", _ranges(list(words.refusals()))),
+            ("claims, findings and incidents", _ranges(list(words.claims()))),
+            ("names in Jepsen's tests", other_names.anomalies()),
+            ("terms", words.terms()),
+            ("reductions (--with, --without)", words.reductions()),
         ):
             yield from _listed(heading, names, width)
         of = sorted({component for whose in owners().values() for component in whose})

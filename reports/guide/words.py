@@ -1,5 +1,5 @@
-"""Entries that are not settings: properties, faults, assumptions, client rules, codes of refusals, verdicts, exit
-statuses, claims, terms."""
+"""Entries that are not settings: properties, faults, assumptions and their values, bounds, client rules, codes of
+refusals, verdicts, exit statuses, claims, terms, reductions, marks in tables."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promi
 from model.faults import COVERED_BY, DESCRIPTION, OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
 from reports.guide.entry import Entries, Entry, row_of, some, table
 from reports.guide.other_names import names_of_property
-from reports.guide.related import claim_in_words, named_in, related, rule_in_words
+from reports.guide.related import claim_in_words, named_in, related
+from reports.guide.settings import owners
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
-TERM = "term"
+VALUE, BOUND, TERM, REDUCTION, MARK = "value of an assumption", "bound", "term", "reduction", "mark in a table"
 VERDICT, STATUS, REFUSAL = "verdict", "exit status", "not modelled yet"
 
 _WHERE = {
@@ -122,6 +123,25 @@ def _assumption(key: str) -> Iterator[tuple[str, str]]:
     yield from related(name or key, ())
 
 
+def values() -> Mapping[str, Entry]:
+    """Return every value of an assumption about the application that is a word."""
+    words = (value for one in ASSUMPTIONS.values() for value in one.values if not value.isdigit())
+    return Entries(VALUE, words, _value)
+
+
+def _value(name: str) -> Iterator[tuple[str, str]]:
+    for key, one in ASSUMPTIONS.items():
+        if name in one.values:
+            yield "said by", f"--assume {key}={name}" + (" (the default)" if one.default == name else "")
+            yield key, one.sentence
+            yield "values", ", ".join(one.values)
+
+
+def bounds() -> Mapping[str, Entry]:
+    """Return every bound, by the name that a table of verdicts prints."""
+    return Entries(BOUND, RANGES, lambda name: _assumption(f"bounds.{name}"))
+
+
 def rules() -> Mapping[str, Entry]:
     """Return every applied rule of a client or broker, by id."""
     return Entries(RULE, (row["id"] for row in table("rules")), _rule)
@@ -129,8 +149,11 @@ def rules() -> Mapping[str, Entry]:
 
 def _rule(name: str) -> Iterator[tuple[str, str]]:
     row = row_of("rules", "id", name)
-    yield "", rule_in_words(row)
-    yield from some("about", ", ".join(sorted(named_in(row))))
+    yield "of", row["of"]
+    yield "releases", row["releases"]
+    yield "if", row["condition"].replace("`", "")
+    yield "effect", row["does"].replace("`", "")
+    yield from some("settings", ", ".join(sorted(named_in(row) & owners().keys())))
 
 
 def refusals() -> Mapping[str, Entry]:
@@ -185,3 +208,23 @@ def _status(said: str) -> Iterator[tuple[str, str]]:
     row = row_of("statuses", "status" if said.isdigit() else "name", said)
     yield "", row["meaning"]
     yield ("called", row["name"]) if said.isdigit() else ("number", row["status"])
+
+
+def reductions() -> Mapping[str, Entry]:
+    """Return every reduction that ``--with`` and ``--without`` name."""
+    return Entries(REDUCTION, (row["reduction"] for row in table("reductions")), _reduction)
+
+
+def _reduction(name: str) -> Iterator[tuple[str, str]]:
+    row = row_of("reductions", "reduction", name)
+    yield "is", f"{row['meaning']} A reduction saves states and changes no verdict (docs/reductions.md)."
+    yield "default", row["default"]
+
+
+def marks() -> Mapping[str, Entry]:
+    """Return every mark in a table of verdicts or a trace."""
+    return Entries(MARK, (row["mark"] for row in table("marks")), _mark)
+
+
+def _mark(name: str) -> Iterator[tuple[str, str]]:
+    yield "", row_of("marks", "mark", name)["meaning"]

@@ -12,7 +12,7 @@ from typing import Any
 from model.deployment.deployment import Deployment
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, citation, known_defects, stability, summary, wording
+from reports import assumptions, citation, known_defects, reproduced, stability, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import Happening, by_fault, grouped
 from reports.explained import prevented
@@ -51,7 +51,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         undefined=StrictUndefined,
     )
     environment.filters["text"] = lambda text: wording.plain(str(text))
-    told = tellings(result.verdicts, all_traces=True)
+    told = tellings(result.verdicts, all_traces=True, reproductions=result.reproductions)
     verdicts = {verdict.property: verdict for verdict in result.verdicts}
     groups = grouped(by_fault(deployment, result))
 
@@ -68,6 +68,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         summary=summary,
         wording=wording,
         known_defects=known_defects,
+        reproduced=reproduced,
         holding=[verdict for verdict in result.verdicts if verdict.status is not Status.VIOLATED],
         groups=groups,
         trace_of=trace_of,
@@ -95,7 +96,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         citation=citation.paragraph(deployment, result, command=command),
         bibtex=citation.bibtex(deployment, result, command=command),
         policy=content_security_policy(_asset("report.js")),
-        style=_asset("report.css"),
+        style=_asset("report.css") + (_asset("replays.css") if result.reproductions else ""),
         script=_asset("report.js"),
     )
 
@@ -117,12 +118,20 @@ class _Drawn:
         self.name = f"t{number}"
         self.number = number
         self.telling = telling
+        self.replays = telling.reproductions
+        self.facts = [
+            [wording.plain(fact) for fact in reproduced.observed_at(self.replays, number)]
+            for number in range(len(telling.steps) + 1)
+        ]
         self.on_paper = on_paper
         times = [len(wording.number(step.at)) for step in telling.steps if step.at is not None]
         self.timed = bool(times)
         self.time = max(times) + len(" ms") if times else 0
         beside = self.time + 2 if times else 0
-        heights = [svg.row_height(wording.happens(step), beside, bold=bool(step.fault)) for step in telling.steps]
+        heights = [
+            svg.row_height(wording.happens(step), beside, bold=bool(step.fault), facts=facts)
+            for step, facts in zip(telling.steps, self.facts[1:], strict=True)
+        ]
         diagram = space_time(telling.trace)
         self.scale = round(min(1, SHEET / (len(diagram.lanes) * svg.LANE + SENTENCES)), 2)
         self.drawing = svg.drawing(diagram, heights, int(TALLEST / self.scale))

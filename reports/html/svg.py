@@ -21,6 +21,9 @@ LINE, PADDING = 20, 12
 LETTERS, FEWER_IN_BOLD = 62, 5
 """Letters of a step, with its time, that always fit into a line; and how many fewer fit in bold, for faults."""
 
+FACT_LINE, FACT_LETTERS = 17, 62
+"""Height of a line of an observation below a step, in px, and letters that always fit into the line."""
+
 BROKEN = 0.55
 """Share of the length of an arrow for a message that does not arrive."""
 
@@ -96,10 +99,14 @@ class Drawing:
     dots: tuple[Dot, ...]
 
 
-def row_height(sentence: str, time: int, *, bold: bool) -> int:
-    """Return the height of the row of a step in px, by the number of lines of its sentence beside ``time`` letters."""
+def row_height(sentence: str, time: int, *, bold: bool, facts: Sequence[str] = ()) -> int:
+    """Return the height of the row of a step in px, by the number of lines of its sentence beside ``time`` letters.
+
+    ``facts``: the observations below the sentence.
+    """
     lines = textwrap.wrap(sentence, LETTERS - time - (FEWER_IN_BOLD if bold else 0))
-    return LINE * max(1, len(lines)) + PADDING
+    below = sum(max(1, len(textwrap.wrap(fact, FACT_LETTERS))) for fact in facts)
+    return LINE * max(1, len(lines)) + FACT_LINE * below + PADDING
 
 
 def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None) -> Drawing:

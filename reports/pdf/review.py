@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result, Status, Verdict
-from reports import assumptions, citation, known_defects, summary, wording
+from reports import assumptions, citation, known_defects, reproduced, summary, wording
 from reports.bounds import bound_lines
 from reports.formats import Answer
 from reports.pdf.fonts import BOLD, ITALIC, MONO, TEXT, drawable, register
@@ -123,11 +123,13 @@ class _Pages:
         from reportlab.platypus import CondPageBreak
 
         deployment, result = self.answer.deployment, self.answer.result
-        told = tellings([verdict for verdict in result.verdicts if verdict.required], all_traces=False)
+        required = [verdict for verdict in result.verdicts if verdict.required]
+        told = tellings(required, all_traces=False, reproductions=result.reproductions)
         yield from self._on_one_page([*self._front(), *(self._trace(told[0]) if told else ())])
         for telling in told[1:]:
             yield CondPageBreak(ROOM_FOR_A_TRACE)
             yield from self._trace(telling)
+        yield from self._section("Replays of further traces", list(_further_replays(result, told)))
         others = [f"{one.property}: {one.statement}" for one in result.verdicts if not one.required]
         yield from self._section("Not required", others)
         yield self._says("heading", "Configuration")
@@ -223,8 +225,23 @@ class _Pages:
         """Yield the violated properties with their failures, and the diagram of their common run."""
         from reports.pdf.diagram import TraceOnPaper
 
-        names = wording.listed([verdict.property for verdict, _ in telling.violated])
-        yield self._says("heading", f"{names} violated by {wording.fault_set(telling.faults)}")
+        yield self._says("heading", _title(telling))
         for verdict, failure in telling.violated:
             yield self._says("failure", f"{verdict.property} fails: {failure}")
+        for outcome in telling.reproductions:
+            yield self._says("small", reproduced.in_short(outcome))
         yield TraceOnPaper(telling.trace, self.width)
+
+
+def _title(telling: Telling) -> str:
+    names = wording.listed([verdict.property for verdict, _ in telling.violated])
+    return f"{names} violated by {wording.fault_set(telling.faults)}"
+
+
+def _further_replays(result: Result, told: Sequence[Telling]) -> Iterator[str]:
+    """Yield the outcomes of replays of traces that are not on the pages, a line each."""
+    shown = [outcome for telling in told for outcome in telling.reproductions]
+    for telling in tellings(result.verdicts, all_traces=True, reproductions=result.reproductions):
+        for outcome in telling.reproductions:
+            if outcome not in shown:
+                yield f"{_title(telling)}: {reproduced.with_reasons(outcome)}"

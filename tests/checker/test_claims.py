@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from checker.claims import decide, decide_all
+from model.deployment import read_deployment
 from properties.claims.all_claims import claims, find_claims, incidents
 from properties.claims.claim import Claim, Outcome
 from properties.verdict import Status
@@ -137,3 +139,16 @@ def test_consequences_of_a_setting_are_read_of_the_client() -> None:
     said = [one.value for one in decide(replace(claim, setting=without)).history]
     assert said[1] == "max.in.flight.requests.per.connection=1000000"
     assert all(str(one).endswith("is accepted") for one in said[3:])
+
+
+@pytest.mark.slow
+def test_the_deployments_on_the_pages_can_be_read(tmp_path: Path) -> None:
+    pages = sorted(Path("docs/claims").glob("*.md")) + sorted(Path("docs/findings").glob("*.md"))
+    read = 0
+    for page in pages:
+        for number, text in enumerate(re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)):
+            file = tmp_path / f"{page.stem}-{number}.yaml"
+            file.write_text(text, encoding="utf-8")
+            read_deployment(file)
+            read += 1
+    assert read > len(pages)

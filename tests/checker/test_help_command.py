@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 from checker.cli import app
 from checker.cli.completing import complete_assumption, complete_word
+from checker.reductions.choice import Reduction
 from model.deployment.options import OPTION_KEYS
 from model.deployment.required_properties import KNOWN_PROPERTIES
+from reports.guide.entry import table
 from scripts import write_man_page
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +34,32 @@ def test_a_word_is_explained() -> None:
     ran = proofka("help", "min.insync.replicas")
     assert ran.exit_code == 0
     assert ran.stdout.startswith("── min.insync.replicas: setting ")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("handed-off", "--assume processing=handed-off"),
+        ("resend", "--assume on_restart=resend"),
+        ("epochs", "--assume bounds.epochs=VALUE"),
+        ("!3", "proofka defects ID explains"),
+        ("covered-faults", "changes no verdict"),
+        ("P06", "if          enable.idempotence=true is set,"),
+        ("B04", "if          min.insync.replicas exceeds the number of replicas"),
+    ],
+)
+def test_each_word_of_an_answer_is_explained(word: str, said: str) -> None:
+    ran = proofka("help", word)
+    assert ran.exit_code == 0
+    assert said in ran.stdout
+
+
+def test_every_reduction_is_explained() -> None:
+    assert [row["reduction"] for row in table("reductions")] == list(Reduction)
+
+
+def test_no_rule_refers_to_another_rule_for_its_condition() -> None:
+    assert not [row["id"] for row in table("rules") if "same as" in row["condition"]]
 
 
 def test_a_code_of_a_refusal_is_explained() -> None:

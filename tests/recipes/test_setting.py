@@ -43,14 +43,12 @@ def add(scratch: Scratch) -> None:
     """Add the setting ``toy.stops``."""
     scratch.insert("model/deployment/tables/defaults.csv", "", "broker,toy.stops,0.10,,false,boolean,\n")
     rules = "model/deployment/broker_rules.py"
-    scratch.insert(rules, "    FOLLOWER_BYTES,\n)", '    "toy.stops",\n')
-    scratch.insert(rules, "    followers_wait_for_bytes: bool", "    toy_stops: bool\n")
-    scratch.insert(rules, "        followers_wait_for_bytes=", '        toy_stops=broker.flag("toy.stops"),\n')
-    scratch.insert(
-        rules,
-        "            *(broker.setting(key) for key in timeouts),",
-        '            broker.setting("toy.stops"),\n',
-    )
+    # Keys and fields of others are added at the ends of these lists: the toy stands in front.
+    scratch.replace(rules, "BROKER_KEYS = (\n", 'BROKER_KEYS = (\n    "toy.stops",\n')
+    scratch.insert(rules, "    replicas: int\n    min_insync", "    toy_stops: bool\n")
+    scratch.insert(rules, "        replicas=int(", '        toy_stops=broker.flag("toy.stops"),\n')
+    where_given = '            *((broker.flag_setting("toy.stops"),) if broker.has("toy.stops") else ()),\n'
+    scratch.replace(rules, "        settings=(\n", f"        settings=(\n{where_given}")
     effect = "    if pipeline.deployment.cluster.toy_stops:\n        advances = And(advances, Not(advances))\n"
     scratch.insert("model/log/replica.py", "    effect[leader.high_watermark] = If(advances", effect)
     scratch.insert("reports/guide/tables/settings.csv", "", "broker,toy.stops,The high watermark stays where it is.\n")

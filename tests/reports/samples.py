@@ -9,6 +9,7 @@ from model.deployment.choices import Acks, OffsetReset, OnSendError
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.setting import Ignored, Origin, Setting
 from properties.modelling_assumption import AssumptionKind, ModellingAssumption
+from properties.reproduced import ChangedSetting, Fact, Outcome, digest
 from properties.verdict import (
     Change,
     Coverage,
@@ -227,3 +228,51 @@ HOSTILE_RESULT = Result(
 )
 
 COMMAND = "proofka check orders.yaml"
+
+REPRODUCED = Outcome(
+    kind="reproduced",
+    trace=digest((step.action, step.arguments) for step in KILL_TRACE.steps),
+    properties=("no-acked-loss", "no-loss"),
+    kafka="4.0.2",
+    clients=("java 4.0.2",),
+    on="2026-11-27",
+    seconds=14.0,
+    evidence=("record 1 was reported as stored, and is not in the log of broker 2, which leads",),
+    facts=(
+        Fact(1, "proxy", "request with record 1 from the producer to broker 1", 1.25),
+        Fact(2, "log of broker 1", "0: record 1 (epoch 0)", 1.5),
+        Fact(2, "delivery report", "record 1: stored at offset 0", 1.75),
+        Fact(4, "controller", "leader 2, epoch 1, ISR [2, 3]", 5.0),
+    ),
+    changed=(ChangedSetting("broker", "replica.lag.time.max.ms", "30000", "120000", "the replay holds fetches"),),
+)
+"""An outcome of the first trace of :data:`RESULT`."""
+
+DIVERGED = Outcome(
+    kind="diverged",
+    trace=digest((step.action, step.arguments) for step in MOVE_TRACE.steps),
+    properties=("no-acked-loss",),
+    kafka="4.0.2",
+    clients=("java 4.0.2",),
+    on="2026-11-27",
+    seconds=9.5,
+    step=3,
+    action="move",
+    model="leadership moves to broker 2",
+    observed="a leader other than broker 1 did not happen within 45 s",
+    facts=(Fact(2, "log of broker 1", "0: record 1 (epoch 0)", 1.5),),
+)
+NOT_STEERABLE = Outcome(
+    kind="not steerable",
+    trace=digest((step.action, step.arguments) for step in FAULTLESS.traces[0].steps),
+    properties=("exactly-once-effect",),
+    kafka="4.0",
+    clients=(),
+    on="2026-11-28",
+    seconds=0.0,
+    step=2,
+    action="append",
+    reason="no replay can bring about this step",
+)
+REPLAYED = replace(RESULT, reproductions=(REPRODUCED, DIVERGED, NOT_STEERABLE))
+"""A result with an outcome of each kind that ends a replay of another trace."""

@@ -6,6 +6,7 @@ import io
 from dataclasses import replace
 
 import pytest
+from rich.text import Text
 
 from model.deployment.known_properties import known_properties
 from model.deployment.required_properties import KNOWN_PROPERTIES
@@ -14,7 +15,7 @@ from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdic
 from reports.brief import Answer, most_telling
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
 from reports.guide.entry import rows_of
-from reports.lines import first_of, wrapped
+from reports.lines import cut, first_of, wrapped
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
 from reports.wording import brief_answer
@@ -155,7 +156,7 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
     for found, told in (
         (replace(result, preventions=(change,)), "but not with producer.acks=all"),
         (replace(result, preventions=()), "no single change is known to prevent this; search for several changes: "),
-        (result, "find changes that prevent this: proofka repair orders.yaml"),
+        (result, "no change that prevents this was found before the search ended; search further: proofka repair"),
     ):
         text = " ".join(screen(120, result, found=found).split())
         assert "not computed" not in text
@@ -163,16 +164,41 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
         first, last = text.split(" property verdict ", 1)
         assert "proofka repair" not in first
         assert told in last
-        assert ("is not known yet" in first) == (fault_sets == (("kill", 2),))
+        assert ("not known yet whether settings prevent this" in first) == (fault_sets == (("kill", 2),))
     assert "not computed" not in screen(120, result)
+
+
+def test_each_announced_search_has_its_outcome_at_the_end() -> None:
+    """Two headings announce a search; the end has a line for each, also after a change was found for one of them."""
+    one_kill, two_kills = (("kill", 1),), (("kill", 2),)
+    verdicts = (
+        violated("no-acked-loss", one_kill, required=True),
+        violated("no-log-duplicate", two_kills, required=True),
+    )
+    result = replace(samples.RESULT, verdicts=verdicts)
+    change = Prevention("no-log-duplicate", two_kills, "producer.acks=all")
+    for preventions, told in (
+        (None, ("no change that prevents this was found", "no change that prevents this was found")),
+        ((change,), ("no single change is known to prevent this", "but not with producer.acks=all")),
+    ):
+        text = " ".join(screen(120, result, found=replace(result, preventions=preventions)).split())
+        first, last = text.split(" property verdict ", 1)
+        assert first.count("see the end of this answer") == 2
+        one, two = (last.index(f"{words}: ") for words in ("One broker crash", "Two broker crashes"))
+        assert told[0] in last[one:two]
+        assert told[1] in last[two:]
 
 
 def test_a_text_that_is_cut_off_says_so() -> None:
     texts = [list(wrapped(words, 30, rest="  ")) for words in ("a short text", "a text of some more words " * 3)]
     shown = [line.plain for line in first_of(texts, 2, 30)]
     assert shown[0] == "a short text"
-    assert shown[1].endswith(" ...")
+    assert shown[1] == "a text of some more words ..."
     assert max(map(len, shown)) <= 30
+    assert cut(Text("ends with a word"), 15).plain == "ends with a ..."
+    assert cut(Text("short"), 30).plain == "short ..."
+    assert cut(Text("x" * 40), 30).plain == "x" * 26 + " ..."
+    assert cut(Text("    " + "x" * 40), 30).plain == "    " + "x" * 22 + " ..."
     assert [line.plain for line in first_of(texts, 9, 30)][-1].endswith("words")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from model.deployment.profiles import NAMED, PROFILES
+from properties.reproduced import KINDS, ChangedSetting, Fact, Outcome
 from properties.verdict import Result, Status, Verdict
 from reports.document import FORMAT, result_from_document, to_document
 from reports.schema import problem, schema
@@ -36,6 +37,25 @@ def test_every_status_satisfies_the_schema(verdict: Verdict) -> None:
 
 def test_round_trip() -> None:
     assert result_from_document(as_json(samples.RESULT)) == samples.RESULT
+
+
+def test_outcomes_of_replays_survive_a_round_trip_and_satisfy_the_schema() -> None:
+    document = as_json(samples.REPLAYED)
+    assert problem(document) is None
+    assert result_from_document(document) == samples.REPLAYED
+    assert document == json.loads(json.dumps(document))
+
+
+def test_a_result_without_replays_has_no_member_for_them() -> None:
+    assert "reproductions" not in as_json(samples.RESULT)
+
+
+def test_the_schema_has_every_member_of_an_outcome_and_its_kinds() -> None:
+    told = schema()["$defs"]["outcome"]
+    assert set(told["properties"]) == set(told["required"]) == {field.name for field in fields(Outcome)}
+    assert tuple(told["properties"]["kind"]["enum"]) == KINDS
+    for name, one in (("facts", Fact), ("changed", ChangedSetting)):
+        assert set(told["properties"][name]["items"]["properties"]) == {field.name for field in fields(one)}
 
 
 def test_order_does_not_depend_on_the_run() -> None:

@@ -215,11 +215,14 @@ def test_a_long_trace_stays_fluid(browser: api.Browser, tmp_path: Path) -> None:
     assert opened.chosen() == 101
 
 
+@pytest.mark.parametrize("result", [samples.RESULT, samples.REPLAYED], ids=["checked", "replayed"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_has_no_accessibility_violations(browser: api.Browser, tmp_path: Path, scheme: str) -> None:
+def test_page_has_no_accessibility_violations(
+    browser: api.Browser, tmp_path: Path, scheme: str, result: Result
+) -> None:
     """The rules of axe-core: names, roles, contrast, structure."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
-    opened = Opened(browser, tmp_path, samples.RESULT, scheme=scheme)
+    opened = Opened(browser, tmp_path, result, scheme=scheme)
     found = axe.Axe().run(opened.page).response["violations"]
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
 

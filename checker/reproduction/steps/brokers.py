@@ -68,17 +68,57 @@ def _same(replay: Replay, broker: int) -> bool:
     return (here.leader, here.epoch, sorted(here.isr)) == (there.leader, there.epoch, sorted(there.isr))
 
 
-def change_isr(replay: Replay, step: PlannedStep) -> None:
-    """Let the leader's proposal of the new ISR pass, and wait until the controller has it."""
-    leader, wanted = step.arguments["leader"], isr_of(step.state)
+def shrink_isr(replay: Replay, step: PlannedStep) -> None:
+    """Let the leader's proposal of the smaller ISR pass, and wait until the controller has it."""
     gate = replay.gates.isr_changes
-    frame = gate.wait(
-        lambda held: held.link == f"{leader}->controller" and _proposed_isr(held) == wanted,
-        what=f"a proposal of broker {leader} for the ISR {set(wanted)}",
-        seconds=TIMER_SECONDS,
-    )
+    frame = gate.wait(_proposes(step), what=_proposal(step), seconds=TIMER_SECONDS)
     gate.release(frame)
     _wait_controller(replay, step)
+    _hear_of_isr(replay, step.arguments["leader"])
+
+
+def expand_isr(replay: Replay, step: PlannedStep) -> None:
+    """Let the leader's proposal of the larger ISR pass, and wait until the controller has it.
+
+    A leader proposes a follower at a fetch of the follower, once the leader has heard that the follower is unfenced.
+    The model has no step for either, so the leader hears from the controller, and fetches of a follower that has all
+    records pass.
+    """
+    leader, follower = step.arguments["leader"], step.arguments["follower"]
+    gate = replay.gates.isr_changes
+    if _knows_epoch(replay, leader):
+        replay.gates.metadata[leader].open()
+
+    def proposal() -> Frame | None:
+        found = next(filter(_proposes(step), gate.held), None)
+        fetch = replay.held_fetch(follower, leader)
+        if found is None and fetch is not None and replay.log(follower) == replay.log(leader):
+            replay.gates.fetches.release(fetch)
+        return found
+
+    gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
+    _wait_controller(replay, step)
+    _hear_of_isr(replay, leader)
+    replay.gates.metadata[leader].close()
+
+
+def _knows_epoch(replay: Replay, leader: int) -> bool:
+    return replay.view(leader).epoch == replay.view(CONTROLLER).epoch
+
+
+def _hear_of_isr(replay: Replay, leader: int) -> None:
+    """Let a leader hear of the ISR that it proposed, unless the controller has decided on another leader since."""
+    if _knows_epoch(replay, leader):
+        hear(replay, leader)
+
+
+def _proposes(step: PlannedStep) -> Callable[[Frame], bool]:
+    leader, wanted = step.arguments["leader"], isr_of(step.state)
+    return lambda frame: frame.link == f"{leader}->controller" and _proposed_isr(frame) == wanted
+
+
+def _proposal(step: PlannedStep) -> str:
+    return f"a proposal of broker {step.arguments['leader']} for the ISR {set(isr_of(step.state))}"
 
 
 def _proposed_isr(frame: Frame) -> tuple[int, ...]:
@@ -189,8 +229,8 @@ PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
         "recover_speed": become_slow,
         "apply_metadata": apply_metadata,
         "learn_isr": learn_isr,
-        "shrink_isr": change_isr,
-        "expand_isr": change_isr,
+        "shrink_isr": shrink_isr,
+        "expand_isr": expand_isr,
         "fence": decide,
         "elect_unclean": decide,
         "move_leader": move_leader,

@@ -12,6 +12,7 @@ from model.deployment.dialects.connect_layers import over_their_workers
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
+from model.deployment.dialects.misspelling import misspelt_keys
 from model.deployment.dialects.other_products import Mention, mention_of, passed_over
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
@@ -66,6 +67,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     own: list[Path] = []
     others = 0
     mentioning: list[Mention] = []
+    passed: list[Path] = []
     manifests: list[Manifest] = []
     paths, links = _files_and_links(place)
     for path in paths:
@@ -88,6 +90,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 others += 1
                 mention = None if document is None else passed_over(document, path)
                 mentioning += [] if mention is None else [mention]
+                passed += [] if document is None else [path]
             else:
                 found.append(dialect.read(nearby.with_others(document, path, dialect), fillings))
         except DeploymentError as error:
@@ -97,6 +100,8 @@ def find(place: Path, fillings: Fillings) -> Findings:
     if not (found or own or unread):
         files = {0: "it has no files", 1: "1 file"}.get(others, f"{others} files")
         named = f"; {mentioning[0].file} {mentioning[0].sentence}" if mentioning else ""
+        near = ((path, misspelt_keys(read_document(path))) for path in passed)
+        named = next((f"; {path}: {told}" for path, told in near if told), named)
         what = f"has no known configuration of Kafka ({files}){named}; docs/dialects.md lists the known ones"
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
@@ -114,7 +119,8 @@ def read_one(path: Path, fillings: Fillings) -> Found:
         if mention is not None and mention.product is not None:
             raise DeploymentError(mention.sentence, file=str(path))
         what = "is no known configuration of Kafka; docs/dialects.md lists the known ones"
-        raise DeploymentError(what if mention is None else f"{what}; {mention.advice}", file=str(path))
+        more = misspelt_keys(document) or ("" if mention is None else mention.advice)
+        raise DeploymentError(f"{what}; {more}" if more else what, file=str(path))
     return dialect.read(_Nearby().with_others(document, path, dialect), fillings)
 
 

@@ -83,8 +83,8 @@ class _Reading:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._maps = Maps(program)
-        self._configured: dict[tuple[Content, str], Configured] = {}
-        self._taken: set[int] = set()
+        self._configured: dict[tuple[Content, str], Configured] = {}  # by settings and use of the map
+        self._taken: set[int] = set()  # nodes of settings that a configuration has
         self.notes: list[str] = []
         self.unused: list[tuple[str, int]] = []
         self.unnamed: list[int] = []
@@ -128,10 +128,17 @@ class _Reading:
                 self._add(node, argument, content).refused = _OLD if kind in _ROLES else _STREAMS
 
     def _add(self, node: Node, argument: Node, content: Content, name: str = "") -> Configured:
-        """Add a configuration; one map for several clients is one configuration."""
-        kind = kind_of(node) if node.type == "object_creation_expression" else ""
-        alone = name or not content
-        place = (content, f"{name} {node.id}" if alone else "" if kind in _MAKERS else kind)
+        """Add a configuration, or return the one that has these settings already.
+
+        One map for several clients is one configuration, and another one for other uses of the map (``StreamsConfig``).
+        A map without known settings is of its own client alone.
+        """
+        use = kind_of(node) if node.type == "object_creation_expression" else ""
+        if name or not content:
+            use = f"{name} {node.id}"
+        elif use in _MAKERS:
+            use = ""
+        place = (content, use)
         if place not in self._configured:
             check_number(len(self._configured), self._program.file, line_of(node))
             self._taken |= {one.place for one in content}
@@ -143,7 +150,10 @@ class _Reading:
         return self._configured[place]
 
     def _label(self, argument: Node) -> str:
-        """Return a readable name of a map: its own name, and that of the method that builds it."""
+        """Return a readable name of a map: its own name, and that of the method that builds it.
+
+        The map can be the result of a method, or the argument of a copy: a few such steps lead to its own name.
+        """
         for _ in range(5):
             variable = self._program.names.meant(argument)
             value = argument if variable is None else variable.value

@@ -45,6 +45,10 @@ class _Where:
     only_if: str = ""
     depth: int = 0
 
+    def inner(self, at: ast.AST, call: _Call | None = None) -> _Where:
+        """Return the place of an expression that is part of the settings here; ``call``: another enclosing call."""
+        return _Where(at, self.call if call is None else call, self.only_if, self.depth + 1)
+
 
 class Following:
     """The known facts about a program while the settings of its clients are read."""
@@ -67,8 +71,8 @@ class Settings:
         self._following = following
         self._program = following.program
         self._library = library
-        self._open: set[tuple[Variable, int]] = set()
-        self._said: set[tuple[int, str]] = set()
+        self._open: set[tuple[Variable, int]] = set()  # variables being followed: a cycle ends there
+        self._said: set[tuple[int, str]] = set()  # rejections by node and reason: each is told once
         self._steps = 0
 
     def take(self, node: ast.expr) -> None:
@@ -104,20 +108,20 @@ class Settings:
             if self._steps <= _MOST_STEPS + 1:
                 self._unknown(node)
             return
-        inside = _Where(node, where.call, where.only_if, where.depth + 1)
+        inside = where.inner(node)
         if isinstance(node, ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is None:
-                    self._take(value, _Where(value, where.call, where.only_if, where.depth + 1))
+                    self._take(value, where.inner(value))
                 else:
                     self._entry_of(key, value, inside)
         elif isinstance(node, ast.Call) and shown(node.func) == "dict" and len(node.args) <= 1:
             self._update(node.args[0] if node.args else None, node.keywords, inside)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             for side in (node.left, node.right):
-                self._take(side, _Where(side, where.call, where.only_if, where.depth + 1))
+                self._take(side, where.inner(side))
         elif self._is_copy(node):
-            self._take(_copied(node), _Where(node, where.call, where.only_if, where.depth + 1))
+            self._take(_copied(node), inside)
         elif isinstance(node, ast.Name | ast.Attribute):
             self._named(node, where)
         elif not (isinstance(node, ast.Call) and self._returned(node, inside)):
@@ -134,7 +138,7 @@ class Settings:
         """Add the settings of ``dict(more, key=...)`` or ``update(more, key=...)``."""
         for expression in (more, *(one.value for one in keywords if one.arg is None)):
             if expression is not None:
-                self._take(expression, _Where(expression, where.call, where.only_if, where.depth + 1))
+                self._take(expression, where.inner(expression))
         for keyword in keywords:
             if keyword.arg is not None:
                 self.entry(keyword.arg, keyword.value, where)
@@ -154,7 +158,7 @@ class Settings:
         expressions = (*call.args, *(one.value for one in call.keywords))
         arguments = {Variable(id(function), given[id(one)]): one for one in expressions if id(one) in given}
         value = ends[0].value
-        self._take(value, _Where(value, _Call(arguments, where.call), where.only_if, where.depth + 1))
+        self._take(value, where.inner(value, _Call(arguments, where.call)))
         return True
 
     def _entry_of(self, key: ast.expr, value: ast.expr, where: _Where) -> None:
@@ -194,11 +198,10 @@ class Settings:
         value = binding.value
         if value is None:
             value = where.call.arguments[variable]
-            self._take(value, _Where(value, where.call.around or _Call(), where.only_if, where.depth + 1))
+            self._take(value, where.inner(value, where.call.around or _Call()))
         else:
             same = isinstance(value, ast.Name | ast.Attribute)
-            at = where.at if same else value
-            self._take(value, _Where(at, where.call, where.only_if, where.depth + 1))
+            self._take(value, where.inner(where.at if same else value))
             self._others(value, binding, bool(changes))
         here = self._program.names.function_of(where.at)
         told = sorted(changes, key=lambda one: (self._program.names.function_of(one.node) == here, place(one.node)))

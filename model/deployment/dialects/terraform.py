@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
-from collections.abc import Sequence as Sequence_
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -42,6 +41,8 @@ _MANIFESTS = ("kubernetes_manifest", "kubectl_manifest")
 _MSK = ("aws_msk_configuration", "aws_msk_cluster")
 _MOST_INSTANCES = 1000
 _STANDS_FOR_ALL = "min.insync.replicas"
+"""A setting that every check has to know: as a placeholder it stands for all settings of an unknown map."""
+
 _SERVICE = "Confluent Cloud"
 _BY_SERVICE = {
     "confluent_kafka_topic": {"replication.factor": "3", "min.insync.replicas": "2"},
@@ -101,6 +102,12 @@ def _settings_in(text: str) -> bool:
 
 @dataclass
 class _File:
+    """A Terraform file while it is read.
+
+    ``values`` evaluates expressions. ``accounts`` keeps what became of each value. The lists collect what the resources
+    say: ``releases`` and ``counts`` are the releases of clusters and their numbers of brokers.
+    """
+
     document: Document
     accounts: Accounts
     fillings: Fillings
@@ -154,16 +161,23 @@ def _uses(variable: str, file: _File) -> bool:
 def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str, elsewhere: str = "") -> None:
     """Ignore the values of a block outside of Kafka, and those of its inner blocks. ``elsewhere``: the reason to reject
     settings of topics and brokers in the block."""
-    text = file.document.text.split("\n")
     for attribute in block.attributes:
-        for line in sorted({attribute.line, *_lines(attribute)}):
-            said = Said((*path, attribute.name), "", line)
-            if elsewhere and 0 < line <= len(text) and _settings_in(text[line - 1]):
-                file.accounts.reject(said, elsewhere)
-            else:
-                file.accounts.ignore(said, reason)
+        _put_attribute_aside(attribute, path, file, reason, elsewhere)
     for inner in block.blocks:
         _put_aside(inner, (*path, *inner.names), file, reason, elsewhere)
+
+
+def _put_attribute_aside(
+    attribute: Attribute, path: tuple[str, ...], file: _File, reason: str = _NO_SETTING, elsewhere: str = ""
+) -> None:
+    """Ignore the value of an attribute, line by line; ``reason`` and ``elsewhere`` as for a block."""
+    text = file.document.text.split("\n")
+    for line in sorted({attribute.line, *_lines(attribute)}):
+        said = Said((*path, attribute.name), "", line)
+        if elsewhere and 0 < line <= len(text) and _settings_in(text[line - 1]):
+            file.accounts.reject(said, elsewhere)
+        else:
+            file.accounts.ignore(said, reason)
 
 
 def _elsewhere(block: Block) -> str:
@@ -232,7 +246,7 @@ def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> N
         value = file.values.value(attribute.expression, names) if setting is not None else None
         said = Said((*path, attribute.name), value.text if isinstance(value, Scalar) else "", attribute.line)
         if value is None:
-            _put_aside(Block(("",), block.line, (attribute,), ()), path, file, _NO_SETTING)
+            _put_attribute_aside(attribute, path, file)
         elif setting == "config":
             settings |= _config(value, said, attribute, accounts)
         elif setting == "name" and isinstance(value, Scalar) and not is_unknown(value):
@@ -323,7 +337,7 @@ def _manifest(block: Block, names: Mapping[str, Node], file: _File) -> None:
         said = Said((*path, attribute.name), "", attribute.line)
         if attribute.name not in ("manifest", "yaml_body"):
             if attribute.name not in ("count", "for_each"):
-                _put_aside(Block(("",), block.line, (attribute,), ()), path, file, _NO_SETTING)
+                _put_attribute_aside(attribute, path, file)
             continue
         value = file.values.value(attribute.expression, names)
         if isinstance(value, Object):
@@ -346,7 +360,7 @@ def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
     for attribute in block.attributes:
         said = Said((*path, attribute.name), "", attribute.line)
         if attribute.name not in ("server_properties", "kafka_versions", "kafka_version", "number_of_broker_nodes"):
-            _put_aside(Block(("",), block.line, (attribute,), ()), path, file, _NO_SETTING)
+            _put_attribute_aside(attribute, path, file)
             continue
         value = file.values.value(attribute.expression, names)
         items = value.items if isinstance(value, Sequence) else (value,)
@@ -375,7 +389,7 @@ def _with_cluster(file: _File) -> Iterator[Component]:
     release = next(iter(releases.values())) if len(releases) == 1 else None
     for component in file.components:
         if component.role is Role.BROKER:
-            component = _with_mode(component, list(releases.values()), file)
+            component = _with_mode(component, releases.values(), file)
             if one_cluster and release is not None:
                 component = replace(component, kafka=file.accounts.take(file.releases[-1], "kafka", release[1]))
             if one_cluster and len(file.counts) == 1:
@@ -390,16 +404,17 @@ def _with_cluster(file: _File) -> Iterator[Component]:
         file.accounts.ignore(said, "is the number of brokers of a cluster whose configuration is elsewhere")
 
 
-def _with_mode(component: Component, releases: Sequence_[re.Match[str] | None], file: _File) -> Component:
+def _with_mode(component: Component, releases: Iterable[re.Match[str] | None], file: _File) -> Component:
     """Return MSK's brokers with the ZooKeeper mode of their releases.
 
     "Use 3.7.x.kraft as the version to create a cluster in KRaft mode, 3.7.x for one in ZooKeeper mode" (Amazon MSK's
     developer guide, "KRaft mode"). Before 3.7 there is no KRaft mode, and from 4.0 on no other.
     """
-    if any(one is not None and one["kraft"] is None and int(one["major"]) < 4 for one in releases):
+    known = [one for one in releases if one is not None]
+    if any(one["kraft"] is None and int(one["major"]) < 4 for one in known):
         mode = file.accounts.by_framework("zookeeper.connect", "zookeeper:2181", "MSK, for a release without .kraft")
         return replace(component, settings={mode.key: mode, **component.settings})
-    if not any(releases):
+    if not known:
         file.notes.append(
             "MSK uses ZooKeeper before 4.0, except in releases named .kraft; this file does not give the release"
         )

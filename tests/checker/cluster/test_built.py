@@ -51,7 +51,7 @@ def test_a_changed_source_is_built_anew(source: Path) -> None:
     assert (after / "made.txt").read_text() == "TWO"
 
 
-def test_what_else_a_build_depends_on_makes_another_program(source: Path) -> None:
+def test_a_build_with_another_release_of_jars_makes_another_program(source: Path) -> None:
     assert built("p", {"a": source}, shout, given=["1.0"]) != built("p", {"a": source}, shout, given=["1.1"])
 
 

@@ -1,4 +1,4 @@
-"""How the programs of client libraries start, and that the programs know the settings that Proofka knows."""
+"""The start of the programs of client libraries, and the settings of Proofka that the programs know."""
 
 from __future__ import annotations
 

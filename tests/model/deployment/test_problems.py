@@ -81,6 +81,28 @@ def test_values_are_told_together_where_every_key_is_known(tmp_path: Path) -> No
     assert [one.line for one in wrong(file)] == [2, 3, 4]
 
 
+def test_rules_of_every_component_are_told_together(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    text = (
+        'kafka: "4.0"\n'
+        "broker: {replica.fetch.wait.max.ms: 60000}\n"
+        "producer:\n"
+        "  enable.idempotence: true\n"
+        "  max.in.flight.requests.per.connection: 9\n"
+        "  retries: 0\n"
+        'consumer: {group.id: ""}\n'
+    )
+    file.write_text(text, encoding="utf-8")
+    assert [str(one).rsplit("rule ")[1] for one in wrong(file)] == ["B15)", "P07)", "P03)", "C04)"]
+
+
+def test_each_conflict_with_idempotence_is_told_before_the_fix_of_its_default(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    text = 'kafka: "2.8"\nproducer:\n  enable.idempotence: true\n  acks: 1\n  retries: 0\n'
+    file.write_text(text, encoding="utf-8")
+    assert [one.line for one in wrong(file)] == [4, 5]
+
+
 def test_files_of_several_components_are_read_to_the_end(tmp_path: Path) -> None:
     for role, text in (("producer", "ackss=1\nlinger.ms=x"), ("consumer", "enable.auto.commit=no")):
         (tmp_path / f"{role}.properties").write_text(text, encoding="utf-8")

@@ -95,6 +95,9 @@ public final class JavaClient {
       if (!known.contains(pair[0])) {
         throw new IllegalArgumentException("This release's " + arguments[1] + " has no setting " + pair[0]);
       }
+      if (pair[0].equals("bootstrap.servers")) {
+        throw new IllegalArgumentException("The first argument names the servers, and so does bootstrap.servers");
+      }
       settings.put(pair[0], pair[1]);
     }
     return produces ? new Producing(arguments[2], settings) : new Consuming(arguments[2], settings);

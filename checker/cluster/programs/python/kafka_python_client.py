@@ -28,6 +28,7 @@ from checker.cluster.programs.python.protocol import (
     deadline,
     run,
     start,
+    thrown,
     told,
 )
 from checker.cluster.programs.python.settings import Started, classes_of, python_settings
@@ -41,15 +42,6 @@ MODULES = (
     "kafka.coordinator.assignors.cooperative_sticky",
 )
 """The modules of the assignors."""
-
-
-def thrown(call: Callable[[], object]) -> dict[str, Any]:
-    """Return the fields that tell how a call ended."""
-    try:
-        call()
-    except Exception as error:
-        return told(error)
-    return told(None)
 
 
 def committed_at(offset: int) -> Any:

@@ -36,7 +36,6 @@ from checker.cluster.programs.python.protocol import (
     deadline,
     run,
     start,
-    told,
 )
 from checker.cluster.programs.python.settings import Started
 
@@ -55,8 +54,6 @@ def thrown(call: Callable[[], object]) -> dict[str, Any]:
         call()
     except KafkaException as error:
         return telling(error.args[0])
-    except Exception as error:
-        return told(error)
     return telling(None)
 
 

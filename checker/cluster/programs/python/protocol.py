@@ -61,6 +61,15 @@ def told(error: BaseException | None, code: str | None = None) -> dict[str, str 
     return {"error": str(error) or repr(error), "code": code or type(error).__name__}
 
 
+def thrown(call: Callable[[], object]) -> dict[str, str | None]:
+    """Return the fields that tell how a call ended."""
+    try:
+        call()
+    except Exception as error:
+        return told(error)
+    return told(None)
+
+
 def commands() -> Iterator[Command]:
     """Yield commands until the input ends."""
     for line in sys.stdin:
@@ -93,9 +102,8 @@ def end() -> None:
 def start(make: Callable[[Started, Events], Client]) -> None:
     """Make the client that the command line asks for, and run it until "close" or the end of the input."""
     events = Events()
-    given = Started.read(sys.argv[1:])
     try:
-        client = make(given, events)
+        client = make(Started.read(sys.argv[1:]), events)
     except Exception as error:
         events.fail({"do": "start"}, error)
         os._exit(1)

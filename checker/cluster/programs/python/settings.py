@@ -11,6 +11,7 @@ from typing import Any
 
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "inf": float("inf")}
 _TEXTS = ("client_id", "client_rack", "group_id", "group_instance_id", "transactional_id")
+_SERVERS = {"bootstrap.servers", "bootstrap_servers", "metadata.broker.list"}
 _OBJECTS = (
     "default_offset_commit_callback",
     "kafka_client",
@@ -39,9 +40,12 @@ class Started:
 
     @classmethod
     def read(cls, arguments: Sequence[str]) -> Started:
-        """Return the parts of a command line."""
+        """Return the parts of a command line. Raises ValueError where a setting names servers too."""
         bootstrap, role, topic, *pairs = arguments
-        return cls(bootstrap, role, topic, dict(pair.split("=", 1) for pair in pairs))
+        settings = dict(pair.split("=", 1) for pair in pairs)
+        if _SERVERS.intersection(settings):
+            raise ValueError("The first argument names the servers, and so does a setting")
+        return cls(bootstrap, role, topic, settings)
 
 
 def python_settings(settings: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from checker.cluster.client import ClientProcess
 from checker.cluster.launching import libraries
 from tests.checker.cluster.programs.conftest import SECONDS, Kafka, Making
-from tests.checker.cluster.programs.of_libraries import CAREFUL, FROM_THE_START, SHORT_SESSION
+from tests.checker.cluster.programs.of_libraries import CAREFUL, FROM_THE_START, SHORT_SESSION, TRANSACTIONAL
 
 pytestmark = pytest.mark.cluster
 
@@ -97,3 +97,25 @@ def test_stored_offsets_are_what_the_library_commits_by_itself(
     assert consumer.ask("stored", offset=2, seconds=SECONDS)["error"] is None
     consumer.close(seconds=SECONDS)
     assert kafka.cluster.admin.committed_offset(group, topic) == 2
+
+
+@pytest.mark.parametrize("library", ["java", "librdkafka", "kafka-python"])
+def test_a_transaction_takes_offsets_of_a_member_and_refuses_those_of_a_former_one(
+    library: str, kafka: Kafka, make: Making, topic: str
+) -> None:
+    group = f"group-{next(kafka.numbers)}"
+    named = {**CAREFUL[library], TRANSACTIONAL[library]: f"transactional-{next(kafka.numbers)}"}
+    producer = make(library, "producer", topic, named)
+    assert producer.ask("init", seconds=SECONDS)["error"] is None
+    first = make(library, "consumer", topic, settings_of(library, group))
+    former = first.ask("join", seconds=SECONDS)["membership"]
+    assert producer.ask("begin", seconds=SECONDS)["error"] is None
+    given = producer.ask("send_offsets", offset=2, group=group, membership=former, seconds=SECONDS)
+    assert given["error"] is None
+    assert producer.ask("commit", seconds=SECONDS)["error"] is None
+    first.close(seconds=SECONDS)
+    second = make(library, "consumer", topic, settings_of(library, group))
+    assert second.ask("join", seconds=SECONDS)["position"] == 2
+    assert producer.ask("begin", seconds=SECONDS)["error"] is None
+    refused = producer.ask("send_offsets", offset=3, group=group, membership=former, seconds=SECONDS)
+    assert refused["error"] is not None

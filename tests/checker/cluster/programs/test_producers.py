@@ -7,6 +7,7 @@ import pytest
 from checker.cluster.client import ClientProcess, Event, event_is
 from checker.cluster.errors import CommandFailed
 from checker.cluster.launching import libraries
+from checker.cluster.waiting import until
 from tests.checker.cluster.programs.conftest import SECONDS, Kafka, Making
 from tests.checker.cluster.programs.of_libraries import CAREFUL, TRANSACTIONAL, WITHOUT_OFFSETS
 
@@ -102,10 +103,12 @@ def test_transactions_are_committed_and_aborted(library: str, kafka: Kafka, make
             assert sent["error"] is None
         assert producer.ask(end, seconds=SECONDS)["error"] is None
     kafka.wait_values(topic, ["record-1", "record-2"])
-    assert sum(each.is_control for each in kafka.cluster.batches(1, topic)) == 2
+    markers = "the marker of each transaction, which comes after the answer"
+    until(lambda: control_batches(kafka, topic) == 2, what=markers, seconds=SECONDS)
     assert all(each.is_transactional for each in kafka.cluster.batches(1, topic))
     if library not in WITHOUT_OFFSETS:
-        assert kafka.cluster.admin.committed_offset(group, topic) == 1
+        found = kafka.cluster.admin.committed_offset
+        until(lambda: found(group, topic) == 1, what="the offset of the first transaction", seconds=SECONDS)
 
 
 def test_a_record_that_expires_is_reported_with_the_librarys_own_error(kafka: Kafka, make: Making) -> None:
@@ -124,6 +127,10 @@ def test_a_record_that_expires_is_reported_with_the_librarys_own_error(kafka: Ka
     gate.remove()
     assert (report["code"], report["offset"]) == ("TimeoutException", None)
     assert report["error"].startswith("org.apache.kafka.common.errors.TimeoutException: ")
+
+
+def control_batches(kafka: Kafka, topic: str) -> int:
+    return sum(each.is_control for each in kafka.cluster.batches(1, topic))
 
 
 def producer_id(client: ClientProcess) -> str:

@@ -59,6 +59,12 @@ def test_an_unknown_class_is_refused(text: str) -> None:
         classes_of(text, ["collections"])
 
 
+@pytest.mark.parametrize("name", ["bootstrap.servers", "metadata.broker.list", "bootstrap_servers"])
+def test_a_setting_cannot_lead_to_other_servers(name: str) -> None:
+    with pytest.raises(ValueError, match="names the servers"):
+        Started.read(["h:1", "producer", "t", f"{name}=real:9092"])
+
+
 def test_the_parts_of_a_command_line() -> None:
     given = Started.read(["h:1,h:2", "producer", "t", "acks=all", "transactional.id=a=b", "linger.ms="])
     assert (given.bootstrap, given.role, given.topic) == ("h:1,h:2", "producer", "t")

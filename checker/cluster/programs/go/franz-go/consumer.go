@@ -37,8 +37,7 @@ func consuming(given lines.Given) (map[string]lines.Method, error) {
 	options = append(options, kgo.ConsumeTopics(given.Topic))
 	c := &consumer{topic: given.Topic, options: options, grouped: grouped, blocks: blocks, assigned: make(chan struct{})}
 	if grouped {
-		c.options = append(options, kgo.OnPartitionsAssigned(c.gets), kgo.OnPartitionsRevoked(c.loses("revoked")),
-			kgo.OnPartitionsLost(c.loses("lost")), kgo.AdjustFetchOffsetsFn(c.starts))
+		c.options = append(options, kgo.OnPartitionsAssigned(c.gets), kgo.AdjustFetchOffsetsFn(c.starts))
 	}
 	return map[string]lines.Method{
 		"join": c.join, "poll": c.poll, "commit": c.commit, "stored": c.store, "close": c.close,
@@ -51,34 +50,11 @@ func (c *consumer) gets(_ context.Context, _ *kgo.Client, added map[string][]int
 	close(c.assigned)
 	c.assigned = make(chan struct{})
 	c.lock.Unlock()
-	c.tell("assigned", added)
-}
-
-func (c *consumer) loses(kind string) func(context.Context, *kgo.Client, map[string][]int32) {
-	return func(_ context.Context, _ *kgo.Client, removed map[string][]int32) {
-		c.lock.Lock()
-		gone := map[int32]bool{}
-		for _, partition := range removed[c.topic] {
-			gone[partition] = true
-		}
-		kept := []int32{}
-		for _, partition := range c.holds {
-			if !gone[partition] {
-				kept = append(kept, partition)
-			}
-		}
-		c.holds = kept
-		c.lock.Unlock()
-		c.tell(kind, removed)
-	}
-}
-
-func (c *consumer) tell(kind string, changed map[string][]int32) {
-	partitions := changed[c.topic]
+	partitions := added[c.topic]
 	if partitions == nil {
 		partitions = []int32{}
 	}
-	lines.Say("rebalance", lines.Fields{"kind": kind, "partitions": partitions})
+	lines.Say("rebalance", lines.Fields{"kind": "assigned", "partitions": partitions})
 }
 
 // starts notes the offset of partition 0 that the group had committed, and changes nothing.

@@ -12,7 +12,8 @@
 // Consumer: "join" makes the client, for the library joins the group as soon as the client exists. "poll" calls
 // PollRecords with "count"; the library holds fetched records back, and they do not change what it commits. With
 // BlockRebalanceOnPoll, the next "poll" allows rebalances first. "stored" calls MarkCommitOffsets. Heartbeats,
-// rebalances and automatic commits go on between commands, as the library does by itself.
+// rebalances and automatic commits go on between commands, as the library does by itself. No event tells what the group
+// takes away: with a function for that the library no longer commits before a rebalance.
 package main
 
 import (

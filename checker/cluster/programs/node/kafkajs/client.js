@@ -60,7 +60,10 @@ function producing(given) {
       const sender = transaction ?? producer
       const sending = sender.send({ ...calls.send, topic: given.topic, messages })
       say('sent', { record })
-      sending.then((results) => report(record, results, null)).catch((error) => report(record, null, error))
+      sending.then(
+        (results) => report(record, results, null),
+        (error) => report(record, null, error),
+      )
     },
     async init(command) {
       say('initialised', await thrown(() => within(command, connect(), 'a connection')))

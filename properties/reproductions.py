@@ -1,0 +1,90 @@
+"""The outcomes of replays in a result: of which trace each outcome is, and whether the outcome agrees with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
+from properties.verdict import Step
+
+_HAS = {
+    REPRODUCED: {"evidence"},
+    DIVERGED: {"step", "action", "model", "observed"},
+    NOT_FAILED: {"model", "observed"},
+    NOT_STEERABLE: {"reason"},
+}
+"""The members that are not empty, by the kind of the outcome."""
+
+_MAY_HAVE = {NOT_STEERABLE: {"step", "action"}}
+"""Members that can be empty or not, by the kind of the outcome. All other members of :data:`_DEPENDING` are empty."""
+
+_DEPENDING = ("step", "action", "model", "observed", "reason", "evidence")
+"""The members that depend on the kind of the outcome."""
+
+
+def with_outcomes(older: Sequence[Outcome], newer: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """Return the older outcomes with newer ones. A newer outcome replaces the older one of its trace and release."""
+    kept = {(one.trace, one.properties, one.kafka): one for one in older}
+    for one in newer:
+        kept.pop((one.trace, one.properties, one.kafka), None)
+        kept[one.trace, one.properties, one.kafka] = one
+    return tuple(kept.values())
+
+
+def outcomes_of(
+    steps: Sequence[Step], properties: Iterable[str], reproductions: Sequence[Outcome]
+) -> tuple[Outcome, ...]:
+    """Return the outcomes of the trace with these steps, for ``properties`` that the trace violates."""
+    if not reproductions:
+        return ()
+    trace, names = digest((step.action, step.arguments) for step in steps), set(properties)
+    return tuple(one for one in reproductions if one.trace == trace and names <= set(one.properties))
+
+
+def contradiction(outcome: Outcome, actions: Sequence[str]) -> str | None:
+    """Return why an outcome of a trace with these actions contradicts itself or the trace, or None if it does not."""
+    for name in _DEPENDING:
+        has = bool(getattr(outcome, name))
+        if has and name not in _HAS[outcome.kind] | _MAY_HAVE.get(outcome.kind, set()):
+            return f"is {outcome.kind}, but has {_called(name)}"
+        if not has and name in _HAS[outcome.kind]:
+            return f"is {outcome.kind}, but has no {_called(name)}"
+    return _wrong_step(outcome, actions) or _wrong_run(outcome)
+
+
+def _called(name: str) -> str:
+    """Return a member in words."""
+    words = {"step": "step", "action": "action", "model": "words of the model", "observed": "words of the cluster"}
+    return words.get(name, name)
+
+
+def _wrong_step(outcome: Outcome, actions: Sequence[str]) -> str | None:
+    """Return what is wrong with the step at which a replay ended, or with the steps of its facts."""
+    last = len(actions)
+    if (outcome.step is None) != (outcome.action is None):
+        return "names a step without its action, or an action without its step"
+    if outcome.step is not None:
+        if not 1 <= outcome.step <= len(actions):
+            return f"ended at step {outcome.step}; the trace has {len(actions)}"
+        if outcome.action != actions[outcome.step - 1]:
+            return f"ended at {outcome.action}; step {outcome.step} of the trace is {actions[outcome.step - 1]}"
+        last = outcome.step
+    steps = [fact.step for fact in outcome.facts]
+    if steps != sorted(steps):
+        return "has observations that are not in the order of the steps"
+    if steps and steps[-1] > last:
+        return f"has an observation at step {steps[-1]}, after its end"
+    return None
+
+
+def _wrong_run(outcome: Outcome) -> str | None:
+    """Return what is wrong with the date of a run, or with its observations."""
+    try:
+        date.fromisoformat(outcome.on)
+    except ValueError:
+        return f"has the date {outcome.on}, which does not exist"
+    times = [fact.after for fact in outcome.facts]
+    if times != sorted(times):
+        return "has observations that are not in the order of their times"
+    return None

@@ -1,0 +1,145 @@
+"""Write the tables of docs/conformance.md, from the outcomes of replays in docs/conformance/.
+
+    python scripts/write_conformance.py                       # the tables
+    python scripts/write_conformance.py --add RESULT.json...  # first add the outcomes in results of proofka reproduce
+
+A row of ``replays.csv`` is one replay: a newer outcome of a trace on the same release replaces the older. A table of
+the page stands between two comments with its name.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).parent.parent / "docs" / "conformance"
+REPLAYS = FOLDER / "replays.csv"
+CAUSES = FOLDER / "causes.csv"
+PAGE = FOLDER.parent / "conformance.md"
+COLUMNS = (
+    "example", "number", "trace", "faults", "properties", "kafka", "client", "outcome", "step", "action", "why", "on",
+)  # fmt: skip
+OUTCOMES = ("reproduced", "diverged", "not reproduced", "not steerable")
+
+Row = dict[str, str]
+
+
+def row_of(example: str, number: int, faults: dict[str, int], outcome: dict[str, object]) -> Row:
+    """Return the row of one outcome."""
+    why = outcome["reason"] or (f"{outcome['observed']}" if outcome["kind"] != "reproduced" else "")
+    clients = outcome["clients"]
+    assert isinstance(clients, list | tuple)
+    return {
+        "example": example,
+        "number": str(number),
+        "trace": str(outcome["trace"]),
+        "faults": " ".join(kind if count == 1 else f"{count}x{kind}" for kind, count in faults.items()) or "none",
+        "properties": " ".join(map(str, outcome["properties"])),  # type: ignore[call-overload]
+        "kafka": str(outcome["kafka"]),
+        "client": "; ".join(map(str, clients)),
+        "outcome": str(outcome["kind"]),
+        "step": "" if outcome["step"] is None else str(outcome["step"]),
+        "action": "" if outcome["action"] is None else str(outcome["action"]),
+        "why": str(why),
+        "on": str(outcome["on"]),
+    }
+
+
+def read(path: Path) -> list[Row]:
+    """Return the rows of a table."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def add(rows: Iterable[Row]) -> None:
+    """Add rows to the table; a row of the same trace and release is replaced."""
+    kept = {(row["example"], row["trace"], row["kafka"]): row for row in (read(REPLAYS) if REPLAYS.exists() else ())}
+    kept |= {(row["example"], row["trace"], row["kafka"]): row for row in rows}
+    with REPLAYS.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(sorted(kept.values(), key=lambda row: (row["example"], row["kafka"], int(row["number"]))))
+
+
+def keys_of(row: Row, table: str) -> list[str]:
+    """Return the keys of a replay in one of the tables that count outcomes."""
+    if table == "property":
+        return row["properties"].split()
+    if table == "fault set":
+        return [row["faults"]]
+    if table == "release and client":
+        return [f"Kafka {row['kafka']}, {row['client'] or 'no client'}"]
+    return [row["example"]]
+
+
+def counted(rows: Sequence[Row], table: str) -> list[str]:
+    """Return a table in Markdown: for each key, how many replays ended with each outcome."""
+    lines = [f"| {table} | {' | '.join(OUTCOMES)} |", "|---|" + "--:|" * len(OUTCOMES)]
+    for key in [*sorted({key for row in rows for key in keys_of(row, table)}), "all replays"]:
+        found = Counter(row["outcome"] for row in rows if key in (*keys_of(row, table), "all replays"))
+        lines.append(f"| {key} | {' | '.join(str(found[outcome] or '') for outcome in OUTCOMES)} |")
+    return lines
+
+
+def page(text: str) -> str:
+    """Return the page with its tables replaced."""
+    rows = read(REPLAYS)
+    tables = {table: counted(rows, table) for table in ("example", "property", "fault set", "release and client")}
+    tables["ended early"] = early(rows)
+    for name, lines in tables.items():
+        begin, end = f"<!-- table: {name} -->", f"<!-- end of table: {name} -->"
+        head, _, rest = text.partition(begin)
+        _, _, tail = rest.partition(end)
+        text = "\n".join([head + begin, "", *lines, "", end + tail])
+    return text
+
+
+def early(rows: Sequence[Row]) -> list[str]:
+    """Return the table of the replays that were not reproduced, grouped by what was observed, with its cause."""
+    causes = {row["why"]: row for row in read(CAUSES)}
+    lines = ["| replays | observed | whose | cause |", "|---|---|---|---|"]
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["outcome"] != "reproduced":
+            groups.setdefault(cause_of(row, causes), []).append(row)
+    for why, found in sorted(groups.items(), key=lambda group: -len(group[1])):
+        names = ", ".join(f"{row['example']} {row['number']} (step {row['step'] or 'end'})" for row in found)
+        cause = causes.get(why, {"whose": "not known", "cause": ""})
+        lines.append(f"| {names} | {why} | {cause['whose']} | {cause['cause']} |")
+    return lines
+
+
+def cause_of(row: Row, causes: dict[str, Row]) -> str:
+    """Return the text of the table of causes that a row's observation contains, or the observation itself."""
+    return next((why for why in causes if why in row["why"]), row["why"])
+
+
+def outcomes_of(path: Path) -> Iterable[Row]:
+    """Yield the rows of the outcomes in a result of ``proofka reproduce --json``."""
+    from properties.reproduced import digest, to_document
+    from reports.document import result_from_document
+    from reports.story import tellings
+
+    document = json.loads(path.read_text(encoding="utf-8"))
+    result = result_from_document(document)
+    outcomes = {outcome.trace: outcome for outcome in result.reproductions}
+    for number, telling in enumerate(tellings(result.verdicts, all_traces=True), 1):
+        outcome = outcomes.get(digest((step.action, step.arguments) for step in telling.steps))
+        if outcome is not None:
+            yield row_of(document["deployment"]["name"], number, dict(telling.faults), to_document(outcome))
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    if sys.argv[1:2] == ["--add"]:
+        add(row for path in sys.argv[2:] for row in outcomes_of(Path(path)))
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    main()

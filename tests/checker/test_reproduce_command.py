@@ -1,0 +1,204 @@
+"""``proofka reproduce`` writes the result with the outcomes of replays, here without a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from checker import cli
+from checker.bundle import SourceFile, read_bundle, write_bundle
+from checker.check import check
+from checker.cluster.errors import CannotStart
+from checker.reproduction import session
+from checker.reproduction.plan import Plan
+from checker.verify import verify
+from properties.reproduced import Fact, Outcome, digest
+from reports.document import result_from_document, to_document
+from tests.checker.asking import deployment_of
+from tests.checker.test_verify import DEPLOYMENT
+
+COMMAND = "proofka check orders.yaml --faults 1"
+Document = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a result with violations, as JSON."""
+    deployment = deployment_of(DEPLOYMENT, tmp_path_factory.mktemp("replayed"))
+    return json.dumps(to_document(deployment, check(deployment), command=COMMAND))
+
+
+@pytest.fixture
+def result(written: str, tmp_path: Path) -> Path:
+    file = tmp_path / "orders.json"
+    file.write_text(written, encoding="utf-8")
+    return file
+
+
+def made_up(plan: Plan, kind: str = "reproduced") -> Outcome:
+    """Return an outcome of a plan as a replay gives it."""
+    outcome = Outcome(
+        kind=kind,
+        trace=digest((step.action, step.arguments) for step in plan.steps),
+        properties=tuple(name for name, _ in plan.failures),
+        kafka="4.0.2",
+        clients=("java 4.0.2",),
+        on="2026-11-27",
+        seconds=14.0,
+        facts=(Fact(1, "proxy", "request with record 1 from the producer to broker 1", 0.5),),
+    )
+    if kind == "reproduced":
+        return replace(outcome, evidence=("record 1 is not in the log of broker 2, which leads",))
+    first = plan.steps[0]
+    return replace(outcome, step=1, action=first.action, model=first.text, observed="nothing happened within 30 s")
+
+
+Replaying = Callable[[Plan], Outcome]
+
+
+def replayed(monkeypatch: pytest.MonkeyPatch, outcome_of: Replaying = made_up) -> list[Plan]:
+    """Replace clusters by ``outcome_of``, and return the list that takes the replayed plans."""
+    plans: list[Plan] = []
+
+    def replay_all(given: Sequence[Plan], **_options: object) -> Iterator[tuple[Plan, Outcome]]:
+        for plan in given:
+            outcome = outcome_of(plan)
+            plans.append(plan)
+            yield plan, outcome
+
+    monkeypatch.setattr(session, "replay_all", replay_all)
+    return plans
+
+
+def run(*words: object) -> Result:
+    return CliRunner(env={"COLUMNS": "120"}).invoke(cli.app, ["reproduce", *map(str, words)])
+
+
+def read(file: Path) -> Document:
+    found: Document = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def test_json_has_the_result_with_the_outcome(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = read(result)
+    plans = replayed(monkeypatch)
+    out = tmp_path / "out.json"
+    ran = run(result, 1, "--json", out)
+    assert ran.exit_code == 0, ran.output
+    after = read(out)
+    assert result_from_document(after).reproductions == (made_up(plans[0]),)
+    assert {key: value for key, value in after.items() if key not in ("reproductions", "checksum")} == {
+        key: value for key, value in before.items() if key != "checksum"
+    }
+    assert verify(after)
+
+
+def test_outcomes_are_added_and_newer_ones_replace(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = replayed(monkeypatch)
+    assert run(result, 1, "--json", result).exit_code == 0
+    replayed(monkeypatch, lambda plan: replace(made_up(plan), kafka="3.9.2"))
+    assert run(result, 1, "--json", result).exit_code == 0
+    replayed(monkeypatch, lambda plan: replace(made_up(plan, "diverged"), on="2026-11-30"))
+    assert run(result, 1, "--json", result).exit_code == 3
+    found = result_from_document(read(result)).reproductions
+    assert [(one.kind, one.kafka, one.on) for one in found] == [
+        ("reproduced", "3.9.2", "2026-11-27"),
+        ("diverged", "4.0.2", "2026-11-30"),
+    ]
+    assert {one.trace for one in found} == {made_up(plans[0]).trace}
+    assert verify(read(result))
+
+
+def test_reports_and_a_bundle_have_the_outcome(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replayed(monkeypatch)
+    page, bundle = tmp_path / "review.md", tmp_path / "orders.zip"
+    ran = run(result, "--property", "no-acked-loss", "--report", page, "--bundle", bundle)
+    assert ran.exit_code == 0, ran.output
+    assert "reproduced on Apache Kafka 4.0.2, 2026-11-27" in page.read_text(encoding="utf-8")
+    document = read_bundle(bundle.read_bytes()).document
+    assert document["command"] == COMMAND
+    assert [one["kind"] for one in document["reproductions"]] == ["reproduced"]
+    assert CliRunner().invoke(cli.app, ["verify", str(bundle)]).exit_code == 0
+
+
+def test_a_bundle_keeps_the_source_files_of_the_bundle_that_was_read(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replayed(monkeypatch)
+    bundle, source = tmp_path / "orders.zip", SourceFile("orders.yaml", 12, "0" * 64)
+    bundle.write_bytes(write_bundle(read(result), (source,)))
+    assert run(bundle, 1, "--bundle", bundle).exit_code == 0
+    again = read_bundle(bundle.read_bytes())
+    assert again.sources == (source,)
+    assert len(again.document["reproductions"]) == 1
+
+
+def test_a_checked_deployment_is_written_with_its_command_and_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replayed(monkeypatch)
+    file, bundle = tmp_path / "orders.yaml", tmp_path / "orders.zip"
+    file.write_text(DEPLOYMENT, encoding="utf-8")
+    ran = run(file, 1, "--faults", 1, "--bundle", bundle)
+    assert ran.exit_code == 0, ran.output
+    found = read_bundle(bundle.read_bytes())
+    assert found.document["command"] == f"proofka check {file} --faults 1 --more 0"
+    assert [one.name for one in found.sources] == [str(file)]
+
+
+def test_outcomes_before_a_failure_are_written(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [made_up]
+
+    def failing(plan: Plan) -> Outcome:
+        if not left:
+            raise CannotStart("broker 2 did not start")
+        return left.pop()(plan)
+
+    replayed(monkeypatch, failing)
+    out = tmp_path / "out.json"
+    ran = run(result, "--all", "--json", out)
+    assert ran.exit_code == 2
+    assert "broker 2 did not start" in ran.stderr
+    assert len(read(out)["reproductions"]) == 1
+
+
+def test_json_on_standard_output_is_alone(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replayed(monkeypatch)
+    ran = run(result, 1, "--json", "-")
+    assert ran.exit_code == 0
+    assert len(json.loads(ran.stdout)["reproductions"]) == 1
+    assert "reproduced" in ran.stderr
+
+
+def test_wrong_options_are_refused_before_a_replay(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = replayed(monkeypatch)
+    refused = {
+        ("--script", tmp_path / "x.zip", "--json", tmp_path / "x.json"): "--script: starts no cluster",
+        ("--report", tmp_path / "x.doc"): "a report must be",
+        ("--bundle", tmp_path / "x.tar"): "a bundle is a zip file",
+        ("--json", tmp_path / "missing" / "x.json"): "no such directory",
+    }
+    for words, said in refused.items():
+        ran = run(result, 1, *words)
+        assert (ran.exit_code, said in ran.stderr) == (2, True), ran.output
+    assert plans == []
+
+
+def test_a_bundle_of_another_model_is_refused(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from properties.sealing import SEAL, seal
+
+    plans = replayed(monkeypatch)
+    document = read(result)
+    document["versions"]["model"] = "0"
+    result.write_text(json.dumps({**document, SEAL: seal(document)}), encoding="utf-8")
+    ran = run(result, 1, "--bundle", tmp_path / "x.zip")
+    assert (ran.exit_code, "is a result of model 0" in ran.stderr) == (2, True), ran.output
+    assert plans == []
