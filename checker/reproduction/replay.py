@@ -42,8 +42,8 @@ class Replay:
     each batch. ``abandoned``: requests that nobody waits for, by batch. ``detached``: connections without a client, by
     number. ``deferred``: batches that are sent later than in the trace. ``answered``: batches whose answer came
     earlier. ``known``: requests that a step has counted. ``facts``: what was observed. ``shown``: the log of each
-    broker as last noted. ``step``: number of the step. ``transacting``: None without transactions. ``read_before``: by offset, the first record that readers could be
-    given.
+    broker as last noted. ``step``: number of the step. ``transacting``: None without transactions. ``read_before``: by
+    offset, the first record that readers could be given.
     """
 
     plan: Plan

@@ -16,7 +16,7 @@ from checker.reproduction.steps.brokers import hear
 from checker.reproduction.steps.transacting import coordinator, of, wait_coordinator
 from checker.reproduction.transacting import STATE_TOPIC
 
-TRANSACTION_SECONDS = 90.0
+TRANSACTION_SECONDS = 120.0
 """Longest wait until the coordinator aborts a transaction that nobody ends, in seconds."""
 _LOADING = ("COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR")
 

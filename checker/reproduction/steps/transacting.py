@@ -17,6 +17,7 @@ from checker.cluster.waiting import until
 from checker.reproduction.applications import START_SECONDS, Event
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import previous
+from checker.reproduction.gates import PRODUCER_ID
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
 from checker.reproduction.transacting import (
@@ -204,7 +205,7 @@ def _leaders_add(replay: Replay) -> bool:
     return any(
         entry.frame.api == "Produce" and entry.frame.version >= _FIRST_VERSION_THAT_ADDS
         for entry in replay.proxy.seen
-        if entry.frame.client == replay.producer_id
+        if entry.frame.client.startswith(PRODUCER_ID)
     )
 
 
