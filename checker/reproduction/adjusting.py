@@ -22,10 +22,8 @@ AUTO_COMMITS = "auto-commits"
 
 LEARNS_BY_AGE = "learns-by-age"
 """The situation that a producer learns of a new leader because its metadata has become old."""
-TRANSACTIONS, TRANSACTIONS_END = "transactions", "transactions-time-out"
-"""The situations that a producer has transactions, and that the coordinator aborts one after its time."""
-TRANSACTIONS_LAST = "transactions-last"
-"""The situation that a producer has transactions, and that none runs out of time."""
+TRANSACTIONS, TRANSACTIONS_LAST = "transactions", "transactions-last"
+"""The situations that a producer has transactions, and that none of them runs out of time."""
 TELLING = frozenset(
     {"kill", "notice", "time_out", "reject_not_leader", "crash_producer", "lose_request", "lose_response"}
 )
@@ -68,7 +66,7 @@ def situations_of(plan: Plan) -> frozenset[str]:
         situations.add(AUTO_COMMITS)
     if plan.transactional:
         timed = plan.has("abort_forgotten", "time_out_transaction")
-        situations |= {TRANSACTIONS, TRANSACTIONS_END if timed else TRANSACTIONS_LAST}
+        situations |= {TRANSACTIONS} if timed else {TRANSACTIONS, TRANSACTIONS_LAST}
     if _learns_by_age(plan):
         situations.add(LEARNS_BY_AGE)
     return frozenset(situations)

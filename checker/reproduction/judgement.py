@@ -39,7 +39,16 @@ def silent_loss(observed: Observed) -> Evidence:
 
 
 def log_duplicate(observed: Observed) -> Evidence:
-    """Return the records that stand in the log of the leader more than once."""
+    """Return the records that stand in the log of the leader more than once.
+
+    With transactions only what the consumer can be given counts as standing in the log.
+    """
+    if observed.transactions:
+        return tuple(
+            f"broker {observed.leader} gives record {record} to the consumer {observed.given.count(record)} times"
+            for record in sorted(set(observed.given))
+            if observed.given.count(record) > 1
+        )
     found = []
     for record in sorted(set(observed.stored)):
         offsets = [offset for offset, content in observed.log if content == f"record {record}"]
@@ -51,7 +60,7 @@ def log_duplicate(observed: Observed) -> Evidence:
 
 def reprocessing(observed: Observed) -> Evidence:
     """Return the records that were processed more than once."""
-    handled = observed.processed + observed.with_workers
+    handled = observed.processed + observed.with_workers + observed.late
     return tuple(
         f"record {record} was given to the application {handled.count(record)} times after it was processed or with it"
         for record in sorted(set(handled))
@@ -74,7 +83,8 @@ def skip(observed: Observed) -> Evidence:
 
 def log_order(observed: Observed) -> Evidence:
     """Return the records that stand in the log behind a record that was sent later."""
-    return _out_of_order(observed.stored, observed.sent, f"stands in the log of broker {observed.leader} behind")
+    stored = observed.given if observed.transactions else observed.stored
+    return _out_of_order(stored, observed.sent, f"stands in the log of broker {observed.leader} behind")
 
 
 def processing_order(observed: Observed) -> Evidence:

@@ -29,7 +29,7 @@ class Observed:
     ``last_stable``: of the leader, as it tells readers. ``about_to_be_acknowledged``: records whose success is on its
     way to the producer. ``min_insync``: the topic's ``min.insync.replicas``. ``read_before``: by offset, the first
     record that could be read there. ``transactions``: (records, outcome) of each transaction that the application has
-    begun. ``coordinator``: the answer of the coordinator of transactions.
+    begun. ``coordinator``: the answer of the coordinator of transactions. ``late``: records that evicted members have.
     """
 
     leader: int | None
@@ -49,6 +49,7 @@ class Observed:
     read_before: Mapping[int, Read] = field(default_factory=dict)
     transactions: tuple[tuple[tuple[int, ...], str], ...] = ()
     coordinator: str = ""
+    late: tuple[int, ...] = ()
 
     @property
     def stored(self) -> tuple[int, ...]:

@@ -38,6 +38,7 @@ def observe(replay: Replay) -> Observed:
         with_workers=tuple(replay.consuming.with_workers.values()),
         committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
         other_logs={broker: log for broker, log in logs.items() if broker != leader},
+        late=tuple(replay.consuming.late.values()),
         given=read,
         high_watermark=given.high_watermark if given is not None else 0,
         last_stable=given.last_stable if given is not None else 0,

@@ -35,12 +35,12 @@ FINE = Observed(
 FAILURES = {
     "no-acked-loss": {"log": ((5, "record 2"),)},
     "no-silent-loss": {"log": ((5, "record 2"),), "acknowledged": (2,)},
-    "no-log-duplicate": {"log": ((5, "record 1"), (6, "record 1"))},
+    "no-log-duplicate": {"log": ((5, "record 1"), (6, "record 1")), "transactions": ()},
     "no-reprocessing": {"processed": (1, 2, 1)},
     "no-skip": {"processed": (2,)},
     "no-loss": {"processed": (2,)},
     "exactly-once-effect": {"processed": (1, 1, 2)},
-    "log-order": {"log": ((5, "record 2"), (6, "record 1"))},
+    "log-order": {"log": ((5, "record 2"), (6, "record 1")), "transactions": ()},
     "processing-order": {"processed": (2, 1)},
     "replica-agreement": {"other_logs": {2: ((5, "record 2"),)}},
     "atomicity": {"given": (2,)},
@@ -114,3 +114,16 @@ def test_a_record_that_a_second_send_stored_has_not_failed_for_good() -> None:
 
 def test_a_record_that_another_broker_has_leaves_no_gap() -> None:
     assert not judge("no-gap", replace(FINE, log=((5, "record 2"),)))
+
+
+def test_a_record_that_an_evicted_member_still_has_is_processed_twice_with_the_next_members() -> None:
+    assert judge("no-reprocessing", replace(FINE, late=(2,)))
+    assert not judge("no-reprocessing", replace(FINE, processed=(1,), late=(2,)))
+
+
+def test_with_transactions_the_log_is_what_the_consumer_can_be_given() -> None:
+    hidden = replace(FINE, log=((5, "record 2"), (6, "record 1"), (7, "record 1")))
+    assert not judge("no-log-duplicate", hidden)
+    assert not judge("log-order", hidden)
+    assert judge("no-log-duplicate", replace(FINE, given=(1, 1, 2)))
+    assert judge("log-order", replace(FINE, given=(2, 1)))
