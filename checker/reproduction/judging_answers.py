@@ -26,12 +26,12 @@ def torn(observed: Observed) -> Evidence:
 
 def read_though_aborted(observed: Observed) -> Evidence:
     """Return the records that the consumer can be given, although the application knows that they are aborted."""
-    return _given_in(observed, ABORTED, "abortTransaction() has returned for their transaction")
+    return _given_in(observed, ABORTED, "the application knows that the transaction is aborted")
 
 
 def read_before_commit(observed: Observed) -> Evidence:
     """Return the records that the consumer can be given, although the application has not ended the transaction."""
-    return _given_in(observed, OPEN, "the application has not committed their transaction")
+    return _given_in(observed, OPEN, "the application has not committed the transaction")
 
 
 def _given_in(observed: Observed, outcome: str, why: str) -> Evidence:
