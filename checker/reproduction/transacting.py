@@ -82,9 +82,10 @@ class Transacting:
     """The transactions of a replay. ``id``: the ``transactional.id``.
 
     ``asked``: the application's call that has not returned. ``is_started``: the running program has called
-    initTransactions(). ``late_end``: a request to end a transaction that nobody waits for. ``kept_end``: end of the
-    coordinator's log when its next entries came to be at risk. ``at_broker``: batches whose request is at its leader,
-    which waits for the coordinator before it appends.
+    initTransactions(). ``learns``: outcome that the call tells once the transaction is complete. ``late_end``: a
+    request to end a transaction that nobody waits for. ``kept_end``: end of the coordinator's log when its next entries
+    came to be at risk. ``at_broker``: batches whose request is at its leader, which waits for the coordinator before it
+    appends.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Transacting:
     each: list[SentTransaction] = field(default_factory=list)
     asked: Asked | None = None
     is_started: bool = True
+    learns: str | None = None
     late_end: Frame | None = None
     kept_end: int | None = None
     at_broker: set[int] = field(default_factory=set)

@@ -13,7 +13,7 @@ from checker.cluster.waiting import until
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
 from checker.reproduction.steps.brokers import hear
-from checker.reproduction.steps.transacting import coordinator, of, wait_coordinator
+from checker.reproduction.steps.transacting import coordinator, learn_at_last, of, wait_coordinator
 from checker.reproduction.transacting import STATE_TOPIC
 
 TRANSACTION_SECONDS = 120.0
@@ -44,6 +44,7 @@ def complete_transaction(replay: Replay, step: PlannedStep) -> None:
     what = f"the answer of broker {leader} that the marker is replicated"
     gate.release(gate.wait(lambda frame: frame.link == f"replica->{leader}", what=what, seconds=TIMER_SECONDS))
     replay.note("coordinator", str(wait_coordinator(replay, "CompleteCommit", "CompleteAbort")))
+    learn_at_last(replay)
 
 
 def execute_late_end(replay: Replay, step: PlannedStep) -> None:

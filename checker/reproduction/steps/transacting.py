@@ -265,14 +265,38 @@ def _let_end(replay: Replay, *, fails: bool) -> None:
 def learn_committed(replay: Replay, step: PlannedStep) -> None:
     """Have the application commit what the coordinator has committed already."""
     ask(replay, "commit")
-    _let_end(replay, fails=False)
-    of(replay).end(COMMITTED)
+    if not _waits_for_markers(replay, step, COMMITTED):
+        _let_end(replay, fails=False)
+        of(replay).end(COMMITTED)
+
+
+def _waits_for_markers(replay: Replay, step: PlannedStep, outcome: str) -> bool:
+    """Tell whether the call returns only when the coordinator has completed the transaction, later in the trace.
+
+    In the model the call returns with the decision. The coordinator answers CONCURRENT_TRANSACTIONS to a second request
+    until the markers are written.
+    """
+    is_ending = coordinator(replay).state in ("PrepareCommit", "PrepareAbort")
+    if returned(replay) or not is_ending or not replay.plan.later(step, "complete_transaction"):
+        return False
+    of(replay).learns = outcome
+    replay.note("proxy", "the producer's request waits until the coordinator has completed the transaction")
+    return True
+
+
+def learn_at_last(replay: Replay) -> None:
+    """Let the application's call return, if it has waited for the completion of the transaction."""
+    outcome, of(replay).learns = of(replay).learns, None
+    if outcome is not None:
+        _let_end(replay, fails=False)
+        _end_with_call_pending(replay, outcome)
 
 
 def learn_aborted(replay: Replay, step: PlannedStep) -> None:
     """Let the producer hear that the transaction is aborted, or that there is none."""
-    _let_end(replay, fails=False)
-    _end_with_call_pending(replay, ABORTED)
+    if not _waits_for_markers(replay, step, ABORTED):
+        _let_end(replay, fails=False)
+        _end_with_call_pending(replay, ABORTED)
 
 
 def abort_unknown(replay: Replay, step: PlannedStep) -> None:
