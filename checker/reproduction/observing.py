@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from checker.cluster.coordination import transaction_of
 from checker.cluster.errors import ClusterError, NotSeen
@@ -11,8 +12,10 @@ from checker.cluster.reading import Given, given_by
 from checker.cluster.waiting import until
 from checker.reproduction.answers import error_of
 from checker.reproduction.applications import Report
+from checker.reproduction.errors import DivergedError
 from checker.reproduction.observed import Observed, Read
 from checker.reproduction.replay import Replay
+from checker.reproduction.steps.results import write_late_results
 from checker.reproduction.transacting import ABORTED, COMMITTED, REFUSED
 
 ANSWER_SECONDS = 2.0
@@ -38,7 +41,7 @@ def observe(replay: Replay) -> Observed:
         with_workers=tuple(replay.consuming.with_workers.values()),
         committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
         other_logs={broker: log for broker, log in logs.items() if broker != leader},
-        late=tuple(replay.consuming.late.values()),
+        late=_late(replay),
         given=read,
         high_watermark=given.high_watermark if given is not None else 0,
         last_stable=given.last_stable if given is not None else 0,
@@ -75,6 +78,21 @@ def _told(replay: Replay) -> tuple[set[int], set[int]]:
         if one.outcome in (ABORTED, REFUSED):
             failed.update(one.records)
     return acknowledged, failed
+
+
+def _late(replay: Replay) -> tuple[int, ...]:
+    """Return the records that an evicted member processes in the end, whatever became of its membership.
+
+    Results in a transaction count only if the member can commit them, which it is asked to do now.
+    """
+    if replay.consuming.start_results is None:
+        return tuple(replay.consuming.late.values())
+    found = []
+    for offset, record in sorted(replay.consuming.late.items()):
+        with suppress(DivergedError):
+            write_late_results(replay, offset + replay.base, record)
+            found.append(record)
+    return tuple(found)
 
 
 def _given(replay: Replay, broker: int | None) -> Given | None:

@@ -81,7 +81,10 @@ class RunningCluster:
         topic = f"{TOPIC}-{self._traces}"
         self._create_topic(plan, topic)
         producing = Producing(self._starter(plan, "producer", plan.producer, topic=topic, prefix=PRODUCER_ID))
-        consuming = Consuming(self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID))
+        consuming = Consuming(
+            self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID),
+            self._results_starter(plan, topic) if plan.application.get("sink") == "kafka" else None,
+        )
         if any(step.action in ("send", "delay_earlier_end", "begin_later") for step in plan.steps):
             tell(f"starting the producer ({plan.producer.library})")
             self._warm_up(plan, producing, topic)
@@ -247,6 +250,25 @@ class RunningCluster:
             version = next(event for event in process.events if event["event"] == "ready").get("version")
             self._started.append(f"{client.library} {version or release}")
             return process
+
+        return start
+
+    def _results_starter(self, plan: Plan, topic: str) -> Callable[[int], ClientProcess]:
+        """Return what starts the producer of a consumer's results, which has a topic that no fault reaches."""
+        results = f"{topic}-results"
+        self.cluster.create_topic(results, [(CONTROLLER,)], {})
+
+        def start(number: int) -> ClientProcess:
+            return ClientProcess.start(
+                self.supervisor,
+                "java",
+                "producer",
+                bootstrap=self.cluster.bootstrap,
+                topic=results,
+                client_id=f"{results}-{number}",
+                settings={"transactional.id": f"{results}-{number}"},
+                classpath=self.cluster.classpath,
+            )
 
         return start
 

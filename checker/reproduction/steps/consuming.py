@@ -14,6 +14,7 @@ from checker.reproduction.expected import records_named
 from checker.reproduction.gates import CONSUMER_ID
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.steps.results import write_results
 
 POLL_MILLISECONDS = 200
 """Longest time of a poll that is to return no record, in milliseconds."""
@@ -23,7 +24,9 @@ REBALANCE_SECONDS = 40.0
 
 def poll(replay: Replay, step: PlannedStep) -> None:
     """Poll as many records as the trace has, and process them."""
-    replay.consuming.processed += [record for _, record in polled(replay, step)]
+    records = polled(replay, step)
+    write_results(replay, records, member=replay.consuming.programs)
+    replay.consuming.processed += [record for _, record in records]
 
 
 def hand_off(replay: Replay, step: PlannedStep) -> None:
@@ -86,7 +89,9 @@ def move_after_asking(api: str) -> Callable[[Replay, PlannedStep], None]:
 
 
 def commit_first(replay: Replay, step: PlannedStep) -> None:
-    """Bring about the commit that the next start of the consumer finds."""
+    """Bring about the commit that the next start of the consumer finds, unless results commit offsets themselves."""
+    if replay.consuming.start_results is not None:
+        return
     starts = replay.plan.later(step, "restart_consumer")
     offset = committed_by(replay.plan, starts[0].number) if starts else None
     program = replay.consuming.program

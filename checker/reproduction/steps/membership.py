@@ -13,6 +13,7 @@ from checker.reproduction.errors import NotSteerableError
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import TIMER_SECONDS, Replay
 from checker.reproduction.steps.consuming import commit_first, polled
+from checker.reproduction.steps.results import write_late_results
 
 
 def throw_out(replay: Replay, step: PlannedStep) -> None:
@@ -39,8 +40,11 @@ def throw_out_while_processing(replay: Replay, step: PlannedStep) -> None:
 
 
 def finish_late(replay: Replay, step: PlannedStep) -> None:
-    """Process a record that an evicted member still has."""
-    replay.consuming.processed.append(replay.consuming.late.pop(step.arguments["offset"]))
+    """Process a record that an evicted member still has; a member with results commits them with its offset."""
+    offset = step.arguments["offset"]
+    record = replay.consuming.late.pop(offset)
+    write_late_results(replay, replay.base + offset, record)
+    replay.consuming.processed.append(record)
 
 
 def crash_late(replay: Replay, step: PlannedStep) -> None:

@@ -418,7 +418,8 @@ def let_partition_be_added(replay: Replay, record: int) -> bool:
     if not adds.held:
         return False
     with of(replay).opened(adds):
-        wait_coordinator(replay, "Ongoing")
+        # The answer to the first request may find nobody, where the producer has given the request up meanwhile.
+        until(lambda: replay.waiting_request(record), what=f"a request with record {record}", seconds=TIMER_SECONDS)
     replay.note("coordinator", str(coordinator(replay)))
     return True
 
