@@ -13,8 +13,8 @@ from properties.reproduced import ChangedSetting
 TABLE = Path(__file__).with_name("adjusted.csv")
 """The table of changed settings: scope, library (empty: none), key, value, when, reason.
 
-``when``: nothing (always), names of actions or situations of which the trace has one, or ``no:`` and a name that the
-trace does not have.
+``when``: nothing (always), names of actions or situations of which the trace has one, or ``no:`` and names of which
+the trace has none.
 """
 
 AUTO_COMMITS = "auto-commits"
@@ -55,7 +55,7 @@ def adjusted_client(plan: Plan, role: str, client: PlannedClient) -> tuple[dict[
 
 def _applies(when: str, situations: frozenset[str]) -> bool:
     if when.startswith("no:"):
-        return when[3:] not in situations
+        return not situations.intersection(when[3:].split())
     return not when or bool(situations.intersection(when.split()))
 
 

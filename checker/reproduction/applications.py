@@ -15,7 +15,7 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Report:
-    """What the producer told the application about a record: its offset, or an error. ``code``: the error's name."""
+    """A delivery report of the producer: the record's offset, or an error. ``code``: the error's name."""
 
     record: int
     offset: int | None

@@ -1,4 +1,4 @@
-"""What the model's state after a step says of the things that a replay can see, read from the state in words."""
+"""The expectations of a replay: parts of the model's state that a cluster shows, read from the state in words."""
 
 from __future__ import annotations
 

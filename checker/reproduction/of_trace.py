@@ -13,6 +13,8 @@ _GIVEN = ("file", "option")
 """Origins of settings that the user gave; a real client and a real broker derive all others by themselves."""
 _OF_CLIENT = ("client", "version")
 _OF_TOPIC_ITSELF = ("name", "replication.factor")
+_ELR_SINCE = (4, 0, 0)
+"""The first release that knows the feature of eligible leader replicas."""
 _ELR = "eligible.leader.replicas.version"
 _FIRST_WITH_ELR = (4, 0)
 
@@ -66,6 +68,13 @@ def _features(deployment: Deployment, effective: Mapping[str, str]) -> Mapping[s
 
 def _settings(given: Sequence[Setting], scope: str, *, without: Sequence[str]) -> Mapping[str, str]:
     return {one.key: one.value for one in given if one.scope == scope and one.key not in without}
+
+
+def _features(deployment: Deployment, effective: Mapping[str, str]) -> Mapping[str, int]:
+    """Return the feature levels of the deployment that its release knows."""
+    key = f"broker.{_ELR}"
+    knows = key in effective and deployment.cluster.kafka >= _ELR_SINCE
+    return {_ELR: int(effective[key])} if knows else {}
 
 
 def _client(deployment: Deployment, given: Sequence[Setting], role: str) -> PlannedClient:

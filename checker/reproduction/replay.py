@@ -30,7 +30,7 @@ START_SECONDS = 90.0
 """Longest wait until a broker serves after its start, in seconds."""
 
 Content = tuple[str, int]
-"""What an entry of a log holds ("record 1", "commit"), and the leader epoch in the model's counting."""
+"""Content of an entry of a log ("record 1", "commit"), and its leader epoch in the model's counting."""
 
 
 @dataclass

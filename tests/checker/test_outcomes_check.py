@@ -86,9 +86,7 @@ def test_a_result_without_outcomes_has_no_line_about_them(written: Document) -> 
         ("facts", [{"step": 99, "source": "a", "text": "b", "after": 1}], "has an observation at step 99"),
     ],
 )
-def test_a_tampered_outcome_is_rejected_with_a_reason(
-    written: Document, member: str, value: object, said: str
-) -> None:
+def test_a_tampered_outcome_is_rejected_with_a_reason(written: Document, member: str, value: object, said: str) -> None:
     with pytest.raises(TamperedDocument, match="reproduction 1: ") as raised:
         verify(resealed(written, lambda outcome: outcome.update({member: value})))
     assert said in str(raised.value)

@@ -83,7 +83,7 @@ def test_a_missing_python_library_tells_the_command_that_installs_it() -> None:
 
 
 @pytest.mark.parametrize(("name", "program"), [("sarama", "Go"), ("kafkajs", "Node.js")])
-def test_a_missing_language_tells_how_to_install_it(name: str, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_language_names_the_way_to_install_it(name: str, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(MissingProgram, match=program):
         launch_of(libraries()[name])

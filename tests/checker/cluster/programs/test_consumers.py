@@ -87,7 +87,7 @@ STORING = {
 
 
 @pytest.mark.parametrize("library", STORING)
-def test_stored_offsets_are_what_the_library_commits_by_itself(
+def test_the_library_commits_stored_offsets_by_itself(
     library: str, kafka: Kafka, make: Making, topic: str
 ) -> None:
     group = f"group-{next(kafka.numbers)}"

@@ -22,7 +22,7 @@ def wait_report(client: ClientProcess, record: int) -> Event:
 
 
 @pytest.mark.parametrize("library", ALL)
-def test_a_producer_prepares_without_a_record_and_reports_what_it_wrote(
+def test_a_producer_prepares_without_a_record_and_reports_its_writes(
     library: str, kafka: Kafka, make: Making
 ) -> None:
     topic = kafka.topic()
