@@ -16,7 +16,6 @@ _OF_TOPIC_ITSELF = ("name", "replication.factor")
 _ELR_SINCE = (4, 0, 0)
 """The first release that knows the feature of eligible leader replicas."""
 _ELR = "eligible.leader.replicas.version"
-_FIRST_WITH_ELR = (4, 0)
 
 
 def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, str]]) -> Plan:
@@ -57,13 +56,6 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
             for number, (step, state) in enumerate(zip(trace.steps, states[1:], strict=True), start=1)
         ),
     )
-
-
-def _features(deployment: Deployment, effective: Mapping[str, str]) -> Mapping[str, int]:
-    """Return the feature levels that differ from the release's own; earlier releases do not know the feature."""
-    if deployment.cluster.kafka < _FIRST_WITH_ELR or f"broker.{_ELR}" not in effective:
-        return {}
-    return {_ELR: int(effective[f"broker.{_ELR}"])}
 
 
 def _settings(given: Sequence[Setting], scope: str, *, without: Sequence[str]) -> Mapping[str, str]:
