@@ -1,4 +1,4 @@
-"""What a broker gives to consumers: the records that a reader of one isolation level is handed."""
+"""Records that a broker gives to consumers of one isolation level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judgement rests on, observed at the end of a replay, and what readers could be given after each step."""
+"""Observations at the end of a replay, on which a judgement rests, and readings after each step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a broker gives to readers: committed records only, or all of them."""
+"""Records that a broker gives to readers: committed records only, or all of them."""
 
 from __future__ import annotations
 
