@@ -170,8 +170,20 @@ def lose_request(replay: Replay, step: PlannedStep) -> None:
 
 
 def lose_response(replay: Replay, step: PlannedStep) -> None:
-    """End the connection on which the answer would come."""
+    """End the connection on which the answer would come.
+
+    A producer that gives the record up before it notices keeps its connection, which is silent.
+    """
+    batch = step.arguments["batch"]
+    following = [one for one in replay.plan.steps[step.number :] if _concerns(one, batch)]
+    if following and following[0].action == "give_up":
+        replay.note("proxy", "keeps the answer; the producer's connection stays open and silent")
+        return
     replay.abandon(_broker_of(replay, step.arguments["batch"]))
+
+
+def _concerns(step: PlannedStep, batch: int) -> bool:
+    return step.arguments.get("batch") == batch or step.action in ("notice", "time_out")
 
 
 def delay_request(replay: Replay, step: PlannedStep) -> None:

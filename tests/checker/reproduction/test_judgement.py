@@ -121,7 +121,7 @@ def test_a_record_that_an_evicted_member_still_has_is_processed_twice_with_the_n
     assert not judge("no-reprocessing", replace(FINE, processed=(1,), late=(2,)))
 
 
-def test_a_log_with_transactions_is_judged_by_what_the_consumer_can_be_given() -> None:
+def test_records_hidden_by_transactions_do_not_stand_in_the_log() -> None:
     hidden = replace(FINE, log=((5, "record 2"), (6, "record 1"), (7, "record 1")))
     assert not judge("no-log-duplicate", hidden)
     assert not judge("log-order", hidden)
