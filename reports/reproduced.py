@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
+from properties.reproduced_in_words import MARKS, changed_in_words, in_words, ran, why
 from reports.lines import print_wrapped
-
-MARKS = {REPRODUCED: "✓", DIVERGED: "✗", NOT_FAILED: "✗", NOT_STEERABLE: "?"}
-"""The mark before an outcome, by its kind."""
 
 STYLE = {REPRODUCED: "bold", DIVERGED: "bold yellow", NOT_FAILED: "bold yellow", NOT_STEERABLE: "bold yellow"}
 """The style of an outcome on a terminal, by its kind."""
@@ -28,26 +25,9 @@ def said(outcome: Outcome) -> str:
     return f"{brief(outcome)} on Apache Kafka {outcome.kafka}, {outcome.on}"
 
 
-def ran(outcome: Outcome) -> str:
-    """Return the clients that ran, and the duration."""
-    return f"{', '.join(outcome.clients) or 'no client'}, {outcome.seconds:g} s"
-
-
-def why(outcome: Outcome) -> list[str]:
-    """Return the evidence of a reproduced trace, or what ended the replay of another one, a sentence each."""
-    if outcome.kind == REPRODUCED:
-        return list(outcome.evidence)
-    if outcome.kind == NOT_STEERABLE:
-        return [f"reason: {outcome.reason}"]
-    return [f"the model: {outcome.model}", f"observed: {outcome.observed}"]
-
-
 def changed_settings(outcome: Outcome) -> list[str]:
     """Return the settings that the replay changed, with the reason of each."""
-    return [
-        f"{one.scope} {one.key}={one.used}{'' if one.given is None else f' instead of {one.given}'}, for {one.reason}"
-        for one in outcome.changed
-    ]
+    return [changed_in_words(one) for one in outcome.changed]
 
 
 def with_reasons(outcome: Outcome) -> str:
@@ -76,16 +56,7 @@ def observed_at(outcomes: tuple[Outcome, ...], step: int) -> Iterator[str]:
             yield f"{of}{MARKS[outcome.kind]} {outcome.kind} here"
 
 
-def print_outcome(out: Console, name: str, outcome: Outcome, *, texts: dict[int, str]) -> None:
+def print_outcome(out: Console, name: str, outcome: Outcome, *, texts: Mapping[int, str]) -> None:
     """Print what was seen at each step, and then the outcome. ``texts``: the sentence of each step, by its number."""
-    for step, facts in groupby(outcome.facts, key=lambda fact: fact.step):
-        if step:
-            print_wrapped(out, texts.get(step, ""), first=f"{step:3} ", rest="    ")
-        for fact in facts:
-            print_wrapped(out, f"{fact.source}: {fact.text}", first="      ", rest="        ")
-    for line in changed_settings(outcome):
-        print_wrapped(out, f"changed: {line}", first="  ", rest="    ")
-    ran_on = f"Apache Kafka {outcome.kafka}, {ran(outcome)}"
-    print_wrapped(out, f"{MARKS[outcome.kind]} {name}: {outcome.headline} ({ran_on})", first="", rest="  ")
-    for line in why(outcome):
-        print_wrapped(out, line, first="  ", rest="    ")
+    for line in in_words(name, outcome, texts):
+        print_wrapped(out, line.text, first=line.first, rest=line.rest)

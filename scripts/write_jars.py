@@ -1,7 +1,7 @@
-"""Writes checker/cluster/jars.csv, the jars of Kafka's releases, with Maven: run it when a release has come out.
+"""Writes checker/cluster/jars.csv and checker/cluster/tool_jars.csv with Maven: run it when a release has come out.
 
-A release has the jars that its own Maven project needs at run time, and those that write its log. The script needs
-``mvn`` and Maven Central, and takes some minutes.
+A release of Kafka has the jars that its own Maven project needs at run time, those that write its log, and one jar with
+its console tools. The script needs ``mvn`` and Maven Central, and takes some minutes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import sys
 import tempfile
 import urllib.request
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -22,9 +23,17 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from checker.cluster.jars import COLUMNS, JARS, MAVEN_CENTRAL, OLDEST_WITH_KRAFT, Jar, Release  # noqa: E402
+from checker.cluster.jars import (  # noqa: E402
+    COLUMNS,
+    JARS,
+    MAVEN_CENTRAL,
+    OLDEST_WITH_KRAFT,
+    TOOL_JARS,
+    Jar,
+    Release,
+)
 
-GROUP, ARTIFACT = "org.apache.kafka", "kafka_2.13"
+GROUP, ARTIFACT, TOOLS = "org.apache.kafka", "kafka_2.13", "kafka-tools"
 
 LOG_BINDINGS = {
     False: (("org.slf4j", "slf4j-reload4j", "1.7.36"),),
@@ -79,20 +88,35 @@ def resolved(release: Release) -> Iterator[Jar]:
                 yield Jar(group, artifact, version, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def text() -> str:
-    """Return the table."""
-    needed = defaultdict[Jar, list[Release]](list)
-    for release in releases():
+def of_tools(release: Release) -> Jar:
+    """Return the jar with the console tools of a release; the release's other jars have all that the tools need."""
+    jar = Jar(GROUP, TOOLS, str(release), "")
+    with urllib.request.urlopen(f"{MAVEN_CENTRAL}/{jar.place}", timeout=60) as answer:
+        return replace(jar, sha256=hashlib.sha256(answer.read()).hexdigest())
+
+
+def needed(known: Iterable[Release]) -> dict[Jar, list[Release]]:
+    """Return the jars of releases, with the releases that need each."""
+    found = defaultdict[Jar, list[Release]](list)
+    for release in known:
         for jar in resolved(release):
-            needed[jar].append(release)
-        print(f"{release}: {sum(release in those for those in needed.values())} jars", file=sys.stderr)
+            found[jar].append(release)
+        print(f"{release}: {sum(release in those for those in found.values())} jars", file=sys.stderr)
+    return found
+
+
+def text(jars: Mapping[Jar, Sequence[Release]]) -> str:
+    """Return the table of jars."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for jar, those in sorted(needed.items(), key=lambda item: (item[0].group, item[0].artifact, item[1][0].numbers)):
+    for jar, those in sorted(jars.items(), key=lambda item: (item[0].group, item[0].artifact, item[1][0].numbers)):
         writer.writerow([jar.group, jar.artifact, jar.version, jar.sha256, " ".join(those)])
     return written.getvalue()
 
 
 if __name__ == "__main__":
-    JARS.write_text(text(), encoding="utf-8")
+    every = releases()
+    JARS.write_text(text(needed(every)), encoding="utf-8")
+    kraft = [one for one in every if one.numbers >= OLDEST_WITH_KRAFT.numbers]
+    TOOL_JARS.write_text(text({of_tools(one): [one] for one in kraft}), encoding="utf-8")

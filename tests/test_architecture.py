@@ -44,8 +44,10 @@ OF_ONE_MACHINE = re.compile(r"\.\./shared|(?<![\w.$/-])/(?:work|home|root|Users)
 
 ARCHIVED = ("checker/cluster", "checker/reproduction")
 """Folders that ``proofka reproduce --script`` puts into an archive, which runs without Proofka, with an old Python."""
-OF_PROOFKA = {"checker/reproduction/of_deployment.py", "checker/reproduction/of_trace.py"}
-"""Files of these folders that make plain data of Proofka's own, before there is an archive."""
+OUTCOME = {"properties/reproduced.py", "properties/reproduced_in_words.py"}
+"""Files of other folders that are in the archive too."""
+OF_PROOFKA = {"checker/reproduction/of_trace.py", "checker/reproduction/script.py"}
+"""Files of these folders that make plain data of Proofka's own, or the archive, before there is an archive."""
 CLIENTS = ("checker/cluster/programs/", {"confluent_kafka", "kafka", "aiokafka"})
 """The folder of the client programs, which run as processes of their own, and the libraries that they are about."""
 OLD_PYTHON = (3, 9)
@@ -140,9 +142,9 @@ def test_nothing_depends_on_one_machine() -> None:
 def archived() -> dict[str, Path]:
     """Return the files of Python that are put into archives, by their path within the project."""
     folders = tuple(f"{folder}/" for folder in ARCHIVED)
-    found = {name: path for name, path in files(CODE).items() if name.startswith(folders) and name not in OF_PROOFKA}
-    assert found
-    return found
+    there = {name: path for name, path in files(CODE).items() if name.startswith(folders) or name in OUTCOME}
+    assert set(there) >= OUTCOME | OF_PROOFKA
+    return {name: path for name, path in there.items() if name not in OF_PROOFKA}
 
 
 def foreign_imports(name: str, tree: ast.Module) -> list[str]:
@@ -156,7 +158,9 @@ def foreign_imports(name: str, tree: ast.Module) -> list[str]:
     folder, libraries = CLIENTS
     there = sys.stdlib_module_names | (libraries if name.startswith(folder) else set())
     own = tuple(folder.replace("/", ".") for folder in ARCHIVED)
-    return [one for one in modules if not one.startswith(own) and one.partition(".")[0] not in there]
+    outcome = {one.removesuffix(".py").replace("/", ".") for one in OUTCOME}
+    outside = [one for one in modules if not one.startswith(own) and one not in outcome]
+    return [one for one in outside if one.partition(".")[0] not in there]
 
 
 def too_new(tree: ast.Module) -> list[str]:

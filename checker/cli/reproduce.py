@@ -192,14 +192,18 @@ def _replay(
     """
     from checker.cluster.errors import ClusterError
     from checker.reproduction.errors import ReproductionError
+    from checker.reproduction.keeping import wait_for_an_end
     from checker.reproduction.session import replay_all
     from reports.reproduced import print_outcome
     from reports.terminal import console
 
+    def kept(lines: list[str]) -> None:
+        wait_for_an_end(lines, complain)
+
     outcomes: list[Outcome] = []
     out = console(stderr=on_error)
     try:
-        for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=_wait_for_an_end):
+        for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=kept):
             print_outcome(out, plan.name, outcome, texts={step.number: step.text for step in plan.steps})
             outcomes.append(outcome)
     except (ClusterError, ReproductionError) as error:
@@ -221,26 +225,14 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _wait_for_an_end(lines: list[str]) -> None:
-    """Print how the kept cluster is reached, and wait for Ctrl-C."""
-    for line in lines:
-        complain(line)
-    complain("Ctrl-C ends the cluster and removes its folder")
-    try:
-        sys.stdin.read() if sys.stdin.isatty() else _forever()
-    except KeyboardInterrupt:
-        return
-
-
-def _forever() -> None:
-    import signal
-
-    signal.pause()
-
-
 def _write_script(plan: Plan, path: Path) -> None:
+    from checker.reproduction.errors import ReproductionError
     from checker.reproduction.script import write_script
 
-    if not attempt(path, lambda: write_script(plan, path)):
+    try:
+        is_written = attempt(path, lambda: write_script(plan, path))
+    except ReproductionError as error:
+        fail(str(error))
+    if not is_written:
         raise typer.Exit(EXIT_BAD_INPUT)
     complain(f"written: {path}")

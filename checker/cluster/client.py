@@ -29,7 +29,7 @@ from threading import Condition, Thread
 from typing import Any
 
 from checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
-from checker.cluster.launching import launch_of, libraries
+from checker.cluster.launching import Launch, launch_of, libraries
 from checker.cluster.supervisor import Child, Supervisor
 
 Event = dict[str, Any]
@@ -61,11 +61,12 @@ def event_is(name: str, **fields: Any) -> Callable[[Event], bool]:
 
 
 class ClientProcess:
-    """A running client program. ``process`` can be paused and resumed."""
+    """A running client program. ``process`` can be paused and resumed. ``launch``: its command, where that is known."""
 
-    def __init__(self, name: str, process: Child) -> None:
+    def __init__(self, name: str, process: Child, *, launch: Launch | None = None) -> None:
         self.name = name
         self.process = process
+        self.launch = launch
         self._events: list[Event] = []
         self._changed = Condition()
         self._silent = False
@@ -97,15 +98,16 @@ class ClientProcess:
             raise ValueError(f"{row.client_id} is a setting, and the argument client_id too")
         launch = launch_of(row, classpath)
         pairs = [f"{key}={value}" for key, value in {**settings, row.client_id: client_id}.items()]
+        command = (*launch.command, bootstrap, role, topic, *pairs)
         child = supervisor.start(
             f"{library} {role} {client_id}",
-            [*launch.command, bootstrap, role, topic, *pairs],
+            command,
             log=supervisor.folder / f"{client_id}.log",
             stdin=True,
             stdout=True,
             environment=launch.environment,
         )
-        client = cls(child.name, child)
+        client = cls(child.name, child, launch=Launch(command, launch.environment))
         client._expect("ready", after=0, do="start", seconds=seconds)
         return client
 

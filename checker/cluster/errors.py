@@ -21,18 +21,20 @@ class ClusterError(Exception):
 
 
 class MissingProgram(ClusterError):
-    """A program that this machine lacks. ``program``: its name in the table of programs."""
+    """A program that this machine lacks. ``program``: its name in the table; ``instead``: what was found instead."""
 
     code = "K01"
 
-    def __init__(self, program: str) -> None:
-        super().__init__(program)
+    def __init__(self, program: str, instead: str = "") -> None:
+        super().__init__(program, instead)
         self.program = program
+        self.instead = instead
 
     def __str__(self) -> str:
         with PROGRAMS.open(encoding="utf-8", newline="") as file:
             row = next(row for row in csv.DictReader(file) if row["program"] == self.program)
-        return f"{row['needed']} was not found: {row['remedy']} ({self.code})"
+        instead = f" ({self.instead})" if self.instead else ""
+        return f"{row['needed']} was not found{instead}: {row['remedy']} ({self.code})"
 
 
 class JarsUnavailable(ClusterError):

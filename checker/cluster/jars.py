@@ -17,6 +17,8 @@ from checker.cluster.errors import JarsUnavailable
 
 JARS = Path(__file__).parent / "jars.csv"
 """The table of jars, which ``scripts/write_jars.py`` writes."""
+TOOL_JARS = Path(__file__).parent / "tool_jars.csv"
+"""The table of the jar with the console tools of each release, which the same script writes."""
 COLUMNS = ("group", "artifact", "version", "sha256", "releases")
 """Names of the columns of the table; releases are separated by spaces."""
 
@@ -66,9 +68,13 @@ class Jar:
 
 @lru_cache(maxsize=1)
 def _needed() -> dict[Release, tuple[Jar, ...]]:
-    """Return the jars of each release of the table, releases in their order."""
+    return _listed(JARS)
+
+
+def _listed(table: Path) -> dict[Release, tuple[Jar, ...]]:
+    """Return the jars of each release of a table, releases in their order."""
     found: dict[Release, list[Jar]] = {}
-    with JARS.open(encoding="utf-8", newline="") as file:
+    with table.open(encoding="utf-8", newline="") as file:
         for group, artifact, version, sha256, releases in list(csv.reader(file))[1:]:
             for release in releases.split():
                 found.setdefault(Release(release), []).append(Jar(group, artifact, version, sha256))
@@ -108,6 +114,12 @@ def jars_of(release: str, *, folder: Path | None = None) -> tuple[Path, ...]:
     cache = folder or default_folder()
     with ThreadPoolExecutor(AT_ONCE) as downloads:
         return tuple(downloads.map(lambda jar: _cached(jar, cache), jars))
+
+
+def tools_of(release: str, *, folder: Path | None = None) -> tuple[Path, ...]:
+    """Return the jars with the console tools of a release, as ``jars_of``; they need those of the release as well."""
+    cache = folder or default_folder()
+    return tuple(_cached(jar, cache) for jar in _listed(TOOL_JARS).get(Release(release), ()))
 
 
 def default_folder() -> Path:

@@ -98,6 +98,7 @@ def java_home() -> Path:
 
     Raises ``MissingProgram``.
     """
+    old: dict[str, None] = {}
     for program in filter(shutil.which, _candidates()):
         asked = [program, "-XshowSettings:properties", "-version"]
         shown = subprocess.run(asked, capture_output=True, text=True, check=False)
@@ -105,7 +106,8 @@ def java_home() -> Path:
         version = found.get("java.specification.version", "0")
         if version.partition(".")[0].isdigit() and int(version.partition(".")[0]) >= OLDEST:
             return Path(found["java.home"])
-    raise MissingProgram("java")
+        old[f"{program} is Java {version}"] = None
+    raise MissingProgram("java", "; ".join(old))
 
 
 def _candidates() -> Iterator[str]:

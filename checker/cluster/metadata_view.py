@@ -15,6 +15,10 @@ _EARLIEST, _LATEST = -2, -1
 _ERRORS = Path(__file__).parent / "protocol_errors.csv"
 
 
+NO_LEADER = -1
+"""The id of a leader that a broker tells where a partition has none."""
+
+
 @dataclass(frozen=True)
 class View:
     """A partition as one broker believes it; the leader is -1 when there is none, and the error is "" when all is well.
@@ -49,10 +53,10 @@ def metadata_of(port: int, topic: str, *, partition: int = 0, seconds: float = 5
     answer = _metadata(port, array([text(topic)]), seconds=seconds)
     _brokers(answer)
     found: dict[int, View] = {}
-    unknown = View(leader=-1, epoch=-1, isr=(), replicas=(), error="")
+    unknown = View(leader=NO_LEADER, epoch=-1, isr=(), replicas=(), error="")
     for _ in range(answer.int32()):
         error, _name, _internal = answer.int16(), answer.text(), answer.int8()
-        unknown = View(leader=-1, epoch=-1, isr=(), replicas=(), error=error_name(error or 3))
+        unknown = View(leader=NO_LEADER, epoch=-1, isr=(), replicas=(), error=error_name(error or 3))
         found.update(_partitions(answer))
     return found.get(partition, unknown)
 

@@ -28,7 +28,7 @@ CLUSTER_ID = base64.urlsafe_b64encode(b"proofka cluster!").decode().rstrip("=")
 """The id that every throw-away cluster has."""
 HEAP = "256m"
 """The largest heap of a node."""
-_FORMAT_SECONDS, _START_SECONDS = 120, 180
+_FORMAT_SECONDS, _START_SECONDS, _ARCHIVE_SECONDS = 120, 180, 180
 _META = "meta.properties"
 _DIRECTORY_ID = re.compile(r"^directory\.id=.*$", re.MULTILINE)
 _LOGGING = Path(__file__).parent / "logging"
@@ -118,7 +118,7 @@ def _practise(prepared: Prepared, classpath: Sequence[Path], *, supervisor: Supe
     copy_formatted(prepared, node.data, node=node.number, is_controller=True)
     node.start()
     node.wait_started(seconds=_START_SECONDS)
-    node.stop(seconds=_START_SECONDS)
+    node.stop(seconds=_ARCHIVE_SECONDS)
     ports.close()
     if not archive.exists():
         raise CannotStart(f"Java wrote no archive of classes; the log says why:\n{node.log_text()[-2000:]}")

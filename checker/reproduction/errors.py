@@ -30,6 +30,12 @@ class UnknownOutcome(ReproductionError):
 class CannotBegin(ReproductionError):
     """A client that does not come into the state in which the trace begins."""
 
+    code = "R05"
+
+
+class NoScript(ReproductionError):
+    """A trace that no script can replay."""
+
     code = "R04"
 
 

@@ -24,7 +24,7 @@ ANSWER_SECONDS = 2.0
 
 def observe(replay: Replay) -> Observed:
     """Return the observations on which a judgement rests."""
-    leader = replay.view(CONTROLLER).leader
+    leader = replay.leader
     logs = {broker: _log(replay, broker) for broker in replay.brokers}
     starts = replay.consuming.started_at
     acknowledged, failed = _told(replay)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import RESPONSE, Frame
-from checker.cluster.metadata_view import View
+from checker.cluster.metadata_view import NO_LEADER, View
 from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
@@ -107,6 +107,12 @@ class Replay:
     def view(self, broker: int = CONTROLLER) -> View:
         """Return leader, epoch and ISR of the tested partition as a broker believes."""
         return self.cluster.view(broker, self.topic)
+
+    @property
+    def leader(self) -> int | None:
+        """The leader that the controller has chosen, or None if there is none."""
+        leader = self.view().leader
+        return None if leader == NO_LEADER else leader
 
     def held_fetch(self, follower: int, leader: int | None = None) -> Frame | None:
         """Return the fetch of a follower that a gate holds, or None. ``leader``: only a fetch from this broker."""

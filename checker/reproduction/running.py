@@ -11,7 +11,9 @@ from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
 from checker.cluster.coordination import transaction_of
 from checker.cluster.frames import RESPONSE
-from checker.cluster.jars import jars_of, newest_patch, release_of_home
+from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
+from checker.cluster.java import java_home
+from checker.cluster.launching import Launch, launch_of, libraries
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -21,6 +23,7 @@ from checker.reproduction.applications import START_SECONDS, Consuming, Producin
 from checker.reproduction.errors import CannotBegin
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, METADATA, PRODUCER_ID, close_gates, to_broker
+from checker.reproduction.keeping import ways_in
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
@@ -32,6 +35,16 @@ from properties.reproduced import ChangedSetting
 TOPIC = "proofka"
 """Name of the tested topics, before the number of the trace."""
 Told = Callable[[str], None]
+
+
+def clients_that_run(plan: Plan) -> dict[str, PlannedClient]:
+    """Return the clients that the trace needs, by role."""
+    found = {}
+    if plan.has("send", "delay_earlier_end", "begin_later"):
+        found["producer"] = plan.producer
+    if plan.has(*OF_CONSUMER, *OF_MEMBERS):
+        found["consumer"] = plan.consumer
+    return found
 
 
 class RunningCluster:
@@ -46,12 +59,15 @@ class RunningCluster:
         self.supervisor = supervisor
         self.proxy = proxy
         self._started: list[str] = []
+        self._launches: dict[str, Launch] = {}
         self._traces = 0
         self._replay: Replay | None = None
         settings, changed = adjusted(plan, "broker", "", plan.broker_settings)
         self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
-        tell(f"Apache Kafka {self.release}: a controller and {plan.replicas} brokers start on this machine")
+        self._check_programs(plan, kafka_home)
+        brokers = "a broker" if plan.replicas == 1 else f"{plan.replicas} brokers"
+        tell(f"Apache Kafka {self.release}: a controller and {brokers} start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
@@ -85,13 +101,14 @@ class RunningCluster:
             self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID),
             self._results_starter(plan, topic) if plan.application.get("sink") == "kafka" else None,
         )
-        if any(step.action in ("send", "delay_earlier_end", "begin_later") for step in plan.steps):
+        running = clients_that_run(plan)
+        if "producer" in running:
             tell(f"starting the producer ({plan.producer.library})")
             self._warm_up(plan, producing, topic)
             if LEARNS_BY_AGE in situations_of(plan):
-                self._connect_elsewhere(plan)
+                self._connect_elsewhere()
         base = self.cluster.log_end(1, topic)
-        if any(step.action in (*OF_CONSUMER, *OF_MEMBERS) for step in plan.steps):
+        if "consumer" in running:
             tell(f"starting the consumer ({plan.consumer.library})")
             self._join(plan, consuming, base)
         replay = Replay(
@@ -115,6 +132,17 @@ class RunningCluster:
     def recover(self, tell: Told) -> None:
         """Bring the cluster back into the state in which a trace begins: all brokers run, no client, no gate."""
         tell("all brokers run again for the next trace")
+        self.let_go()
+        for broker in self.cluster.plan.brokers:
+            if not self.cluster.node(broker).is_up:
+                self.cluster.restart(broker)
+        for broker in self.cluster.plan.brokers:
+            self.cluster.wait_up(broker)
+        # Followers that catch up with the topic of an earlier trace would spend fetches that a step lets pass.
+        self.cluster.admin.delete_topic(f"{TOPIC}-{self._traces}")
+
+    def let_go(self) -> None:
+        """End the trace's clients, let all held messages pass, and join what is cut off; ended brokers stay down."""
         if self._replay is not None:
             self._replay.producing.kill()
             self._replay.consuming.kill()
@@ -124,20 +152,20 @@ class RunningCluster:
                 self._replay.transacting.gates.remove()
         self.proxy.accept(r"\d+->controller")
         self.proxy.keep_open(r"client->\d+", False)
-        for broker in self.cluster.plan.brokers:
-            if not self.cluster.node(broker).is_up:
-                self.cluster.restart(broker)
-        for broker in self.cluster.plan.brokers:
-            self.cluster.wait_up(broker)
-        # Followers that catch up with the topic of an earlier trace would spend fetches that a step lets pass.
-        self.cluster.admin.delete_topic(f"{TOPIC}-{self._traces}")
 
     def reached_by(self) -> list[str]:
-        """Return the lines that tell how the cluster is reached."""
-        return [
-            f"clients: --bootstrap-server {self.cluster.bootstrap} (through the proxy)",
-            f"files of the nodes: {self.supervisor.folder}",
-        ]
+        """Write programs for console tools and clients, and return the lines that tell how the cluster is reached."""
+        assert self._replay is not None, "no trace was replayed"
+        has_group = "consumer" in self._launches and "consumer.group.id" in self._replay.plan.effective
+        return list(
+            ways_in(
+                self.cluster,
+                self.supervisor.folder,
+                self._replay.topic,
+                group=self._group(self._replay.plan) if has_group else None,
+                clients=self._launches,
+            )
+        )
 
     def _create_topic(self, plan: Plan, topic: str) -> None:
         settings, changed = adjusted(plan, "topic", "", plan.topic_settings)
@@ -196,26 +224,26 @@ class RunningCluster:
     def _transactional_id(self, plan: Plan) -> str:
         return f"{plan.effective['producer.transactional.id']}-{self._traces}"
 
-    def _connect_elsewhere(self, plan: Plan) -> None:
-        """Have the producer ask a broker that does not lead, so that it can later ask while the leader is silent.
+    def _connect_elsewhere(self) -> None:
+        """Have the producer ask the controller's node, so that it can ask there while a leader is silent.
 
-        Java asks the broker to which it has a connection, even if that broker owes an answer. A connection to an
-        address of bootstrap.servers does not count: Java closes it once it knows the brokers.
+        Java asks a broker to which it has a connection, even if that broker owes an answer. A connection to an address
+        of bootstrap.servers does not count: Java closes it once it knows the brokers.
         """
-        link = to_broker(leader_of(plan.start) or 1)
-        connections = max(entry.frame.connection for entry in self.proxy.seen)
-        self.proxy.refuse(link)
+        brokers = rf"client->(?!{CONTROLLER}$)\d+"
+        self.proxy.refuse(brokers)
         self.proxy.wait_seen(
             lambda entry: (
                 entry.frame.api == METADATA
                 and entry.frame.side == RESPONSE
                 and entry.frame.client.startswith(PRODUCER_ID)
-                and entry.frame.connection > connections
+                and entry.frame.link == to_broker(CONTROLLER)
             ),
-            what="an answer to the producer from a broker that does not lead",
+            after=len(self.proxy.seen) - 1,
+            what="an answer to the producer from the controller's node",
             seconds=START_SECONDS,
         )
-        self.proxy.accept(link)
+        self.proxy.accept(brokers)
 
     def _join(self, plan: Plan, consuming: Consuming, base: int) -> None:
         """Start the consumer at the trace's first offset, with that offset committed if its group is established."""
@@ -236,7 +264,7 @@ class RunningCluster:
 
         def start(number: int) -> ClientProcess:
             is_java = client.library == "java"
-            release = str(newest_patch(client.release)) if is_java and client.release else self.release
+            release = self._release_of(client)
             process = ClientProcess.start(
                 self.supervisor,
                 client.library,
@@ -247,6 +275,8 @@ class RunningCluster:
                 settings=settings,
                 classpath=self._classpath(release) if is_java else (),
             )
+            assert process.launch is not None, "the process was started with a command"
+            self._launches[role] = process.launch
             version = next(event for event in process.events if event["event"] == "ready").get("version")
             self._started.append(f"{client.library} {version or release}")
             return process
@@ -271,6 +301,24 @@ class RunningCluster:
             )
 
         return start
+
+    def _check_programs(self, plan: Plan, kafka_home: Path | None) -> None:
+        """Build the programs of the trace's clients, so that what is missing is told before the cluster starts.
+
+        Raises MissingProgram, MissingLibrary, JarsUnavailable and CannotStart.
+        """
+        java_home()
+        for client in clients_that_run(plan).values():
+            jars: Sequence[Path] = ()
+            if client.library == "java":
+                release = self._release_of(client)
+                is_brokers = kafka_home is not None and release == self.release
+                jars = jars_of_home(kafka_home) if is_brokers and kafka_home is not None else jars_of(release)
+            launch_of(libraries()[client.library], jars)
+
+    def _release_of(self, client: PlannedClient) -> str:
+        """Return the release of Java's client; any other client has that of its library."""
+        return str(newest_patch(client.release)) if client.library == "java" and client.release else self.release
 
     def _group(self, plan: Plan) -> str:
         return f"{plan.effective.get('consumer.group.id', 'proofka')}-{self._traces}"

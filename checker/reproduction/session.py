@@ -28,8 +28,8 @@ def replay_all(
     """Yield each plan with its outcome.
 
     Traces whose clusters have the same settings share one cluster, each with a topic of its own. ``keep``: call
-    ``kept`` with the lines that tell how the cluster is reached before it ends. Raises ClusterError if a cluster does
-    not start.
+    ``kept`` with the lines that tell how the cluster is reached before it ends, once all messages pass. Raises
+    ClusterError if a cluster does not start.
     """
     groups: dict[str, list[Plan]] = {}
     for plan in plans:
@@ -42,6 +42,7 @@ def replay_all(
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
+                    running.let_go()
                     kept(running.reached_by())
                 if running is not None and plan is not group[-1]:
                     running.recover(tell)

@@ -1,5 +1,7 @@
 """The bodies of frames in the words that steering needs, equal for all versions of the protocol."""
 
+from __future__ import annotations
+
 from checker.cluster.bodies.controlling import (
     AlteredPartition,
     AlterPartitionRequest,

@@ -9,6 +9,7 @@ from typing import Callable
 
 from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.frames import Frame
+from checker.cluster.metadata_view import NO_LEADER
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
@@ -232,8 +233,8 @@ def _wait_controller(replay: Replay, step: PlannedStep) -> None:
 
 
 def _decided(replay: Replay) -> tuple[object, tuple[int, ...]]:
-    view = replay.view(CONTROLLER)
-    return view.leader, tuple(sorted(view.isr))
+    view = replay.view()
+    return None if view.leader == NO_LEADER else view.leader, tuple(sorted(view.isr))
 
 
 PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(

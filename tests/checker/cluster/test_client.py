@@ -81,8 +81,9 @@ def test_a_failed_command_is_an_error_with_the_librarys_words(client: ClientProc
 
 def test_the_end_of_a_program_ends_a_wait_and_tells_its_log(client: ClientProcess) -> None:
     client.send("torn")
-    with pytest.raises(ClientEnded, match="the last words"):
+    with pytest.raises(ClientEnded, match="the last words") as raised:
         client.wait_event(event_is("report"), what="the report", seconds=PATIENCE)
+    assert "unreadable" not in str(raised.value)
     assert [event["event"] for event in client.events] == ["ready"], "a part of a line is no event"
 
 

@@ -65,7 +65,7 @@ def test_java_home_comes_before_the_path_and_the_path_before_the_usual_places(
 @pytest.mark.parametrize("version", ["1.8", "11", "16"])
 def test_an_old_java_is_passed_over(version: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(Path(machine(tmp_path / "old", version)).parent))
-    with pytest.raises(MissingProgram):
+    with pytest.raises(MissingProgram, match=rf"not found \({tmp_path}/old/bin/java is Java {version}\): install it"):
         java_home()
     monkeypatch.setenv("PATH", machine(tmp_path / "new", "17"))
     assert java_home() == tmp_path / "new"

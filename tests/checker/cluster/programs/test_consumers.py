@@ -87,9 +87,7 @@ STORING = {
 
 
 @pytest.mark.parametrize("library", STORING)
-def test_the_library_commits_stored_offsets_by_itself(
-    library: str, kafka: Kafka, make: Making, topic: str
-) -> None:
+def test_the_library_commits_stored_offsets_by_itself(library: str, kafka: Kafka, make: Making, topic: str) -> None:
     group = f"group-{next(kafka.numbers)}"
     consumer = make(library, "consumer", topic, {**settings_of(library, group), **STORING[library]})
     consumer.ask("join", seconds=SECONDS)

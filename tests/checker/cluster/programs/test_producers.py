@@ -22,7 +22,7 @@ def wait_report(client: ClientProcess, record: int) -> Event:
 
 
 @pytest.mark.parametrize("library", ALL)
-def test_a_producer_prepares_without_a_record_and_reports_its_writes(
+def test_a_producer_prepares_without_a_record_and_reports_each_written_record(
     library: str, kafka: Kafka, make: Making
 ) -> None:
     topic = kafka.topic()

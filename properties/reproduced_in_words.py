@@ -1,0 +1,62 @@
+"""The outcome of a trace's replay in words, line by line.
+
+This file needs the standard library alone, because a script that replays a trace without Proofka has a copy of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, ChangedSetting, Outcome
+
+MARKS = {REPRODUCED: "✓", DIVERGED: "✗", NOT_FAILED: "✗", NOT_STEERABLE: "?"}
+"""The mark before an outcome, by its kind."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text. ``first``: what stands before the line; ``rest``: before its parts, where the line is broken."""
+
+    text: str
+    first: str
+    rest: str
+
+
+def in_words(name: str, outcome: Outcome, texts: Mapping[int, str]) -> Iterator[Line]:
+    """Yield the observations of each step, the changed settings, and the outcome of a trace of a deployment ``name``.
+
+    ``texts``: the sentence of each step, by its number.
+    """
+    for step, facts in groupby(outcome.facts, key=lambda fact: fact.step):
+        if step:
+            yield Line(texts.get(step, ""), f"{step:3} ", "    ")
+        for fact in facts:
+            yield Line(f"{fact.source}: {fact.text}", "      ", "        ")
+    for changed in outcome.changed:
+        yield Line(f"changed: {changed_in_words(changed)}", "  ", "    ")
+    ran_on = f"Apache Kafka {outcome.kafka}, {ran(outcome)}"
+    yield Line(f"{MARKS[outcome.kind]} {name}: {outcome.headline} ({ran_on})", "", "  ")
+    for line in why(outcome):
+        yield Line(line, "  ", "    ")
+
+
+def changed_in_words(changed: ChangedSetting) -> str:
+    """Return a changed setting in one line, with its reason."""
+    before = f" instead of {changed.given}" if changed.given is not None else ""
+    return f"{changed.scope} {changed.key}={changed.used}{before}, for {changed.reason}"
+
+
+def ran(outcome: Outcome) -> str:
+    """Return the clients that ran, and the duration."""
+    return f"{', '.join(outcome.clients) or 'no client'}, {outcome.seconds:g} s"
+
+
+def why(outcome: Outcome) -> tuple[str, ...]:
+    """Return the evidence of a reproduced trace, or what ended the replay of another one, a sentence each."""
+    if outcome.kind == REPRODUCED:
+        return outcome.evidence
+    if outcome.kind == NOT_STEERABLE:
+        return (f"reason: {outcome.reason}",)
+    return (f"the model: {outcome.model}", f"observed: {outcome.observed}")
