@@ -106,14 +106,24 @@ def _out_of_order(seen: tuple[int, ...], sent: tuple[int, ...], verb: str) -> Ev
     return tuple(found)
 
 
+def deleted(observed: Observed) -> Evidence:
+    """Return the records that the leader has deleted, and that nobody processed."""
+    done = observed.processed + observed.with_workers + observed.late
+    return tuple(
+        f"broker {observed.leader} has deleted {content} at offset {offset}, which nobody processed"
+        for offset, content in observed.log
+        if offset < observed.log_start and content.startswith("record ") and int(content.split()[1]) not in done
+    )
+
+
 def loss(observed: Observed) -> Evidence:
     """Return the records that are lost from end to end: in the log of the leader or before the committed offset."""
-    return silent_loss(observed) + skip(observed)
+    return silent_loss(observed) + skip(observed) + deleted(observed)
 
 
 def effect(observed: Observed) -> Evidence:
     """Return the records whose effect is missing for good, or happened twice."""
-    return silent_loss(observed) + skip(observed) + reprocessing(observed)
+    return silent_loss(observed) + skip(observed) + deleted(observed) + reprocessing(observed)
 
 
 def disagreement(observed: Observed) -> Evidence:

@@ -30,6 +30,7 @@ class Observed:
     way to the producer. ``min_insync``: the topic's ``min.insync.replicas``. ``read_before``: by offset, the first
     record that could be read there. ``transactions``: (records, outcome) of each transaction that the application has
     begun. ``coordinator``: the answer of the coordinator of transactions. ``late``: records that evicted members have.
+    ``log_start``: the leader's log start offset; what stands before is deleted.
     """
 
     leader: int | None
@@ -50,6 +51,7 @@ class Observed:
     transactions: tuple[tuple[tuple[int, ...], str], ...] = ()
     coordinator: str = ""
     late: tuple[int, ...] = ()
+    log_start: int = 0
 
     @property
     def stored(self) -> tuple[int, ...]:

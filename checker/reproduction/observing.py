@@ -42,6 +42,7 @@ def observe(replay: Replay) -> Observed:
         committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
         other_logs={broker: log for broker, log in logs.items() if broker != leader},
         late=_late(replay),
+        log_start=_log_start(replay, leader),
         given=read,
         high_watermark=given.high_watermark if given is not None else 0,
         last_stable=given.last_stable if given is not None else 0,
@@ -93,6 +94,12 @@ def _late(replay: Replay) -> tuple[int, ...]:
             write_late_results(replay, offset + replay.base, record)
             found.append(record)
     return tuple(found)
+
+
+def _log_start(replay: Replay, leader: int | None) -> int:
+    if leader is None or leader not in replay.brokers or not replay.cluster.node(leader).is_up:
+        return 0
+    return replay.cluster.range_of(leader, replay.topic).start
 
 
 def _given(replay: Replay, broker: int | None) -> Given | None:

@@ -127,3 +127,8 @@ def test_records_hidden_by_transactions_do_not_stand_in_the_log() -> None:
     assert not judge("log-order", hidden)
     assert judge("no-log-duplicate", replace(FINE, given=(1, 1, 2)))
     assert judge("log-order", replace(FINE, given=(2, 1)))
+
+
+def test_a_record_that_was_deleted_before_its_processing_is_lost() -> None:
+    assert judge("no-loss", replace(FINE, processed=(2,), committed=None, log_start=6))
+    assert not judge("no-loss", replace(FINE, processed=(1,), committed=None, log_start=6))
