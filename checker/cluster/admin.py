@@ -131,6 +131,15 @@ class Admin:
         _check(answer.int16(), None, f"delete records of {topic}-{partition}")
         return low_watermark
 
+    def begin_to_delete_records(self, topic: str, before: int, *, leader: int, partition: int = 0) -> None:
+        """Delete the records below an offset at their leader, and wait for no other replica. Raises ``Refused``."""
+        asked = text(topic) + array([int32(partition) + int64(before)])
+        answer = ask(self._port_of(leader), _DELETE_RECORDS, 0, array([asked]) + int32(1), seconds=_PATIENCE)
+        answer.int32(), answer.int32(), answer.text(), answer.int32(), answer.int32(), answer.int64()
+        error = answer.int16()
+        if error_name(error) != "REQUEST_TIMED_OUT":
+            _check(error, None, f"delete records of {topic}-{partition}")
+
     def coordinator_of(self, group: str) -> int:
         """Return the broker that coordinates a consumer group. Raises ``Refused`` when none is known."""
         answer = self._ask(_FIND_COORDINATOR, 1, text(group) + int8(0))

@@ -16,6 +16,7 @@ from checker.cluster.disk import (
     NEVER,
     Cut,
     Partition,
+    cut_log,
     cut_metadata,
     cut_to_recovery_points,
     flushed_end,
@@ -279,6 +280,13 @@ class Cluster:
     @property
     def _observers_flush(self) -> bool:
         return self.release.numbers < (3, 5)
+
+    def cut_log(self, number: int, topic: str, end: int, *, partition: int = 0) -> None:
+        """Kill a node, and take from one log what is at or above an end offset, flushed or not."""
+        node = self._nodes[number]
+        if node.is_up:
+            node.kill()
+        cut_log(node.data / f"{topic}-{partition}", end)
 
     def lose_disk(self, number: int) -> None:
         """Kill a broker, and give it an empty disk with the same id. Raises ``KeepsMetadata`` for the controller."""

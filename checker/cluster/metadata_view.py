@@ -93,7 +93,7 @@ def range_of(port: int, topic: str, *, partition: int = 0) -> Range:
 
 
 def error_name(code: int) -> str:
-    """Return Kafka's name of an error code; "" for no error, and "ERROR_" with the number for a rare one."""
+    """Return Kafka's name of an error code; "" for no error, and "ERROR_" with the number for a newer one."""
     return "" if code == 0 else _names().get(code, f"ERROR_{code}")
 
 

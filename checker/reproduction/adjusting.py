@@ -22,6 +22,10 @@ AUTO_COMMITS = "auto-commits"
 
 LEARNS_BY_AGE = "learns-by-age"
 """The situation that a producer learns of a new leader because its metadata has become old."""
+TRANSACTIONS, TRANSACTIONS_LAST = "transactions", "transactions-last"
+"""The situations that a producer has transactions, and that none of them runs out of time."""
+GIVES_UP_AT_FIRST = "gives-up-at-first"
+"""The situation that a producer gives records up while their first request is on its way, as far as it knows."""
 TELLING = frozenset(
     {"kill", "notice", "time_out", "reject_not_leader", "crash_producer", "lose_request", "lose_response"}
 )
@@ -62,6 +66,12 @@ def situations_of(plan: Plan) -> frozenset[str]:
     situations = {step.action for step in plan.steps}
     if any(committed_by(plan, step.number) is not None for step in plan.steps):
         situations.add(AUTO_COMMITS)
+    if plan.transactional:
+        timed = plan.has("abort_forgotten", "time_out_transaction")
+        situations |= {TRANSACTIONS} if timed else {TRANSACTIONS, TRANSACTIONS_LAST}
+    sent = [step.arguments["batch"] for step in plan.steps if step.action == "transmit"]
+    if plan.has("give_up") and not plan.has("time_out", "time_out_at_broker", "notice") and len(sent) == len(set(sent)):
+        situations.add(GIVES_UP_AT_FIRST)
     if _learns_by_age(plan):
         situations.add(LEARNS_BY_AGE)
     return frozenset(situations)

@@ -83,14 +83,23 @@ class Consuming:
 
     ``processed``: records in the order in which their processing ended. ``with_workers``: by offset in the modelled
     log, the record there that a worker has. ``started_at``: the offset at which each program began, by its number.
+    ``late``: by offset in the modelled log, the record there that an evicted member still has. ``evicted``: programs
+    that were paused until their group evicted them. ``start_results``: starts the producer of results, by number of the
+    program; None if results are not written in transactions. ``results``, ``memberships``: by number of the program,
+    its producer of results, and its membership in the group.
     """
 
     start: Callable[[int], ClientProcess]
+    start_results: Callable[[int], ClientProcess] | None = None
     program: ClientProcess | None = None
     programs: int = 0
+    results: dict[int, ClientProcess] = field(default_factory=dict)
+    memberships: dict[int, Any] = field(default_factory=dict)
     processed: list[int] = field(default_factory=list)
     with_workers: dict[int, int] = field(default_factory=dict)
     started_at: dict[int, int] = field(default_factory=dict)
+    late: dict[int, int] = field(default_factory=dict)
+    evicted: list[ClientProcess] = field(default_factory=list)
 
     def run(self, *, seconds: float) -> ClientProcess:
         """Return the running program, which is started and joins its group first if there is none."""
@@ -99,10 +108,30 @@ class Consuming:
             self.program = self.start(self.programs)
             event = self.program.ask("join", seconds=seconds)
             self.started_at[self.programs] = int(event["position"])
+            self.memberships[self.programs] = event.get("membership")
+            if self.start_results is not None:
+                self.results[self.programs] = self.start_results(self.programs)
+                self.results[self.programs].ask("init", seconds=START_SECONDS)
         return self.program
 
     def kill(self) -> None:
-        """Kill the program."""
+        """Kill the program, and its producer of results."""
         if self.program is not None:
             self.program.kill()
             self.program = None
+            if self.programs in self.results:
+                self.results.pop(self.programs).kill()
+
+    def evict(self) -> None:
+        """Stop the program where it is; the next one that runs is another member."""
+        if self.program is not None:
+            self.program.process.pause()
+            self.evicted.append(self.program)
+            self.program = None
+
+    def kill_evicted(self) -> None:
+        """Kill the programs that were paused, and their producers of results."""
+        while self.evicted:
+            self.evicted.pop().kill()
+        for number in [number for number in self.results if self.program is None or number != self.programs]:
+            self.results.pop(number).kill()

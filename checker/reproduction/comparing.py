@@ -1,11 +1,13 @@
-"""After each step: what the brokers' disks hold, beside the logs of the model's state."""
+"""After each step: what brokers' disks and the coordinator of transactions hold, beside the model's state."""
 
 from __future__ import annotations
 
+from checker.cluster.coordination import transaction_of
 from checker.cluster.errors import NotSeen
+from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.errors import DivergedError
-from checker.reproduction.expected import entries_of, is_up, previous
+from checker.reproduction.expected import coordinator_states_of, entries_of, is_up, previous
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import Content, Replay
 
@@ -38,6 +40,25 @@ def compare(replay: Replay, step: PlannedStep) -> None:
         if replay.shown.get(broker, ()) != expected:
             replay.shown[broker] = expected
             replay.note(f"log of broker {broker}", entries_in_words(replay, broker))
+
+
+def compare_coordinator(replay: Replay, step: PlannedStep) -> None:
+    """Wait until the coordinator of transactions has decided as the model's after a step. Raises DivergedError."""
+    if replay.transacting is None:
+        return
+    expected = coordinator_states_of(step.state)
+    port, name = replay.cluster.harness_port(CONTROLLER), replay.transacting.id
+
+    def seen() -> bool:
+        view = transaction_of(port, name)
+        return (view.state or view.error) in expected
+
+    try:
+        until(seen, what="the state of the coordinator as in the model", seconds=LOG_SECONDS)
+    except NotSeen as error:
+        raise DivergedError(
+            f"the coordinator has {step.state['coordinator']}", f"the coordinator answers: {transaction_of(port, name)}"
+        ) from error
 
 
 def entries_in_words(replay: Replay, broker: int) -> str:

@@ -27,6 +27,12 @@ class UnknownOutcome(ReproductionError):
     code = "R03"
 
 
+class CannotBegin(ReproductionError):
+    """A client that does not come into the state in which the trace begins."""
+
+    code = "R05"
+
+
 class NoScript(ReproductionError):
     """A trace that no script can replay."""
 

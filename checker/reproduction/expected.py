@@ -9,6 +9,14 @@ from checker.reproduction.plan import Plan, PlannedStep
 
 _ENTRY = re.compile(r"record (?P<record>\d+)(?: \(send (?P<attempt>\d+)\))? @(?P<epoch>\d+)")
 _MARKER = re.compile(r"(?P<kind>commit|abort) of transaction (?P<transaction>\d+) @(?P<epoch>\d+)")
+_COORDINATOR = (
+    ("no transaction", ("Empty", "CompleteCommit", "CompleteAbort", "TRANSACTIONAL_ID_NOT_FOUND")),
+    (": ongoing", ("Ongoing",)),
+    (": to be committed", ("PrepareCommit",)),
+    (": to be aborted", ("PrepareAbort",)),
+    (": committed", ("CompleteCommit", "Empty")),
+    (": aborted", ("CompleteAbort", "Empty")),
+)
 _BROKER = re.compile(r"broker (\d+)")
 _RECORD = re.compile(r"record (\d+)")
 
@@ -42,6 +50,15 @@ def epoch_of(state: Mapping[str, str]) -> int:
 def isr_of(state: Mapping[str, str]) -> tuple[int, ...]:
     """Return the ISR that the controller keeps, sorted."""
     return tuple(sorted(int(one) for one in re.findall(r"\d+", state["ISR"])))
+
+
+def coordinator_states_of(state: Mapping[str, str]) -> tuple[str, ...]:
+    """Return Kafka's names of the states that fit the model's coordinator, or of the error for an unknown id.
+
+    The model has no name of its own for a producer that was given an epoch ("Empty"), and its first state stands for
+    whatever was before.
+    """
+    return next(names for words, names in _COORDINATOR if state["coordinator"].endswith(words))
 
 
 def is_up(state: Mapping[str, str], broker: int) -> bool:

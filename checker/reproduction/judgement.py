@@ -7,64 +7,48 @@ the consumer was given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Callable
 
+from checker.reproduction import judging_answers
 from checker.reproduction.errors import UnknownOutcome
-
-
-@dataclass(frozen=True)
-class Observed:
-    """The observations at the end of a replay.
-
-    ``leader``: the broker that leads, or None. ``log``: (offset, content) of each entry of the leader's log from the
-    modelled part on. ``sent``: records in the order of ``send()``. ``acknowledged`` and ``failed``: records by what the
-    last report said. ``processed``: records in the order of processing; ``with_workers``: records that workers have.
-    ``committed``: the offset that the group has committed, as its last start found, or None.
-    """
-
-    leader: int | None
-    log: tuple[tuple[int, str], ...]
-    sent: tuple[int, ...]
-    acknowledged: tuple[int, ...]
-    failed: tuple[int, ...]
-    processed: tuple[int, ...]
-    with_workers: tuple[int, ...]
-    committed: int | None
-    other_logs: Mapping[int, tuple[tuple[int, str], ...]]
-
-    @property
-    def stored(self) -> tuple[int, ...]:
-        """Records in the log of the leader, in the order of offsets."""
-        return tuple(int(content.split()[1]) for _, content in self.log if content.startswith("record "))
-
-
-Evidence = tuple[str, ...]
-"""Sentences that show a failure; empty if nothing failed."""
+from checker.reproduction.observed import Evidence, Observed
 
 
 def acked_loss(observed: Observed) -> Evidence:
     """Return the records that were acknowledged and are not in the log of the leader."""
     return tuple(
-        f"record {record} was reported as stored, and is not in the log of broker {observed.leader}, which leads"
+        f"record {record} was reported as stored, and {_missing(observed, record)}"
         for record in observed.acknowledged
         if observed.leader is not None and record not in observed.stored
     )
 
 
+def _missing(observed: Observed, record: int) -> str:
+    where = f"the log of broker {observed.leader}, which leads"
+    return f"its transaction is aborted in {where}" if record in observed.aborted else f"is not in {where}"
+
+
 def silent_loss(observed: Observed) -> Evidence:
     """Return the records that send() accepted, that nobody reported as failed, and that the leader does not have."""
     return tuple(
-        f"send() accepted record {record}, no report said that it failed, and it is not in the log of broker "
-        f"{observed.leader}, which leads"
+        f"send() accepted record {record}, no report said that it failed, and {_missing(observed, record)}"
         for record in _distinct(observed.sent)
         if observed.leader is not None and record not in observed.failed and record not in observed.stored
     )
 
 
 def log_duplicate(observed: Observed) -> Evidence:
-    """Return the records that stand in the log of the leader more than once."""
+    """Return the records that stand in the log of the leader more than once.
+
+    With transactions only what the consumer can be given counts as standing in the log.
+    """
+    if observed.transactions:
+        return tuple(
+            f"broker {observed.leader} gives record {record} to the consumer {observed.given.count(record)} times"
+            for record in sorted(set(observed.given))
+            if observed.given.count(record) > 1
+        )
     found = []
     for record in sorted(set(observed.stored)):
         offsets = [offset for offset, content in observed.log if content == f"record {record}"]
@@ -76,7 +60,7 @@ def log_duplicate(observed: Observed) -> Evidence:
 
 def reprocessing(observed: Observed) -> Evidence:
     """Return the records that were processed more than once."""
-    handled = observed.processed + observed.with_workers
+    handled = observed.processed + observed.with_workers + observed.late
     return tuple(
         f"record {record} was given to the application {handled.count(record)} times after it was processed or with it"
         for record in sorted(set(handled))
@@ -99,7 +83,8 @@ def skip(observed: Observed) -> Evidence:
 
 def log_order(observed: Observed) -> Evidence:
     """Return the records that stand in the log behind a record that was sent later."""
-    return _out_of_order(observed.stored, observed.sent, f"stands in the log of broker {observed.leader} behind")
+    stored = observed.given if observed.transactions else observed.stored
+    return _out_of_order(stored, observed.sent, f"stands in the log of broker {observed.leader} behind")
 
 
 def processing_order(observed: Observed) -> Evidence:
@@ -121,14 +106,24 @@ def _out_of_order(seen: tuple[int, ...], sent: tuple[int, ...], verb: str) -> Ev
     return tuple(found)
 
 
+def deleted(observed: Observed) -> Evidence:
+    """Return the records that the leader has deleted, and that nobody processed."""
+    done = observed.processed + observed.with_workers + observed.late
+    return tuple(
+        f"broker {observed.leader} has deleted {content} at offset {offset}, which nobody processed"
+        for offset, content in observed.log
+        if offset < observed.log_start and content.startswith("record ") and int(content.split()[1]) not in done
+    )
+
+
 def loss(observed: Observed) -> Evidence:
     """Return the records that are lost from end to end: in the log of the leader or before the committed offset."""
-    return silent_loss(observed) + skip(observed)
+    return silent_loss(observed) + skip(observed) + deleted(observed)
 
 
 def effect(observed: Observed) -> Evidence:
     """Return the records whose effect is missing for good, or happened twice."""
-    return silent_loss(observed) + skip(observed) + reprocessing(observed)
+    return silent_loss(observed) + skip(observed) + deleted(observed) + reprocessing(observed)
 
 
 def disagreement(observed: Observed) -> Evidence:
@@ -151,6 +146,7 @@ def _distinct(records: tuple[int, ...]) -> tuple[int, ...]:
 
 JUDGEMENTS: Mapping[str, Callable[[Observed], Evidence]] = MappingProxyType(
     {
+        **judging_answers.JUDGEMENTS,
         "no-acked-loss": acked_loss,
         "no-silent-loss": silent_loss,
         "no-log-duplicate": log_duplicate,

@@ -16,7 +16,9 @@ from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, named_leaders, to_broker
+from checker.reproduction.observed import Read
 from checker.reproduction.plan import Plan, PlannedStep
+from checker.reproduction.transacting import Transacting
 from properties.reproduced import Fact
 
 SECONDS = 30.0
@@ -38,8 +40,10 @@ class Replay:
     ``topic``: the tested topic, with one partition. ``group``: the consumer's group. ``base``: offset at which the
     modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``requests``: the request in flight of
     each batch. ``abandoned``: requests that nobody waits for, by batch. ``detached``: connections without a client, by
-    number. ``deferred``: batches that are sent later than in the trace. ``known``: requests that a step has counted.
-    ``facts``: what was observed. ``shown``: the log of each broker as last noted. ``step``: number of the step.
+    number. ``deferred``: batches that are sent later than in the trace. ``answered``: batches whose answer came
+    earlier. ``known``: requests that a step has counted. ``facts``: what was observed. ``shown``: the log of each
+    broker as last noted. ``step``: number of the step. ``transacting``: None without transactions. ``read_before``: by
+    offset, the first record that readers could be given.
     """
 
     plan: Plan
@@ -53,13 +57,16 @@ class Replay:
     base: int
     epochs: dict[int, int]
     began: float
+    transacting: Transacting | None = None
     requests: dict[int, Frame] = field(default_factory=dict)
     abandoned: dict[int, Frame] = field(default_factory=dict)
     detached: list[int] = field(default_factory=list)
     deferred: list[int] = field(default_factory=list)
+    answered: list[int] = field(default_factory=list)
     known: list[Frame] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     shown: dict[int, tuple[Content, ...]] = field(default_factory=dict)
+    read_before: dict[int, Read] = field(default_factory=dict)
     step: int = 0
 
     @property

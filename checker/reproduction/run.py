@@ -8,17 +8,34 @@ from datetime import datetime, timezone
 from typing import Callable
 
 from checker.cluster.errors import NotSeen
-from checker.reproduction.comparing import compare
+from checker.reproduction.comparing import compare, compare_coordinator
 from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
-from checker.reproduction.judgement import Observed, judge
+from checker.reproduction.judgement import judge
+from checker.reproduction.observing import observe, remember_readings
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.replay import Replay
 from checker.reproduction.running import RunningCluster
-from checker.reproduction.steps import brokers, consuming, producing
+from checker.reproduction.steps import (
+    brokers,
+    consuming,
+    coordinating,
+    membership,
+    producing,
+    retention,
+    transacting,
+)
 from checker.reproduction.unsteerable import reason_for
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {**producing.PLANS, **brokers.PLANS, **consuming.PLANS}
+PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {
+    **producing.PLANS,
+    **brokers.PLANS,
+    **consuming.PLANS,
+    **membership.PLANS,
+    **retention.PLANS,
+    **transacting.PLANS,
+    **coordinating.PLANS,
+}
 """The plan of each action that a replay can bring about, by the action's name."""
 
 Told = Callable[[str], None]
@@ -42,6 +59,9 @@ def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome
         try:
             PLANS[step.action](replay, step)
             compare(replay, step)
+            compare_coordinator(replay, step)
+            if any(name == "read-stability" for name, _ in plan.failures):
+                remember_readings(replay)
         except NotSteerableError as error:
             return _outcome(plan, running, began, kind=NOT_STEERABLE, step=step, reason=str(error), replay=replay)
         except DivergedError as error:
@@ -92,28 +112,6 @@ def _judged(plan: Plan, running: RunningCluster, began: float, replay: Replay) -
             replay=replay,
         )
     return _outcome(plan, running, began, kind=REPRODUCED, evidence=tuple(evidence), replay=replay)
-
-
-def observe(replay: Replay) -> Observed:
-    """Return the observations on which a judgement rests."""
-    leader = replay.leader
-    logs: dict[int, tuple[tuple[int, str], ...]] = {}
-    for broker in replay.brokers:
-        logs[broker] = tuple((offset, what) for offset, what, _ in replay.entries(broker) if offset >= replay.base)
-    last = {report.record: report for report in replay.producing.reports}
-    ever = replay.producing.acknowledged()
-    starts = replay.consuming.started_at
-    return Observed(
-        leader=leader,
-        log=logs.get(leader, ()) if leader is not None else (),
-        sent=tuple(replay.producing.sent),
-        acknowledged=tuple(sorted(ever)),
-        failed=tuple(sorted(record for record, report in last.items() if report.error is not None)),
-        processed=tuple(replay.consuming.processed),
-        with_workers=tuple(replay.consuming.with_workers.values()),
-        committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
-        other_logs={broker: log for broker, log in logs.items() if broker != leader},
-    )
 
 
 def _outcome(

@@ -9,6 +9,7 @@ from typing import Callable
 
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
+from checker.cluster.coordination import transaction_of
 from checker.cluster.frames import RESPONSE
 from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
 from checker.cluster.java import java_home
@@ -19,6 +20,7 @@ from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, situations_of
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
+from checker.reproduction.errors import CannotBegin
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
 from checker.reproduction.gates import CONSUMER_ID, METADATA, PRODUCER_ID, close_gates, to_broker
 from checker.reproduction.keeping import ways_in
@@ -26,6 +28,8 @@ from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
 from checker.reproduction.steps.consuming import REBALANCE_SECONDS
+from checker.reproduction.steps.membership import PLANS as OF_MEMBERS
+from checker.reproduction.transacting import Transacting, close_transaction_gates
 from properties.reproduced import ChangedSetting
 
 TOPIC = "proofka"
@@ -36,9 +40,9 @@ Told = Callable[[str], None]
 def clients_that_run(plan: Plan) -> dict[str, PlannedClient]:
     """Return the clients that the trace needs, by role."""
     found = {}
-    if plan.has("send", "delay_earlier_end"):
+    if plan.has("send", "delay_earlier_end", "begin_later"):
         found["producer"] = plan.producer
-    if plan.has(*OF_CONSUMER):
+    if plan.has(*OF_CONSUMER, *OF_MEMBERS):
         found["consumer"] = plan.consumer
     return found
 
@@ -93,7 +97,10 @@ class RunningCluster:
         topic = f"{TOPIC}-{self._traces}"
         self._create_topic(plan, topic)
         producing = Producing(self._starter(plan, "producer", plan.producer, topic=topic, prefix=PRODUCER_ID))
-        consuming = Consuming(self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID))
+        consuming = Consuming(
+            self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID),
+            self._results_starter(plan, topic) if plan.application.get("sink") == "kafka" else None,
+        )
         running = clients_that_run(plan)
         if "producer" in running:
             tell(f"starting the producer ({plan.producer.library})")
@@ -116,6 +123,7 @@ class RunningCluster:
             base=base,
             epochs={epoch_of(plan.start): self.cluster.view(CONTROLLER, topic).epoch},
             began=time.monotonic(),
+            transacting=self._transacting(plan),
         )
         self._replay = replay
         self._wait_until_quiet(replay)
@@ -138,7 +146,10 @@ class RunningCluster:
         if self._replay is not None:
             self._replay.producing.kill()
             self._replay.consuming.kill()
+            self._replay.consuming.kill_evicted()
             self._replay.gates.remove()
+            if self._replay.transacting is not None:
+                self._replay.transacting.gates.remove()
         self.proxy.accept(r"\d+->controller")
         self.proxy.keep_open(r"client->\d+", False)
 
@@ -165,7 +176,9 @@ class RunningCluster:
     def _warm_up(self, plan: Plan, producing: Producing, topic: str) -> None:
         """Start the producer. Where brokers know its producer id as the trace begins, store a record before."""
         program = producing.run()
-        if plan.idempotent and plan.application.get("producer_id") != "new":
+        if plan.transactional:
+            self._warm_up_transactions(plan, producing, topic)
+        elif plan.idempotent and plan.application.get("producer_id") != "new":
             program.ask("send", record=0, seconds=START_SECONDS)
             program.wait_event(
                 lambda event: event["event"] == "report" and event["error"] is None,
@@ -179,6 +192,37 @@ class RunningCluster:
                 what=f"broker {broker} to have the records before the trace",
                 seconds=SECONDS,
             )
+
+    def _warm_up_transactions(self, plan: Plan, producing: Producing, topic: str) -> None:
+        """Start the producer's transactions. Where brokers know its producer id, commit a transaction with a record."""
+        program = producing.run()
+        program.ask("init", seconds=START_SECONDS)
+        if plan.application.get("producer_id") == "new":
+            return
+        program.ask("begin", seconds=START_SECONDS)
+        program.ask("send", record=0, seconds=START_SECONDS)
+        event = program.ask("commit", seconds=START_SECONDS)
+        if event.get("error"):
+            raise CannotBegin(f"the transaction before the trace fails: {event['error']}; run again")
+        port = self.cluster.harness_port(CONTROLLER)
+        until(
+            lambda: transaction_of(port, self._transactional_id(plan)).state == "CompleteCommit",
+            what="the end of the transaction before the trace",
+            seconds=SECONDS,
+        )
+        until(
+            lambda: any(batch.marker for batch in self.cluster.batches(1, topic)),
+            what="the marker of the transaction before the trace",
+            seconds=SECONDS,
+        )
+
+    def _transacting(self, plan: Plan) -> Transacting | None:
+        if not plan.transactional:
+            return None
+        return Transacting(self._transactional_id(plan), close_transaction_gates(self.proxy, plan.replicas))
+
+    def _transactional_id(self, plan: Plan) -> str:
+        return f"{plan.effective['producer.transactional.id']}-{self._traces}"
 
     def _connect_elsewhere(self) -> None:
         """Have the producer ask the controller's node, so that it can ask there while a leader is silent.
@@ -215,6 +259,8 @@ class RunningCluster:
         settings = {key: value for key, value in settings.items() if key not in ("client.id", "bootstrap.servers")}
         if role == "consumer" and "group.id" in settings:
             settings["group.id"] = self._group(plan)
+        if role == "producer" and plan.transactional:
+            settings["transactional.id"] = self._transactional_id(plan)
 
         def start(number: int) -> ClientProcess:
             is_java = client.library == "java"
@@ -234,6 +280,25 @@ class RunningCluster:
             version = next(event for event in process.events if event["event"] == "ready").get("version")
             self._started.append(f"{client.library} {version or release}")
             return process
+
+        return start
+
+    def _results_starter(self, plan: Plan, topic: str) -> Callable[[int], ClientProcess]:
+        """Return what starts the producer of a consumer's results, which has a topic that no fault reaches."""
+        results = f"{topic}-results"
+        self.cluster.create_topic(results, [(CONTROLLER,)], {})
+
+        def start(number: int) -> ClientProcess:
+            return ClientProcess.start(
+                self.supervisor,
+                "java",
+                "producer",
+                bootstrap=self.cluster.bootstrap,
+                topic=results,
+                client_id=f"{results}-{number}",
+                settings={"transactional.id": f"{results}-{number}"},
+                classpath=self.cluster.classpath,
+            )
 
         return start
 

@@ -6,37 +6,44 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Callable
 
+from checker.cluster.frames import RESPONSE
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
+from checker.reproduction.gates import CONSUMER_ID
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.steps.results import write_results
 
+POLL_MILLISECONDS = 200
+"""Longest time of a poll that is to return no record, in milliseconds."""
 REBALANCE_SECONDS = 40.0
 """Longest wait until a consumer that starts is given the partition, in seconds."""
 
 
 def poll(replay: Replay, step: PlannedStep) -> None:
     """Poll as many records as the trace has, and process them."""
-    replay.consuming.processed += [record for _, record in _polled(replay, step)]
+    records = polled(replay, step)
+    write_results(replay, records, member=replay.consuming.programs)
+    replay.consuming.processed += [record for _, record in records]
 
 
 def hand_off(replay: Replay, step: PlannedStep) -> None:
     """Poll as many records as the trace has, and hand them to workers."""
-    replay.consuming.with_workers.update((offset - replay.base, record) for offset, record in _polled(replay, step))
+    replay.consuming.with_workers.update((offset - replay.base, record) for offset, record in polled(replay, step))
 
 
 def crash_while_processing(replay: Replay, step: PlannedStep) -> None:
     """Poll records, process some of them, and kill the consumer."""
-    records = [record for _, record in _polled(replay, step)]
+    records = [record for _, record in polled(replay, step)]
     replay.consuming.processed += records[: step.arguments["done"]]
     crash_consumer(replay, step)
 
 
 def crash_consumer(replay: Replay, step: PlannedStep) -> None:
     """Kill the consumer, after the commit that the trace's next start finds, if there is one."""
-    _commit_first(replay, step)
+    commit_first(replay, step)
     replay.consuming.kill()
 
 
@@ -57,8 +64,34 @@ def restart_consumer(replay: Replay, step: PlannedStep) -> None:
         )
 
 
-def _commit_first(replay: Replay, step: PlannedStep) -> None:
-    """Bring about the commit that the next start of the consumer finds."""
+def pass_over(replay: Replay, step: PlannedStep) -> None:
+    """Do nothing: the client passes over markers and aborted records inside its next poll."""
+
+
+def move_after_asking(api: str) -> Callable[[Replay, PlannedStep], None]:
+    """Return the plan of a position that moves after an answer of a broker: poll until the answer has come."""
+
+    def move(replay: Replay, step: PlannedStep) -> None:
+        program = replay.consuming.run(seconds=REBALANCE_SECONDS)
+        after = len(replay.proxy.seen) - 1
+        client = f"{CONSUMER_ID}-{replay.consuming.programs}"
+
+        def has_asked() -> bool:
+            program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
+            return any(
+                entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
+                for entry in tuple(replay.proxy.seen)[after + 1 :]
+            )
+
+        until(has_asked, what=f"the answer to the consumer's {api} request", seconds=TIMER_SECONDS)
+
+    return move
+
+
+def commit_first(replay: Replay, step: PlannedStep) -> None:
+    """Bring about the commit that the next start of the consumer finds, unless results commit offsets themselves."""
+    if replay.consuming.start_results is not None:
+        return
     starts = replay.plan.later(step, "restart_consumer")
     offset = committed_by(replay.plan, starts[0].number) if starts else None
     program = replay.consuming.program
@@ -78,7 +111,7 @@ def _commit_first(replay: Replay, step: PlannedStep) -> None:
     replay.note("group", f"committed offset {replay.base + offset}")
 
 
-def _polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
+def polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
     """Poll until all records of the step came, and return (offset, record) of each.
 
     Raises DivergedError if other records come.
@@ -109,7 +142,11 @@ PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
         "hand_off": hand_off,
         "crash_while_processing": crash_while_processing,
         "crash_consumer": crash_consumer,
+        "pass_over": pass_over,
+        "reset_position": move_after_asking("ListOffsets"),
         "restart_consumer": restart_consumer,
+        "restart_consumer_at_end": restart_consumer,
+        "seek_to_divergence": move_after_asking("OffsetForLeaderEpoch"),
     }
 )
 """The plan of each action of the consumer, by the action's name."""

@@ -16,6 +16,7 @@ from checker.reproduction.errors import DivergedError
 from checker.reproduction.gates import PRODUCE, carried, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.steps import transacting
 
 TRANSMITTED_SECONDS = 1.0
 """Longest wait until a producer that can transmit a record has done so, in seconds."""
@@ -43,9 +44,19 @@ def _call_send(replay: Replay, record: int) -> None:
     Otherwise two records could share a batch, which the model does not have. A producer that cannot transmit (its
     connections are full, or it knows no leader) keeps the record.
     """
+    if replay.transacting is not None:
+        transacting.begin(replay).records.append(record)
     replay.producing.send(record)
     with suppress(NotSeen):
-        until(lambda: replay.waiting_request(record), what="the request", seconds=TRANSMITTED_SECONDS)
+        until(lambda: _has_transmitted(replay, record), what="the request", seconds=TRANSMITTED_SECONDS)
+    if replay.transacting is not None and not replay.deferred and transacting.calls_commit_next(replay):
+        transacting.ask(replay, "commit")
+
+
+def _has_transmitted(replay: Replay, record: int) -> bool:
+    """Tell whether a request with a record waits, or the request before it, which adds the partition."""
+    adds = replay.transacting.gates.adds.held if replay.transacting is not None else ()
+    return bool(adds) or replay.waiting_request(record) is not None
 
 
 def _send_deferred(replay: Replay, batch: int, leader: int) -> None:
@@ -72,10 +83,13 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     if refusal is not None and error_of(refusal):
         replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
         replay.gates.produce_responses.release(refusal)
+    leader_adds = transacting.added_partition(replay, step)
     try:
         with replay.only_brokers_that_name(leader):
             replay.gates.know(leader)
             _send_deferred(replay, batch, leader)
+            if leader_adds:
+                leader_adds = not transacting.let_partition_be_added(replay, record)
             frame = until(
                 lambda: replay.waiting_request(record, leader),
                 what=f"a request with record {record} to broker {leader}",
@@ -89,6 +103,8 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     replay.known.append(frame)
     replay.requests[batch] = frame
     replay.note("proxy", f"request with record {record} from the producer to broker {leader}")
+    if leader_adds:
+        transacting.let_leader_add(replay, step, frame)
     if replay.plan.acks == "0":
         _wait_report(replay, record, failed=False)
 
@@ -108,13 +124,13 @@ def answer_with(expected: str) -> Callable[[Replay, PlannedStep], None]:
     """Return the plan of an answer that was decided earlier, with this error."""
 
     def answer(replay: Replay, step: PlannedStep) -> None:
-        _let_answer_pass(replay, step, expected=expected)
+        _let_answer_pass(replay, step, expected=(expected,))
 
     return answer
 
 
-def refuse_with(expected: str) -> Callable[[Replay, PlannedStep], None]:
-    """Return the plan of a broker that executes a request and refuses with this error."""
+def refuse_with(*expected: str) -> Callable[[Replay, PlannedStep], None]:
+    """Return the plan of a broker that executes a request and refuses with one of these errors."""
 
     def refuse(replay: Replay, step: PlannedStep) -> None:
         execute(replay, step)
@@ -125,7 +141,8 @@ def refuse_with(expected: str) -> Callable[[Replay, PlannedStep], None]:
 
 def execute(replay: Replay, step: PlannedStep) -> None:
     """Let the request with a batch reach its broker."""
-    _deliver(replay, step, replay.requests[step.arguments["batch"]])
+    if not transacting.let_leader_go_on(replay, step.arguments["batch"]):
+        _deliver(replay, step, replay.requests[step.arguments["batch"]])
 
 
 def _deliver(replay: Replay, step: PlannedStep, frame: Frame) -> None:
@@ -153,8 +170,20 @@ def lose_request(replay: Replay, step: PlannedStep) -> None:
 
 
 def lose_response(replay: Replay, step: PlannedStep) -> None:
-    """End the connection on which the answer would come."""
+    """End the connection on which the answer would come.
+
+    A producer that gives the record up before it notices keeps its connection, which is silent.
+    """
+    batch = step.arguments["batch"]
+    following = [one for one in replay.plan.steps[step.number :] if _concerns(one, batch)]
+    if following and following[0].action == "give_up":
+        replay.note("proxy", "keeps the answer; the producer's connection stays open and silent")
+        return
     replay.abandon(_broker_of(replay, step.arguments["batch"]))
+
+
+def _concerns(step: PlannedStep, batch: int) -> bool:
+    return step.arguments.get("batch") == batch or step.action in ("notice", "time_out")
 
 
 def delay_request(replay: Replay, step: PlannedStep) -> None:
@@ -200,12 +229,24 @@ def discard_delayed(replay: Replay, step: PlannedStep) -> None:
     replay.abandoned.pop(step.arguments["batch"], None)
 
 
+def take_for_another(replay: Replay, step: PlannedStep) -> None:
+    """Let the request reach its broker, which acknowledges the record and appends nothing."""
+    execute(replay, step)
+    acknowledge(replay, step)
+
+
+def resolve_sequences(replay: Replay, step: PlannedStep) -> None:
+    """Do nothing: the producer does this by itself as soon as nothing of it is in flight, and asks nobody."""
+
+
 def crash_producer(replay: Replay, step: PlannedStep) -> None:
     """Kill the producer's program. Requests on the way stay with the proxy."""
     for broker in replay.brokers:
         if any(frame.link == to_broker(broker) for frame in replay.requests.values()):
             replay.abandon(broker)
     replay.producing.kill()
+    if replay.transacting is not None:
+        replay.transacting.forget_program()
     if replay.plan.later(step, "send"):
         replay.producing.run()
 
@@ -214,16 +255,47 @@ def _broker_of(replay: Replay, batch: int) -> int:
     return int(replay.requests[batch].link.split(">")[1])
 
 
-def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: str | None) -> int:
+def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, ...] | None) -> int:
     batch, record = step.arguments["batch"], replay.record_of(step)
+    if batch in replay.answered:
+        replay.answered.remove(batch)
+        return record
     seconds = SECONDS if expected is None else TIMER_SECONDS
-    frame = until(lambda: replay.held_response(batch), what=f"the answer to record {record}", seconds=seconds)
+    frame = until(lambda: _answer_to(replay, step), what=f"the answer to record {record}", seconds=seconds)
     error = error_of(frame)
-    if error != expected:
+    if error not in (expected or (None,)):
         raise DivergedError(step.text, f"the answer to record {record} is {error or 'a success'}")
     replay.note(frame.link.replace("client->", "broker "), f"answers record {record}: {error or 'stored'}")
     replay.gates.produce_responses.release(frame)
     return record
+
+
+def _answer_to(replay: Replay, step: PlannedStep) -> Frame | None:
+    """Return the held answer to the request of a step's batch, or None.
+
+    Answers on one connection come in the order of requests. So a success that the trace lets pass later passes first
+    if it is ahead of the answer.
+    """
+    request = replay.requests.get(step.arguments["batch"])
+    frame = replay.held_response(step.arguments["batch"])
+    if frame is not None or request is None:
+        return frame
+    if any(waiting.request is request for waiting in replay.proxy.waiting(request.link, "response")):
+        for batch, other in replay.requests.items():
+            ahead = replay.held_response(batch) if other.connection == request.connection else None
+            if ahead is not None and error_of(ahead) is None and _is_acknowledged_next(replay, step, batch):
+                replay.note(
+                    "proxy", f"the answer to record {replay.plan.sends[batch].record} is ahead, and passes first"
+                )
+                replay.gates.produce_responses.release(ahead)
+                replay.answered.append(batch)
+                break
+    return None
+
+
+def _is_acknowledged_next(replay: Replay, step: PlannedStep, batch: int) -> bool:
+    following = [one for one in replay.plan.steps[step.number :] if one.arguments.get("batch") == batch]
+    return bool(following) and following[0].action == "acknowledge"
 
 
 def _wait_report(replay: Replay, record: int, *, failed: bool) -> None:
@@ -260,6 +332,10 @@ PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
         "execute_delayed": execute_delayed,
         "discard_delayed": discard_delayed,
         "crash_producer": crash_producer,
+        "refuse_in_transaction": refuse_with("OUT_OF_ORDER_SEQUENCE_NUMBER"),
+        "reject_unverified": refuse_with("INVALID_TXN_STATE", "TRANSACTION_ABORTABLE"),
+        "resolve_sequences": resolve_sequences,
+        "take_for_another": take_for_another,
     }
 )
 """The plan of each action of the producer and its network, by the action's name."""

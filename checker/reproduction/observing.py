@@ -1,0 +1,156 @@
+"""Observations at the end of a replay, on which a judgement rests, and readings after each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from checker.cluster.coordination import transaction_of
+from checker.cluster.errors import ClusterError, NotSeen
+from checker.cluster.plan import CONTROLLER
+from checker.cluster.reading import Given, given_by
+from checker.cluster.waiting import until
+from checker.reproduction.answers import error_of
+from checker.reproduction.applications import Report
+from checker.reproduction.errors import DivergedError
+from checker.reproduction.observed import Observed, Read
+from checker.reproduction.replay import Replay
+from checker.reproduction.steps.results import write_late_results
+from checker.reproduction.transacting import ABORTED, COMMITTED, REFUSED
+
+ANSWER_SECONDS = 2.0
+"""Longest wait until the answers of brokers that can answer are at the proxy, in seconds."""
+
+
+def observe(replay: Replay) -> Observed:
+    """Return the observations on which a judgement rests."""
+    leader = replay.leader
+    logs = {broker: _log(replay, broker) for broker in replay.brokers}
+    starts = replay.consuming.started_at
+    acknowledged, failed = _told(replay)
+    given = _given(replay, leader)
+    read = tuple(int(value.split(b"-")[1]) for _, value in given.records) if given is not None else ()
+    transacting = replay.transacting
+    return Observed(
+        leader=leader,
+        log=logs.get(leader, ()) if leader is not None else (),
+        sent=tuple(replay.producing.sent),
+        acknowledged=tuple(sorted(acknowledged)),
+        failed=tuple(sorted(failed)),
+        processed=tuple(replay.consuming.processed),
+        with_workers=tuple(replay.consuming.with_workers.values()),
+        committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
+        other_logs={broker: log for broker, log in logs.items() if broker != leader},
+        late=_late(replay),
+        log_start=_log_start(replay, leader),
+        given=read,
+        high_watermark=given.high_watermark if given is not None else 0,
+        last_stable=given.last_stable if given is not None else 0,
+        about_to_be_acknowledged=_about_to_be_acknowledged(replay),
+        min_insync=int(replay.plan.effective.get("topic.min.insync.replicas", "1")),
+        read_before=dict(replay.read_before),
+        transactions=tuple((tuple(one.records), one.outcome) for one in transacting.each) if transacting else (),
+        coordinator=str(transaction_of(replay.cluster.harness_port(CONTROLLER), transacting.id)) if transacting else "",
+    )
+
+
+def remember_readings(replay: Replay) -> None:
+    """Remember the record that can be read first at each offset, at any broker that believes that it leads."""
+    for broker in replay.brokers:
+        given = _given(replay, broker)
+        for offset, value in given.records if given is not None else ():
+            content = value.decode("utf-8", "replace").replace("-", " ")
+            replay.read_before.setdefault(offset, Read(content, broker, replay.step))
+
+
+def _told(replay: Replay) -> tuple[set[int], set[int]]:
+    """Return the records that the application was told are stored, and those that it was told have failed.
+
+    With transactions a record is stored only once its transaction is committed.
+    """
+    last: dict[int, Report] = {report.record: report for report in replay.producing.reports}
+    failed = {record for record, report in last.items() if report.error is not None}
+    if replay.transacting is None:
+        return replay.producing.acknowledged(), failed
+    acknowledged: set[int] = set()
+    for one in replay.transacting.each:
+        if one.outcome == COMMITTED:
+            acknowledged.update(one.records)
+        if one.outcome in (ABORTED, REFUSED):
+            failed.update(one.records)
+    return acknowledged, failed
+
+
+def _late(replay: Replay) -> tuple[int, ...]:
+    """Return the records that an evicted member processes in the end, whatever became of its membership.
+
+    Results in a transaction count only if the member can commit them, which it is asked to do now.
+    """
+    if replay.consuming.start_results is None:
+        return tuple(replay.consuming.late.values())
+    found = []
+    for offset, record in sorted(replay.consuming.late.items()):
+        with suppress(DivergedError):
+            write_late_results(replay, offset + replay.base, record)
+            found.append(record)
+    return tuple(found)
+
+
+def _log_start(replay: Replay, leader: int | None) -> int:
+    if leader is None or leader not in replay.brokers or not replay.cluster.node(leader).is_up:
+        return 0
+    return replay.cluster.range_of(leader, replay.topic).start
+
+
+def _given(replay: Replay, broker: int | None) -> Given | None:
+    """Return what a broker gives to the deployment's consumer; None if it gives nothing, or does not lead."""
+    if broker is None or broker not in replay.brokers or not replay.cluster.node(broker).is_up:
+        return None
+    committed = replay.plan.effective.get("consumer.isolation.level") == "read_committed"
+    try:
+        port = replay.cluster.harness_port(broker)
+        given = given_by(port, replay.topic, start=replay.base, committed=committed)
+    except ClusterError:
+        return None  # a broker that is paused, or that just ends, gives nothing
+    return None if given.error else given
+
+
+def _log(replay: Replay, broker: int) -> tuple[tuple[int, str], ...]:
+    """Return (offset, content) of each entry of a broker's log; records that the log aborts are called aborted."""
+    ended: Mapping[int, bool] = _ends(replay, broker)
+    return tuple(
+        (offset, f"aborted {what}" if ended.get(offset) is False else what)
+        for offset, what, _ in replay.entries(broker)
+        if offset >= replay.base
+    )
+
+
+def _ends(replay: Replay, broker: int) -> dict[int, bool]:
+    """Return, by offset, whether the log commits or aborts a record of a transaction; open records are left out."""
+    open_records: dict[int, list[int]] = {}
+    ended: dict[int, bool] = {}
+    for batch in replay.cluster.batches(broker, replay.topic):
+        if batch.marker is not None:
+            ended.update((offset, batch.marker == "commit") for offset in open_records.pop(batch.producer_id, []))
+        elif batch.is_transactional:
+            open_records.setdefault(batch.producer_id, []).extend(record.offset for record in batch.records)
+    return ended
+
+
+def _about_to_be_acknowledged(replay: Replay) -> tuple[int, ...]:
+    """Return the records whose success the proxy holds on its way to the producer."""
+    if not any(name == "enough-copies" for name, _ in replay.plan.failures):
+        return ()
+
+    def held() -> tuple[int, ...]:
+        frames = {batch: replay.held_response(batch) for batch in replay.requests}
+        return tuple(
+            replay.plan.sends[batch].record
+            for batch, frame in frames.items()
+            if frame is not None and error_of(frame) is None
+        )
+
+    try:
+        return until(held, what="an answer", seconds=ANSWER_SECONDS)
+    except NotSeen:
+        return ()

@@ -1,0 +1,122 @@
+"""The coordinator of transactions: markers, timeouts, late requests, and the loss of its log (semantics 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Callable
+
+from checker.cluster.bodies import write_txn_markers_request
+from checker.cluster.frames import Frame
+from checker.cluster.plan import CONTROLLER
+from checker.cluster.waiting import until
+from checker.reproduction.plan import PlannedStep
+from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.steps.brokers import hear
+from checker.reproduction.steps.transacting import coordinator, learn_at_last, of, wait_coordinator
+from checker.reproduction.transacting import STATE_TOPIC
+
+TRANSACTION_SECONDS = 120.0
+"""Longest wait until the coordinator aborts a transaction that nobody ends, in seconds."""
+_LOADING = ("COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR")
+
+
+def write_marker(replay: Replay, step: PlannedStep) -> None:
+    """Let the coordinator's marker reach the leader; the comparison of logs waits until the marker is on disk."""
+    leader, commits = step.arguments["leader"], bool(step.arguments["commits"])
+    gate = of(replay).gates.markers
+
+    def is_wanted(frame: Frame) -> bool:
+        return (
+            frame.link == f"replica->{leader}"
+            and any(one.commits == commits for one in write_txn_markers_request(frame))
+            and replay.proxy.has_client(frame.connection)
+        )
+
+    what = f"the coordinator's {'commit' if commits else 'abort'} marker for broker {leader}"
+    gate.release(gate.wait(is_wanted, what=what, seconds=TIMER_SECONDS))
+
+
+def complete_transaction(replay: Replay, step: PlannedStep) -> None:
+    """Let the leader's answer about the marker reach the coordinator."""
+    leader = step.arguments["leader"]
+    gate = of(replay).gates.marker_answers
+    what = f"the answer of broker {leader} that the marker is replicated"
+    gate.release(gate.wait(lambda frame: frame.link == f"replica->{leader}", what=what, seconds=TIMER_SECONDS))
+    replay.note("coordinator", str(wait_coordinator(replay, "CompleteCommit", "CompleteAbort")))
+    learn_at_last(replay)
+
+
+def execute_late_end(replay: Replay, step: PlannedStep) -> None:
+    """Let the request that nobody waits for reach the coordinator."""
+    transacting = of(replay)
+    assert transacting.late_end is not None
+    transacting.gates.ends.deliver(transacting.late_end)
+    transacting.late_end = None
+    replay.note("coordinator", str(wait_coordinator(replay, "PrepareCommit", "PrepareAbort")))
+
+
+def time_out(replay: Replay, step: PlannedStep) -> None:
+    """Wait until the coordinator aborts the transaction, as ``transaction.timeout.ms`` is over."""
+    view = wait_coordinator(replay, "PrepareAbort", seconds=TRANSACTION_SECONDS)
+    replay.note("coordinator", str(view))
+
+
+def put_at_risk(replay: Replay, step: PlannedStep) -> None:
+    """Remember the end of the coordinator's log; what comes after this offset is lost with its broker."""
+    of(replay).kept_end = replay.cluster.log_end(CONTROLLER, STATE_TOPIC)
+    replay.note("coordinator", f"{STATE_TOPIC} ends at offset {of(replay).kept_end}")
+
+
+def lose_end(replay: Replay, step: PlannedStep) -> None:
+    """Kill the coordinator's node, cut its log back to the remembered end, and start the node again.
+
+    The model's coordinator moves to another broker, which has the log up to this end. Here the same node has this log.
+    """
+    end = of(replay).kept_end
+    assert end is not None
+    _lose(replay, end)
+
+
+def lose_all(replay: Replay, step: PlannedStep) -> None:
+    """Kill the coordinator's node, empty the coordinator's log, and start the node again."""
+    _lose(replay, 0)
+
+
+def _lose(replay: Replay, end: int) -> None:
+    cluster = replay.cluster
+    for gate in replay.gates.metadata.values():
+        gate.open()
+    cluster.cut_log(CONTROLLER, STATE_TOPIC, end)
+    cluster.restart(CONTROLLER)
+    cluster.wait_live(CONTROLLER, seconds=START_SECONDS)
+    cluster.wait_view(
+        lambda view: view.leader == CONTROLLER,
+        STATE_TOPIC,
+        what=f"all brokers to know the leader of {STATE_TOPIC}",
+        seconds=START_SECONDS,
+    )
+    until(
+        lambda: coordinator(replay).error not in _LOADING,
+        what="the coordinator to have read its log",
+        seconds=START_SECONDS,
+    )
+    for broker in replay.brokers:
+        if cluster.node(broker).is_up:
+            hear(replay, broker)
+    replay.note("coordinator", f"{STATE_TOPIC} ended at offset {end}: {coordinator(replay)}")
+
+
+PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+    {
+        "abort_forgotten": time_out,
+        "complete_transaction": complete_transaction,
+        "execute_late_end": execute_late_end,
+        "lose_all": lose_all,
+        "lose_end": lose_end,
+        "put_at_risk": put_at_risk,
+        "time_out_transaction": time_out,
+        "write_marker": write_marker,
+    }
+)
+"""The plan of each action of the coordinator of transactions, by the action's name."""
