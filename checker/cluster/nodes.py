@@ -16,6 +16,10 @@ from checker.cluster.wire import HOST
 
 _PROTOCOLS = "CONTROLLER:PLAINTEXT,CLIENT:PLAINTEXT,REPLICA:PLAINTEXT,HARNESS:PLAINTEXT"
 
+NOWHERE = "bypass->controller"
+"""Link that refuses every connection. The controller names its port as its address, because a broker whose link to the
+controller is cut would otherwise connect to the address that the controller told it, past the proxy."""
+
 
 class Nodes:
     """Makes the nodes of a plan; ``clients`` has the port of the proxy where clients reach each broker."""
@@ -32,6 +36,8 @@ class Nodes:
             self._replicas[broker] = proxy.listen(f"replica->{broker}", _port(self._own[broker].replica))
         for broker in plan.brokers:
             self._controllers[broker] = proxy.listen(f"{broker}->controller", self._controllers[CONTROLLER])
+        self._nowhere = proxy.listen(NOWHERE, self._controllers[CONTROLLER])
+        proxy.refuse(NOWHERE)
 
     def properties(self, number: int) -> tuple[dict[str, str], tuple[Changed, ...]]:
         """Return the settings of a node, and what is not as the deployment gives it."""
@@ -61,6 +67,8 @@ class Nodes:
             "HARNESS": own.harness,
         }
         advertised = {"CLIENT": self.clients.get(number), "REPLICA": self._replicas.get(number), "HARNESS": own.harness}
+        if number == CONTROLLER and _tells_addresses(plan.release):
+            advertised["CONTROLLER"] = self._nowhere
         roles = ["broker"] * (number in plan.all_brokers) + ["controller"] * (number == CONTROLLER)
         return {
             "roles": ",".join(roles),
@@ -74,6 +82,12 @@ class Nodes:
             "heartbeat": str(plan.heartbeat_ms),
             "internal": str(plan.internal_replicas),
         }
+
+
+def _tells_addresses(release: str) -> bool:
+    """Tell whether controllers of a release tell brokers their address, and can be given another one (KIP-853)."""
+    major, minor = release.split(".")[:2]
+    return (int(major), int(minor)) >= (3, 9)
 
 
 def _own_ports(plan: ClusterPlan, node: int, ports: Ports) -> NodePorts:
