@@ -68,16 +68,18 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     A refusal after which the producer retries reaches the producer first.
     """
     batch, leader, record = step.arguments["batch"], step.arguments["leader"], replay.record_of(step)
-    refusal = replay.held_response(batch)
-    if refusal is not None and error_of(refusal):
-        replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
-        replay.gates.produce_responses.release(refusal)
+
+    def request() -> Frame | None:
+        # The broker can take a while to refuse, so the refusal is looked for until the request is there.
+        _let_refusal_pass(replay, batch, record)
+        return replay.waiting_request(record, leader)
+
     try:
         with replay.only_brokers_that_name(leader):
             replay.gates.know(leader)
             _send_deferred(replay, batch, leader)
             frame = until(
-                lambda: replay.waiting_request(record, leader),
+                request,
                 what=f"a request with record {record} to broker {leader}",
                 seconds=TIMER_SECONDS,
             )
@@ -91,6 +93,13 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     replay.note("proxy", f"request with record {record} from the producer to broker {leader}")
     if replay.plan.acks == "0":
         _wait_report(replay, record, failed=False)
+
+
+def _let_refusal_pass(replay: Replay, batch: int, record: int) -> None:
+    refusal = replay.held_response(batch)
+    if refusal is not None and error_of(refusal):
+        replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
+        replay.gates.produce_responses.release(refusal)
 
 
 def acknowledge(replay: Replay, step: PlannedStep) -> None:
