@@ -52,6 +52,13 @@ def receive(end: socket.socket) -> bytes | None:
     return None
 
 
+def hang_up(end: socket.socket) -> None:
+    """End a connection, also for a thread that reads from it."""
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+
+
 class Client:
     """A client that sends what a test says."""
 

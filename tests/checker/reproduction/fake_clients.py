@@ -1,4 +1,4 @@
-"""Client programs without a library: a producer that speaks to the proxy, and a consumer that polls what a test says."""
+"""Client programs without a library: a producer that speaks to the proxy, a consumer that polls what a test says."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from checker.cluster.bodies.producing import produce_response
 from checker.cluster.frames import RESPONSE, Frame
 from checker.cluster.metadata_view import error_name
 from checker.cluster.waiting import INTERVAL
-from tests.checker.cluster.wire import Client
+from tests.checker.cluster.wire import Client, hang_up
 from tests.checker.reproduction import messages
-from tests.checker.reproduction.fake_cluster import BROKERS, FakeCluster, hang_up
+from tests.checker.reproduction.fake_cluster import BROKERS, FakeCluster
 
 RETRIED = frozenset({"NOT_LEADER_OR_FOLLOWER", "NOT_ENOUGH_REPLICAS", "REQUEST_TIMED_OUT"})
 """Errors after which the producer sends a record again."""

@@ -7,13 +7,13 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
-from checker.cluster.batches import Batch, Record
+from checker.cluster.batches import Batch, batches
 from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.bodies.producing import produce_request
 from checker.cluster.frames import Frame, request_frame
@@ -21,7 +21,8 @@ from checker.cluster.metadata_view import View
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import INTERVAL, until
-from tests.checker.cluster.wire import SECONDS, Accepted, Broker, Client
+from tests.checker.cluster.segments import batch
+from tests.checker.cluster.wire import SECONDS, Accepted, Broker, Client, hang_up
 from tests.checker.reproduction import messages
 
 BROKERS = (1, 2, 3)
@@ -89,7 +90,8 @@ class FakeCluster:
     def batches(self, broker: int, topic: str) -> tuple[Batch, ...]:
         """Return the log of a broker."""
         with self._lock:
-            return tuple(_batch(offset, value, epoch) for offset, (value, epoch) in enumerate(self.logs[broker]))
+            log = enumerate(self.logs[broker])
+            return tuple(batches(b"".join(batch(at, [value.encode()], epoch=epoch) for at, (value, epoch) in log)))
 
     def view(self, broker: int, topic: str) -> View:
         """Return the view of a broker."""
@@ -165,8 +167,8 @@ class FakeCluster:
         self._sockets.append(end.socket)
         return end
 
-    def _run(self, target: object, *arguments: object) -> None:
-        thread = threading.Thread(target=target, args=arguments, daemon=True)  # type: ignore[arg-type]
+    def _run(self, target: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
         self._threads.append(thread)
         thread.start()
 
@@ -191,7 +193,7 @@ class FakeCluster:
 
     # What happens when a request reaches a node
 
-    def _handler(self, node: int):  # type: ignore[no-untyped-def]
+    def _handler(self, node: int) -> Callable[[Accepted, bytes], None]:
         def handle(connection: Accepted, data: bytes) -> None:
             frame = request_frame(data, link=str(node), connection=0, at=0.0)
             with self._lock, contextlib.suppress(OSError):
@@ -221,7 +223,9 @@ class FakeCluster:
     def _copy(self, leader: int, follower: int) -> None:
         self.fetched.append(follower)
         log, copy = self.logs[leader], self.logs[follower]
-        equal = next((at for at, pair in enumerate(zip(log, copy)) if pair[0] != pair[1]), min(len(log), len(copy)))
+        equal = next(
+            (at for at, pair in enumerate(zip(log, copy, strict=False)) if pair[0] != pair[1]), min(len(log), len(copy))
+        )
         if self.empty[follower]:
             self.empty[follower] -= 1
         elif len(copy) > equal:
@@ -238,24 +242,3 @@ class FakeCluster:
             connection.answer(frame.correlation)
         else:
             self._asking[int(frame.client)] = connection, frame.correlation
-
-
-def hang_up(end: socket.socket) -> None:
-    """End a connection, also for a thread that reads from it."""
-    with contextlib.suppress(OSError):
-        end.shutdown(socket.SHUT_RDWR)
-    end.close()
-
-
-def _batch(offset: int, value: str, epoch: int) -> Batch:
-    return Batch(
-        base_offset=offset,
-        last_offset=offset,
-        leader_epoch=epoch,
-        producer_id=-1,
-        producer_epoch=-1,
-        base_sequence=-1,
-        is_transactional=False,
-        is_control=False,
-        records=(Record(offset, None, value.encode(), 0),),
-    )

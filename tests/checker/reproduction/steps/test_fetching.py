@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from checker.cluster.errors import NotSeen
@@ -80,7 +82,7 @@ def test_a_fetch_from_another_leader_waits(scene: Scene) -> None:
 
 
 def test_a_follower_truncates_at_its_step(scene: Scene) -> None:
-    trace = Trace().add("become_slow", broker=2, logs={1: TWO, 2: TWO[:1] + ("record 3 @1",)})
+    trace = Trace().add("become_slow", broker=2, logs={1: TWO, 2: (*TWO[:1], "record 3 @1")})
     scene.begin(trace.add("truncate", follower=2, leader=1, logs={2: TWO[:1]}))
     store(scene, 1, 1, 2)
     store(scene, 2, 1, 3)
@@ -120,7 +122,7 @@ def test_the_clusters_epoch_belongs_to_the_models(scene: Scene) -> None:
 def test_another_decision_of_the_controller_is_not_the_traces(scene: Scene) -> None:
     scene.begin(Trace().add("fence", broker=1, state={**MOVED, "ISR": "{2, 3}"}))
     scene.cluster.decide(leader=3, isr=(2, 3))
-    with pytest.raises(NotSeen, match="decision on leader 2 and ISR {2, 3}"):
+    with pytest.raises(NotSeen, match=re.escape("decision on leader 2 and ISR {2, 3}")):
         scene.play()
 
 
@@ -143,7 +145,7 @@ def test_only_the_traces_proposal_of_a_smaller_isr_passes(scene: Scene) -> None:
 def test_another_proposal_than_the_traces_does_not_pass(scene: Scene) -> None:
     scene.begin(Trace().add("shrink_isr", leader=1, follower=3, state={"ISR": "{1, 2}"}))
     scene.cluster.propose(1, (1, 3))
-    with pytest.raises(NotSeen, match="a proposal of broker 1 for the ISR {1, 2}"):
+    with pytest.raises(NotSeen, match=re.escape("a proposal of broker 1 for the ISR {1, 2}")):
         scene.play()
     assert scene.cluster.views[CONTROLLER].isr == (1, 2, 3)
 
@@ -175,6 +177,6 @@ def test_a_follower_that_lacks_a_record_does_not_fetch_it_to_join_the_isr(scene:
     scene.cluster.expands[3] = (1, 2, 3)
     store(scene, 1, 1)
     scene.follow()
-    with pytest.raises(NotSeen, match="for the ISR {1, 2, 3}"):
+    with pytest.raises(NotSeen, match=re.escape("for the ISR {1, 2, 3}")):
         scene.play(2)
     assert scene.values(3) == []
