@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from checker.cluster.errors import NotSeen
 from checker.cluster.waiting import until
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
@@ -114,7 +115,8 @@ def test_a_send_whose_producer_ends_before_it_transmits_does_not_wait(scene: Sce
     assert scene.replay.producing.sent == [1]
 
 
-def test_a_producer_that_only_time_tells_sends_once_it_knows_the_leader(scene: Scene) -> None:
+def aged() -> Trace:
+    """Return the trace in which only time tells the producer that broker 2 leads, before it transmits record 2."""
     trace = (
         Trace()
         .add("send", batch=0)
@@ -122,8 +124,21 @@ def test_a_producer_that_only_time_tells_sends_once_it_knows_the_leader(scene: S
         .add("append", batch=0, logs={1: ("record 1 @1",)})
     )
     trace.add("acknowledge", batch=0).add("move_leader", broker=2, state=MOVED).add("apply_metadata", broker=2)
-    trace.add("send", batch=1).add("transmit", batch=1, leader=2)
-    scene.begin(trace, acks="1")
+    return trace.add("send", batch=1).add("transmit", batch=1, leader=2)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_nothing_is_sent_before_time_tells_the_producer_of_the_leader(scene: Scene) -> None:
+    scene.begin(aged(), acks="1")
+    scene.play(1, 2, 3, 4, 5, 6, 7)
+    scene.producer.leader = 2
+    with pytest.raises(NotSeen, match="the producer to learn that broker 2 leads"):
+        scene.play(8)
+    assert scene.replay.producing.sent == [1]
+
+
+def test_a_producer_that_only_time_tells_sends_once_it_knows_the_leader(scene: Scene) -> None:
+    scene.begin(aged(), acks="1")
     scene.play(1, 2, 3, 4, 5, 6, 7)
     assert scene.replay.producing.sent == [1]
     scene.replay.gates.know(2)
