@@ -12,6 +12,7 @@ from checker.cluster.frames import Frame
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import LEARNS_BY_AGE, situations_of
 from checker.reproduction.answers import error_of
+from checker.reproduction.applications import START_SECONDS
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.gates import PRODUCE, carried, to_broker
 from checker.reproduction.plan import PlannedStep
@@ -47,6 +48,11 @@ def _call_send(replay: Replay, record: int) -> None:
     if replay.transacting is not None:
         transacting.begin(replay).records.append(record)
     replay.producing.send(record)
+    until(
+        lambda: replay.producing.has_returned(record) or _has_transmitted(replay, record),
+        what=f"send() of record {record} to return, or the request",
+        seconds=START_SECONDS,
+    )
     with suppress(NotSeen):
         until(lambda: _has_transmitted(replay, record), what="the request", seconds=TRANSMITTED_SECONDS)
     if replay.transacting is not None and not replay.deferred and transacting.calls_commit_next(replay):
@@ -79,11 +85,13 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     A refusal after which the producer retries reaches the producer first.
     """
     batch, leader, record = step.arguments["batch"], step.arguments["leader"], replay.record_of(step)
-    refusal = replay.held_response(batch)
-    if refusal is not None and error_of(refusal):
-        replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
-        replay.gates.produce_responses.release(refusal)
     leader_adds = transacting.added_partition(replay, step)
+
+    def request() -> Frame | None:
+        # The broker can take a while to refuse, so the refusal is looked for until the request is there.
+        _let_refusal_pass(replay, batch, record)
+        return replay.waiting_request(record, leader)
+
     try:
         with replay.only_brokers_that_name(leader):
             replay.gates.know(leader)
@@ -91,7 +99,7 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
             if leader_adds:
                 leader_adds = not transacting.let_partition_be_added(replay, record)
             frame = until(
-                lambda: replay.waiting_request(record, leader),
+                request,
                 what=f"a request with record {record} to broker {leader}",
                 seconds=TIMER_SECONDS,
             )
@@ -107,6 +115,13 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
         transacting.let_leader_add(replay, step, frame)
     if replay.plan.acks == "0":
         _wait_report(replay, record, failed=False)
+
+
+def _let_refusal_pass(replay: Replay, batch: int, record: int) -> None:
+    refusal = replay.held_response(batch)
+    if refusal is not None and error_of(refusal):
+        replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
+        replay.gates.produce_responses.release(refusal)
 
 
 def acknowledge(replay: Replay, step: PlannedStep) -> None:

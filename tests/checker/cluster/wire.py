@@ -6,6 +6,7 @@ import contextlib
 import socket
 import struct
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -51,6 +52,13 @@ def receive(end: socket.socket) -> bytes | None:
     return None
 
 
+def hang_up(end: socket.socket) -> None:
+    """End a connection, also for a thread that reads from it."""
+    with contextlib.suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()
+
+
 class Client:
     """A client that sends what a test says."""
 
@@ -90,9 +98,10 @@ class Client:
 
 @dataclass
 class Accepted:
-    """A connection that the broker accepted, with the requests that came so far."""
+    """A connection that the broker accepted, with the requests that came so far. ``on_request`` is given each one."""
 
     socket: socket.socket
+    on_request: Callable[[Accepted, bytes], None] = lambda connection, frame: None
     frames: list[bytes] = field(default_factory=list)
     has_ended: bool = False
 
@@ -117,15 +126,22 @@ class Accepted:
         """Read requests until the connection ends."""
         while (frame := receive(self.socket)) is not None:
             self.frames.append(frame)
+            self.on_request(self, frame)
         self.has_ended = True
 
 
 class Broker:
-    """A broker that accepts connections and answers only when the test says so."""
+    """A broker that accepts connections and answers only when the test says so.
 
-    def __init__(self) -> None:
+    ``on_request`` is given each request with its connection, in a thread of the connection.
+    """
+
+    def __init__(
+        self, on_request: Callable[[Accepted, bytes], None] = lambda connection, frame: None, *, port: int = 0
+    ) -> None:
         self.accepted: list[Accepted] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._on_request = on_request
+        self._listener = socket.create_server(("127.0.0.1", port))
         self.port: int = self._listener.getsockname()[1]
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
@@ -162,7 +178,7 @@ class Broker:
                 end, _ = self._listener.accept()
             except OSError:
                 return
-            connection = Accepted(end)
+            connection = Accepted(end, self._on_request)
             thread = threading.Thread(target=connection.read_all)
             self._threads.append(thread)
             self.accepted.append(connection)

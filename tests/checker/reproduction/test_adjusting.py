@@ -1,0 +1,96 @@
+"""Settings that a replay changes, by what the trace has."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.reproduction.adjusting import (
+    AUTO_COMMITS,
+    LEARNS_BY_AGE,
+    adjusted,
+    adjusted_client,
+    committed_by,
+    situations_of,
+)
+from checker.reproduction.plan import PlannedClient
+from tests.checker.reproduction.traces import Trace
+
+
+def test_the_lag_is_short_only_where_the_trace_shrinks_the_isr() -> None:
+    key = "replica.lag.time.max.ms"
+    long, _ = adjusted(Trace().add("kill", broker=1).plan(), "broker", "", {})
+    short, _ = adjusted(Trace().add("shrink_isr", leader=1).plan(), "broker", "", {})
+    assert int(long[key]) > 30_000 > int(short[key])
+
+
+def test_a_changed_setting_is_told_with_the_value_that_was_given() -> None:
+    used, changed = adjusted(Trace().plan(), "producer", "java", {"batch.size": "16384"})
+    assert used["batch.size"] == "0"
+    told = next(one for one in changed if one.key == "batch.size")
+    assert (told.scope, told.given, told.used) == ("producer", "16384", "0")
+    assert told.reason
+
+
+def test_a_default_is_told_where_no_value_was_given() -> None:
+    _, changed = adjusted(Trace().plan(effective={"producer.batch.size": "16384"}), "producer", "java", {})
+    assert next(one for one in changed if one.key == "batch.size").given == "16384"
+
+
+def test_a_setting_that_has_the_value_already_is_not_changed() -> None:
+    used, changed = adjusted(Trace().plan(), "producer", "java", {"batch.size": "0", "linger.ms": "7"})
+    assert not any(one.key == "batch.size" for one in changed)
+    assert used["linger.ms"] == "7"
+
+
+def test_a_client_has_the_rows_of_its_library() -> None:
+    used, _ = adjusted_client(Trace().plan(), "producer", PlannedClient("librdkafka", None, {"acks": "all"}))
+    assert used["batch.num.messages"] == "1"
+    assert "batch.size" not in used
+    assert used["acks"] == "all"
+
+
+def committed(offset: int) -> Trace:
+    """Return the trace whose consumer starts again, and finds this committed offset."""
+    return (
+        Trace().add("crash_consumer").add("restart_consumer", state={"committed offset at the last start": str(offset)})
+    )
+
+
+def test_a_start_that_finds_another_offset_than_the_one_before_tells_of_a_commit() -> None:
+    assert committed_by(committed(1).plan(), 2) == 1
+    assert committed_by(committed(1).plan(), 1) is None
+    assert committed_by(committed(0).plan(), 2) is None
+
+
+@pytest.mark.parametrize(("offset", "waits"), [(1, True), (0, False)])
+def test_a_consumer_commits_soon_only_where_the_trace_has_a_commit(offset: int, waits: bool) -> None:
+    plan = committed(offset).plan()
+    used, _ = adjusted(plan, "consumer", "java", {})
+    assert (AUTO_COMMITS in situations_of(plan)) == waits
+    assert (int(used["auto.commit.interval.ms"]) < 1000) == waits
+
+
+def moved(*actions: str, acks: str = "all") -> bool:
+    """Tell whether the producer of a trace that goes to broker 1 and then to broker 2 learns by age."""
+    trace = Trace().add("transmit", batch=0, leader=1)
+    for action in actions:
+        trace.add(action, broker=1, batch=0)
+    return LEARNS_BY_AGE in situations_of(trace.add("transmit", batch=1, leader=2).plan(acks=acks))
+
+
+def test_a_producer_that_nothing_tells_of_another_leader_learns_by_age() -> None:
+    assert moved()
+    assert moved("acknowledge")
+
+
+@pytest.mark.parametrize(
+    "action", ["kill", "notice", "time_out", "reject_not_leader", "crash_producer", "lose_request", "lose_response"]
+)
+def test_an_action_that_ends_a_request_tells_the_producer(action: str) -> None:
+    assert not moved(action)
+
+
+def test_a_broker_that_stops_leading_tells_only_a_producer_whose_request_it_holds() -> None:
+    assert not moved("append", "apply_metadata")
+    assert moved("append", "apply_metadata", acks="1")
+    assert moved("apply_metadata")
