@@ -32,6 +32,10 @@ TELLING = frozenset(
 """Actions after which a producer that has a request on its way asks for the leader."""
 
 
+SITUATIONS = frozenset({AUTO_COMMITS, LEARNS_BY_AGE, TRANSACTIONS, TRANSACTIONS_LAST, GIVES_UP_AT_FIRST})
+"""The situations that no single action shows."""
+
+
 def adjusted(
     plan: Plan, scope: str, library: str, given: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[ChangedSetting, ...]]:

@@ -46,7 +46,7 @@ class Producing:
         return self.program
 
     def send(self, record: int) -> None:
-        """Have the application call ``send()``, which returns at once, or with kafka-go only with the delivery report."""
+        """Have the application call ``send()``, which returns at once, and with kafka-go only with the report."""
         program = self.run()
         self.sent.append(record)
         program.send("send", record=record)

@@ -144,6 +144,19 @@ def answer_with(expected: str) -> Callable[[Replay, PlannedStep], None]:
     return answer
 
 
+def time_out_at_broker(replay: Replay, step: PlannedStep) -> None:
+    """Let the broker's timer run out, and its answer pass.
+
+    Java's own timer runs out at the same time. So the producer's program stands still until the answer is there.
+    """
+    program = replay.producing.run().process
+    program.pause()
+    try:
+        _let_answer_pass(replay, step, expected=("REQUEST_TIMED_OUT",))
+    finally:
+        program.resume()
+
+
 def refuse_with(*expected: str) -> Callable[[Replay, PlannedStep], None]:
     """Return the plan of a broker that executes a request and refuses with one of these errors."""
 
@@ -338,7 +351,7 @@ PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
         "reject_out_of_order": refuse_with("OUT_OF_ORDER_SEQUENCE_NUMBER"),
         "reject_old_epoch": refuse_with("INVALID_PRODUCER_EPOCH"),
         "fail_not_enough_after_append": answer_with("NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
-        "time_out_at_broker": answer_with("REQUEST_TIMED_OUT"),
+        "time_out_at_broker": time_out_at_broker,
         "lose_request": lose_request,
         "lose_response": lose_response,
         "delay_request": delay_request,

@@ -36,11 +36,21 @@ def test_brokers_advertise_ports_of_the_proxy_for_clients_and_followers(
     for number in (1, 2, 3, CONTROLLER):
         settings = made.properties(number)[0]
         own, advertised = addresses(settings["listeners"]), addresses(settings["advertised.listeners"])
-        assert set(advertised) == {"CLIENT", "REPLICA", "HARNESS"}
+        assert set(advertised) - {"CONTROLLER"} == {"CLIENT", "REPLICA", "HARNESS"}
         assert own["HARNESS"] == advertised["HARNESS"]
         assert own["CLIENT"] != advertised["CLIENT"] == made.clients[number]
         assert own["REPLICA"] != advertised["REPLICA"]
         assert ("CONTROLLER" in own) == (number == CONTROLLER)
+
+
+@pytest.mark.parametrize(("release", "tells"), [("3.8.1", False), ("3.9.2", True), ("4.1.2", True)])
+def test_a_controller_that_tells_its_address_names_a_port_that_leads_nowhere(
+    release: str, tells: bool, nodes: Callable[[ClusterPlan], Nodes]
+) -> None:
+    settings = nodes(ClusterPlan(release)).properties(CONTROLLER)[0]
+    own, advertised = addresses(settings["listeners"]), addresses(settings["advertised.listeners"])
+    assert ("CONTROLLER" in advertised) == tells
+    assert advertised.get("CONTROLLER") != own["CONTROLLER"]
 
 
 def test_each_broker_reaches_the_controller_by_a_port_of_its_own(nodes: Callable[[ClusterPlan], Nodes]) -> None:

@@ -31,6 +31,7 @@ class FakeProducer:
 
     def __init__(self, cluster: FakeCluster, number: int, *, acks: int = -1, retries: bool = True) -> None:
         self.events: list[dict[str, Any]] = []
+        self.commands: list[str] = []
         self.leader: int | None = 1
         self.is_killed = False
         self._cluster = cluster
@@ -45,9 +46,25 @@ class FakeProducer:
 
     def ask(self, command: str, *, seconds: float, **arguments: Any) -> dict[str, Any]:
         """Obey a command of a replay."""
-        if command == "send":
-            self.transmit(arguments["record"])
         return {"event": command}
+
+    def send(self, command: str, *, record: int) -> None:
+        """Obey the command to send a record."""
+        self.transmit(record)
+        self.events.append({"event": "sent", "record": record})
+
+    @property
+    def process(self) -> FakeProducer:
+        """The process of the program."""
+        return self
+
+    def pause(self) -> None:
+        """Stand still."""
+        self.commands.append("pause")
+
+    def resume(self) -> None:
+        """Go on."""
+        self.commands.append("resume")
 
     def kill(self) -> None:
         """End all connections and threads."""

@@ -17,7 +17,7 @@ from checker.cluster.batches import Batch, batches
 from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.bodies.producing import produce_request
 from checker.cluster.frames import Frame, request_frame
-from checker.cluster.metadata_view import View
+from checker.cluster.metadata_view import Range, View
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import INTERVAL, until
@@ -30,6 +30,8 @@ FIRST_EPOCH = 7
 """The cluster's leader epoch as a trace begins."""
 NOT_LEADER = 6
 """Code of the error NOT_LEADER_OR_FOLLOWER."""
+NOBODY = 1
+"""A port at which nobody listens."""
 PATIENT_SECONDS = 120.0
 """Time after which a silent connection counts as stuck, in seconds."""
 
@@ -92,6 +94,15 @@ class FakeCluster:
         with self._lock:
             log = enumerate(self.logs[broker])
             return tuple(batches(b"".join(batch(at, [value.encode()], epoch=epoch) for at, (value, epoch) in log)))
+
+    def range_of(self, broker: int, topic: str) -> Range:
+        """Return the offsets that a broker gives to consumers: all of its log."""
+        return Range(start=0, high_watermark=len(self.logs[broker]), error="")
+
+    def harness_port(self, broker: int) -> int:
+        """Return a port at which nobody answers: these brokers give nothing to readers."""
+        assert broker in self.views
+        return NOBODY
 
     def view(self, broker: int, topic: str) -> View:
         """Return the view of a broker."""

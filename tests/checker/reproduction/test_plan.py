@@ -105,6 +105,5 @@ def test_an_auto_commit_is_awaited_only_where_the_trace_has_one() -> None:
 def test_settings_change_by_actions_and_situations_that_there_are() -> None:
     with adjusting.TABLE.open(encoding="utf-8", newline="") as table:
         named = {name for row in csv.DictReader(table) for name in row["when"].removeprefix("no:").split()}
-    situations = {adjusting.AUTO_COMMITS, adjusting.LEARNS_BY_AGE}
-    assert named - situations <= set(PLANS)
+    assert named - adjusting.SITUATIONS <= set(PLANS)
     assert set(PLANS) >= adjusting.TELLING

@@ -36,6 +36,10 @@ class Clusters:
         if self.fails:
             raise NotSeen("broker 1 up", 1.0)
 
+    def let_go(self) -> None:
+        """Note that held messages pass."""
+        self.calls.append(("let go",))
+
     def reached_by(self) -> list[str]:
         """Return how the cluster is reached."""
         return ["at a port"]

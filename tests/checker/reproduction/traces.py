@@ -15,6 +15,8 @@ class Trace:
         self._logs: dict[int, tuple[str, ...]] = dict.fromkeys((1, 2, 3), ())
         self._state = {
             **{f"broker {broker}": "up" for broker in (1, 2, 3)},
+            "broker 1's role": "leader in epoch 1, ISR {1, 2, 3}",
+            **{f"broker {broker}'s role": "follower of broker 1 in epoch 1" for broker in (2, 3)},
             "leader": "broker 1",
             "leader epoch": "1",
             "ISR": "{1, 2, 3}",

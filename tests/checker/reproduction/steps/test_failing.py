@@ -16,7 +16,7 @@ def stored() -> Trace:
     return trace.add("send", batch=1).add("transmit", batch=1, leader=1)
 
 
-def test_what_was_on_its_way_dies_with_the_broker(scene: Scene) -> None:
+def test_requests_on_their_way_die_with_the_broker(scene: Scene) -> None:
     scene.producer_options["retries"] = False
     scene.begin(stored().add("kill", broker=1, state=DOWN))
     scene.play()
@@ -31,7 +31,7 @@ def test_requests_to_other_brokers_outlive_a_kill(scene: Scene) -> None:
     assert set(scene.replay.requests) == {0, 1}
 
 
-def test_a_machine_without_power_closes_no_connection_and_keeps_what_the_trace_keeps(scene: Scene) -> None:
+def test_a_machine_without_power_closes_no_connection_and_keeps_the_flushed_records(scene: Scene) -> None:
     trace = (
         stored()
         .add("append", batch=1, logs={1: TWO})

@@ -93,7 +93,7 @@ def test_a_follower_truncates_at_its_step(scene: Scene) -> None:
     assert scene.values(2) == [1]
 
 
-def test_a_broker_learns_at_its_step_what_the_controller_has_decided(scene: Scene) -> None:
+def test_a_broker_learns_of_decisions_at_its_step(scene: Scene) -> None:
     trace = Trace().add("move_leader", broker=2, state=MOVED)
     scene.begin(trace.add("apply_metadata", broker=2).add("apply_metadata", broker=1))
     scene.play(1)

@@ -1,4 +1,4 @@
-"""When the producer learns of a leader, and sends that wait until it has."""
+"""The learning of a leader by the producer, and sends that wait until then."""
 
 from __future__ import annotations
 
