@@ -55,6 +55,11 @@ class Event:
         if self.opens > self.closes:
             raise UnknownEvent(f"the event {self.kind} ends before it begins: {self.opens} to {self.closes}")
 
+    @property
+    def content(self) -> str:
+        """The kind and the arguments as a text: events with the same content have the same explanation."""
+        return json.dumps([self.kind, dict(self.arguments)], sort_keys=True)
+
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value}" for name, value in self.arguments.items())
         return f"{self.kind}({given})"

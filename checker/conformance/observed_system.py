@@ -11,7 +11,7 @@ from checker.cone import FreeVariables, propagate_constants, slice_to, specialis
 from checker.conformance.conditions import Condition
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Event, faults_of
-from checker.conformance.explanations import NEVER, SILENT, Explanation, explain, seen_as
+from checker.conformance.explanations import SILENT, Explanation, explain, seen_as
 from checker.kernel.layout import Layout, lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from model.deployment.deployment import Deployment
@@ -43,18 +43,22 @@ class Way:
 
 @dataclass(frozen=True)
 class ObservedSystem:
-    """The system of a model for the events of one run.
+    """The system of a model for the events of some runs.
 
-    ``actions``: each label's action. ``ways``: the explanation of each event. ``limits``: by the name of a bound, the
-    condition that the bound stops a behaviour.
+    ``actions``: each label's action. ``limits``: by the name of a bound, the condition that the bound stops a
+    behaviour.
     """
 
     system: TransitionSystem
     actions: Sequence[Action]
     layout: Layout
     kernel: Kernel
-    ways: Sequence[Way]
     limits: Mapping[str, Condition]
+    _ways: Mapping[str, Way]
+
+    def way(self, event: Event) -> Way:
+        """Return the explanation of one of the events that the system was made for."""
+        return self._ways[event.content]
 
 
 def model_for(deployment: Deployment, events: Sequence[Event]) -> Model:
@@ -70,8 +74,11 @@ def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:
 
     Raise :class:`checker.conformance.errors.ConformanceError` for an event that the model cannot express.
     """
-    explanations = [explain(model.pipeline, model.system.actions, event) for event in events]
-    system, substitution = _with_steps(model, explanations)
+    different = {event.content: event for event in events}
+    explanations = {
+        content: explain(model.pipeline, model.system.actions, event) for content, event in different.items()
+    }
+    system, substitution = _with_steps(model, list(explanations.values()))
     labelled = list(enumerate(system.actions))
     names = {action.key: SILENTLY if seen_as(action) == SILENT else action.name for action in system.actions}
     groups: dict[str, list[tuple[int, Action]]] = {SILENTLY: []}
@@ -95,7 +102,8 @@ def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:
 
     limits = {name: condition(limit) for name, limit in (model.system.limits or {}).items()}
     kernel = compile_kernel(layout, groups, [])
-    return ObservedSystem(system, system.actions, layout, kernel, [way(one) for one in explanations], limits)
+    ways = {content: way(one) for content, one in explanations.items()}
+    return ObservedSystem(system, system.actions, layout, kernel, limits, ways)
 
 
 def _with_steps(

@@ -101,6 +101,7 @@ class _Tracker:
     def __init__(self, system: ObservedSystem, events: Sequence[Event], most: int) -> None:
         self._system = system
         self._most = most
+        self._ways = [system.way(event) for event in events]
         self._predecessors = _predecessors(events)
         self._bits: dict[int, int] = {}
         self._closed: set[int] = set()
@@ -157,7 +158,7 @@ class _Tracker:
             for made in self._expanded(SILENTLY, rows):
                 self._enter(mask, made[:, :-1])
             return
-        way = self._system.ways[what]
+        way = self._ways[what]
         target = mask | self._bits[what]
         if way.stays is not None:
             self._enter(target, rows[way.stays.holds(rows)])

@@ -7,13 +7,22 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from checker.conformance.events import Event
-from checker.conformance.explanations import NEVER, SILENT, seen_as
+from checker.conformance.explanations import ACTION_ROWS, NEVER, SILENT, seen_as
 from checker.evaluation import Evaluator
 from model.language import Action, State, TransitionSystem
 from model.pipeline import Model
 from model.state.pipeline import Fate, Pipeline
 
 Weight = Callable[[Action], float]
+"""A function from an action to its weight in a random choice."""
+
+WEIGHT_OF_FAULT = 0.15
+"""The weight of a fault besides that of other actions."""
+
+
+def few_fetches(action: Action) -> float:
+    """Return a low weight for fetches, which are possible in nearly every state."""
+    return 0.2 if action.name == "fetch" else 1.0
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class Walker:
         values = self._updates[action.key].values(state)
         return {**state, **{v.name: int(value) for v, value in zip(action.updates, values, strict=True)}}
 
-    def walk(self, random: Random, length: int, faults: int, *, weight: Weight = lambda _: 1.0) -> list[Taken]:
+    def walk(self, random: Random, length: int, faults: int, *, weight: Weight = few_fetches) -> list[Taken]:
         """Return a random walk of at most ``length`` steps, with at most ``faults`` faults."""
         state: State = self._system.initial
         taken: list[Taken] = []
@@ -53,7 +62,7 @@ class Walker:
             choices = [action for action in self.enabled(state) if action.fault is None or left > 0]
             if not choices:
                 break
-            weights = [weight(action) * (0.15 if action.fault is not None else 1.0) for action in choices]
+            weights = [weight(action) * (WEIGHT_OF_FAULT if action.fault is not None else 1.0) for action in choices]
             action = random.choices(choices, weights)[0]
             after = self.step(state, action)
             taken.append(Taken(action, state, after))
@@ -73,6 +82,19 @@ def shown(model: Model, walk: Sequence[Taken], random: Random, *, looks: float =
     return [replace(event, opens=float(place), closes=float(place)) for place, event in enumerate(events)]
 
 
+def widened(events: Sequence[Event], random: Random, *, most: float = 2.5) -> list[Event]:
+    """Return the events with wider intervals around their moments; the controller's decisions keep their order."""
+    return [
+        replace(
+            event,
+            opens=event.opens - random.uniform(0, most),
+            closes=event.closes + random.uniform(0, most),
+            chain="controller" if event.kind == "decided" else "",
+        )
+        for event in events
+    ]
+
+
 def entries(pipeline: Pipeline, state: State, broker: int) -> list[dict[str, int]]:
     """Return the entries of a broker's log, as the event ``log`` has them."""
     found = pipeline.replica(broker).log.entries(state)
@@ -90,7 +112,7 @@ def _event(kind: str, /, **arguments: object) -> Event:
 def _of_step(pipeline: Pipeline, taken: Taken) -> Iterator[Event]:
     """Yield the event that a step shows, and the reports of the sends that it ends."""
     kind, given = seen_as(taken.action), taken.action.arguments
-    if kind != SILENT and not (kind == "reported"):
+    if kind not in (SILENT, "reported"):
         yield _event(kind, **_arguments(pipeline, kind, taken, given))
     for batch in pipeline.producer.batches:
         was, now = taken.before[batch.fate.name], taken.after[batch.fate.name]
@@ -99,8 +121,6 @@ def _of_step(pipeline: Pipeline, taken: Taken) -> Iterator[Event]:
 
 
 def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, int]) -> dict[str, object]:
-    from checker.conformance.explanations import ACTION_ROWS
-
     batches = pipeline.producer.batches
     if kind == "decided":
         controller, after = pipeline.controller, taken.after
