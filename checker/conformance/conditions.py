@@ -19,7 +19,7 @@ Values = NDArray[np.int64] | NDArray[np.bool_]
 
 def _different(values: Sequence[Values]) -> Values:
     pairs = [values[one] != values[other] for other in range(len(values)) for one in range(other)]
-    return reduce(np.logical_and, pairs)
+    return np.asarray(np.logical_and.reduce(pairs), dtype=np.bool_)
 
 
 _OPERATORS: Mapping[int, Callable[[Sequence[Values]], Values]] = {

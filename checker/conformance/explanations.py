@@ -39,6 +39,9 @@ def seen_as(action: Action) -> str:
     return row["seen_as"]
 
 
+_ALWAYS, _NEVER = BoolVal(True), BoolVal(False)
+
+
 @dataclass(frozen=True)
 class Explanation:
     """The ways in which an event can have happened.
@@ -48,9 +51,9 @@ class Explanation:
     """
 
     steps: frozenset[ActionKey] = frozenset()
-    before: z3.BoolRef = BoolVal(True)
-    after: z3.BoolRef = BoolVal(True)
-    stays: z3.BoolRef = BoolVal(False)
+    before: z3.BoolRef = _ALWAYS
+    after: z3.BoolRef = _ALWAYS
+    stays: z3.BoolRef = _NEVER
 
     @property
     def conditions(self) -> tuple[z3.BoolRef, ...]:
@@ -97,7 +100,8 @@ class _Asked:
 
     @property
     def batch(self) -> Batch:
-        return self.pipeline.producer.batches[self.argument("batch")]
+        batch: Batch = self.pipeline.producer.batches[self.argument("batch")]
+        return batch
 
     def steps(self, matches: Callable[[Mapping[str, int]], bool] | None = None, error: int | None = None) -> Any:
         """Return the keys of the actions that the kind of event shows, and whose arguments match.

@@ -117,9 +117,7 @@ def _with_steps(
     shown = [action for action in model.system.actions if action.key in explaining]
     reads = any(action.lane == "consumer" for action in shown)
     silent = [
-        action
-        for action in model.system.actions
-        if seen_as(action) == SILENT and (reads or action.lane != "consumer")
+        action for action in model.system.actions if seen_as(action) == SILENT and (reads or action.lane != "consumer")
     ]
     kept = {action.key for action in (*shown, *silent)}
     actions = tuple(action for action in model.system.actions if action.key in kept)

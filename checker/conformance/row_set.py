@@ -37,7 +37,7 @@ class RowSet:
     def add(self, rows: Words) -> None:
         """Add states, one row each; states that are in the set already change nothing."""
         self._make_room(self.count + len(rows))
-        self.count = _enter(np.ascontiguousarray(rows), self.words, self._rows, self._slots, self.count)
+        self.count = int(_enter(np.ascontiguousarray(rows), self.words, self._rows, self._slots, self.count))
 
     def _make_room(self, wanted: int) -> None:
         if wanted <= len(self._rows):
@@ -46,7 +46,7 @@ class RowSet:
         old = self.rows
         self._rows = np.zeros((room, self.words), dtype=np.uint64)
         self._slots = np.zeros(room * SLOTS_PER_ROW, dtype=np.int64)
-        self.count = _enter(old, self.words, self._rows, self._slots, 0)
+        self.count = int(_enter(old, self.words, self._rows, self._slots, 0))
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +69,7 @@ def _enter(fresh: Words, words: Integer, rows: Words, slots: Slots, count: Integ
                 same = same and rows[entry - 1, word] == fresh[number, word]
             if same:
                 break
-            slot = slot + 1 if slot + 1 < slots.shape[0] else 0
+            slot = np.int64(slot + 1 if slot + 1 < slots.shape[0] else 0)
     return count
 
 

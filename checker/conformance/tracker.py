@@ -213,7 +213,9 @@ def _rejection(system: ObservedSystem, before: Sequence[Words], sizes: tuple[int
     rows = np.concatenate(before)
     stopped = tuple(name for name, limit in system.limits.items() if limit.holds(rows).any())
     shown = rows[:: max(1, len(rows) // SHOWN_STATES)][:SHOWN_STATES]
-    labels = {int(row[-1]) for state in shown for name in system.kernel.most_successors for row in _steps(system, name, state)}
+    kernel = system.kernel
+    steps = [step for state in shown for name in kernel.most_successors for step in kernel.successors(name, state)]
+    labels = {int(step[-1]) for step in steps}
     return Outcome(
         Answer.BOUND if stopped else Answer.REJECTED,
         sizes,
@@ -222,7 +224,3 @@ def _rejection(system: ObservedSystem, before: Sequence[Words], sizes: tuple[int
         tuple(str(system.actions[label]) for label in sorted(labels)),
         stopped,
     )
-
-
-def _steps(system: ObservedSystem, name: str, state: Words) -> Words:
-    return system.kernel.successors(name, state)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import z3
+
 from checker.conformance.events import Event
 from checker.conformance.explanations import SILENT, Explanation, explain, seen_as
 from checker.evaluation import Evaluator
@@ -24,10 +26,9 @@ class PlainTracker:
         self._updates = {action.key: Evaluator(action.updates.values()) for action in model.system.actions}
         self._by_key = {action.key: action for action in model.system.actions}
         self._silent = [
-            action.key
-            for action in model.system.actions
-            if seen_as(action) == SILENT and action.lane != "consumer"
+            action.key for action in model.system.actions if seen_as(action) == SILENT and action.lane != "consumer"
         ]
+        self._conditions: dict[int, tuple[z3.BoolRef, Evaluator]] = {}
         self._known: dict[tuple[ActionKey, tuple[int, ...]], tuple[int, ...] | None] = {}
 
     def rejected_at(self, events: Sequence[Event]) -> int | None:
@@ -101,5 +102,9 @@ class PlainTracker:
     def _named(self, state: tuple[int, ...]) -> State:
         return dict(zip(self.names, state, strict=True))
 
-    def _holds(self, condition: object, state: tuple[int, ...]) -> bool:
-        return bool(Evaluator([condition]).values(self._named(state))[0])  # type: ignore[list-item]
+    def _holds(self, condition: z3.BoolRef, state: tuple[int, ...]) -> bool:
+        key = condition.get_id()
+        if key not in self._conditions:
+            self._conditions[key] = condition, Evaluator([condition])
+        _, evaluator = self._conditions[key]
+        return bool(evaluator.values(self._named(state))[0])

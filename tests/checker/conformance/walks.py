@@ -78,7 +78,9 @@ def shown(model: Model, walk: Sequence[Taken], random: Random, *, looks: float =
         events += _of_step(pipeline, taken)
         for replica in pipeline.replicas:
             if random.random() < looks:
-                events.append(_event("log", broker=replica.number, entries=entries(pipeline, taken.after, replica.number)))
+                events.append(
+                    _event("log", broker=replica.number, entries=entries(pipeline, taken.after, replica.number))
+                )
     return [replace(event, opens=float(place), closes=float(place)) for place, event in enumerate(events)]
 
 
