@@ -1,0 +1,69 @@
+"""The errors of a throw-away cluster: each has a code, and its message says what to do."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import ClassVar
+
+PROGRAMS = Path(__file__).parent / "programs.csv"
+"""The table of the programs that a cluster needs, with the ways to install them."""
+
+
+class ClusterError(Exception):
+    """An error of the cluster or of its programs; ``str()`` ends with the code."""
+
+    code: ClassVar[str] = "K00"
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} ({self.code})"
+
+
+class MissingProgram(ClusterError):
+    """A program that this machine lacks. ``program``: its name in the table of programs."""
+
+    code = "K01"
+
+    def __init__(self, program: str) -> None:
+        super().__init__(program)
+        self.program = program
+
+    def __str__(self) -> str:
+        with PROGRAMS.open(encoding="utf-8", newline="") as file:
+            row = next(row for row in csv.DictReader(file) if row["program"] == self.program)
+        return f"{row['needed']} was not found: {row['remedy']} ({self.code})"
+
+
+class JarsUnavailable(ClusterError):
+    """Jars of a release that are neither in the cache nor to be had from the repository."""
+
+    code = "K02"
+
+
+class CannotStart(ClusterError):
+    """A process that does not start, or that ends before it is ready."""
+
+    code = "K03"
+
+
+class NotSeen(ClusterError):
+    """An observation that did not come in time. ``what``: the observation; ``waited``: seconds."""
+
+    code = "K04"
+
+    def __init__(self, what: str, waited: float) -> None:
+        super().__init__(what, waited)
+        self.what = what
+        self.waited = waited
+
+    def __str__(self) -> str:
+        return (
+            f"not seen within {self.waited:g} s: {self.what}; a loaded machine needs more time, and the logs in the "
+            f"cluster's folder say more ({self.code})"
+        )
+
+
+class NotRemoved(ClusterError):
+    """A folder or a process of the cluster that is still there after the end."""
+
+    code = "K05"
