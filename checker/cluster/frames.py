@@ -6,6 +6,7 @@ import struct
 from dataclasses import dataclass
 
 from checker.cluster.apis import APIS, Api, api_named
+from checker.cluster.batches import unsigned_varint
 from checker.cluster.errors import ClusterError
 
 REQUEST = "request"
@@ -68,24 +69,12 @@ class RequestHeader:
     """Bytes of the header; None where the key is unknown, and with the key the presence of tagged fields."""
 
 
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return an unsigned variable-length integer, and the position behind it. Raises IndexError at the end of data."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-
-
 def skip_tags(data: bytes, at: int) -> int:
     """Return the position behind a section of tagged fields. Raises IndexError at the end of data."""
-    count, at = read_varint(data, at)
+    count, at = unsigned_varint(data, at)
     for _ in range(count):
-        _, at = read_varint(data, at)
-        size, at = read_varint(data, at)
+        _, at = unsigned_varint(data, at)
+        size, at = unsigned_varint(data, at)
         at += size
     if at > len(data):
         raise IndexError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from checker.cluster.frames import MalformedFrame, read_varint, request_header
+from checker.cluster.batches import unsigned_varint
+from checker.cluster.frames import MalformedFrame, request_header
 
 _PRODUCE_KEY = 0
 _FIRST_WITH_TRANSACTIONAL_ID = 3
@@ -19,7 +20,7 @@ def is_answered(data: bytes) -> bool:
     at = header.length
     try:
         if header.api.is_flexible(header.version):
-            size, at = read_varint(data, at)
+            size, at = unsigned_varint(data, at)
             at += max(size - 1, 0)
         elif header.version >= _FIRST_WITH_TRANSACTIONAL_ID:
             (size,) = _SHORT.unpack_from(data, at)
