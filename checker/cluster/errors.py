@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 PROGRAMS = Path(__file__).parent / "programs.csv"
 """The table of the programs that a cluster needs, with the ways to install them."""
@@ -67,3 +68,38 @@ class NotRemoved(ClusterError):
     """A folder or a process of the cluster that is still there after the end."""
 
     code = "K05"
+
+
+class MissingLibrary(ClusterError):
+    """A client library that this machine lacks. ``install``: the command that installs it."""
+
+    code = "K20"
+
+    def __init__(self, library: str, install: str) -> None:
+        super().__init__(library, install)
+        self.library = library
+        self.install = install
+
+    def __str__(self) -> str:
+        return f"the client library {self.library} is not there: {self.install} ({self.code})"
+
+
+class ClientEnded(ClusterError):
+    """A client program that ended, while an event of the client or an answer was awaited."""
+
+    code = "K21"
+
+
+class CommandFailed(ClusterError):
+    """A command that a client's library refused with an exception. ``event``: what the client said."""
+
+    code = "K22"
+
+    def __init__(self, client: str, event: Mapping[str, Any]) -> None:
+        super().__init__(client, event)
+        self.client = client
+        self.event = event
+
+    def __str__(self) -> str:
+        said = f"{self.event.get('error')} [{self.event.get('code')}]"
+        return f"{self.client} failed at {self.event.get('do')!r}: {said} ({self.code})"

@@ -1,0 +1,1 @@
+"""Programs that run a client library by lines of JSON, one folder for each language."""
