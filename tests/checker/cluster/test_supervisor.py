@@ -44,19 +44,18 @@ FORKS = "if os.fork() == 0: os.close(1); threading.Event().wait()"
 @contextmanager
 def owner(program: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program in a session of its own, and end what is left of it."""
-    run = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-    )
-    try:
-        with run:
+    ) as run:
+        try:
             yield run
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
 
 
 def started(run: subprocess.Popen[bytes]) -> tuple[Path, set[int]]:
