@@ -47,13 +47,15 @@ class Explanation:
     """The ways in which an event can have happened.
 
     Either one of ``steps`` (keys of actions) happened, from a state with ``before`` to a state with ``after``; or no
-    step of the model was needed, in a state with ``stays``.
+    step of the model was needed, in a state with ``stays``. With ``permits`` the steps can happen as often as one
+    likes as long as the event's interval is open, and need not happen.
     """
 
     steps: frozenset[ActionKey] = frozenset()
     before: z3.BoolRef = _ALWAYS
     after: z3.BoolRef = _ALWAYS
     stays: z3.BoolRef = _NEVER
+    permits: bool = False
 
     @property
     def conditions(self) -> tuple[z3.BoolRef, ...]:
@@ -135,6 +137,11 @@ def _by_step(asked: _Asked) -> Explanation:
     if "broker" in asked.event.arguments:
         assert asked.broker is not None
     return Explanation(asked.steps())
+
+
+def _possibly(asked: _Asked) -> Explanation:
+    """Explain an event that had an effect or had none: a short silence has none."""
+    return Explanation(_by_step(asked).steps, permits=True)
 
 
 def _sent(asked: _Asked) -> Explanation:
@@ -238,10 +245,10 @@ _WAYS: Mapping[str, Callable[[_Asked], Explanation]] = {
     "lost_power": _by_step,
     "lost_disk": _by_step,
     "stopped": _by_step,
-    "cut_off": _by_step,
-    "reconnected": _by_step,
-    "slowed": _by_step,
-    "quickened": _by_step,
+    "cut_off": _possibly,
+    "reconnected": _possibly,
+    "slowed": _possibly,
+    "quickened": _possibly,
     "decided": _decided,
     "registered": _by_step,
     "ended_producer": _by_step,

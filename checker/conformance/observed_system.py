@@ -39,6 +39,7 @@ class Way:
     before: Condition
     after: Condition
     stays: Condition | None
+    permits: bool
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:
             condition(explanation.before),
             condition(explanation.after),
             None if never else condition(explanation.stays),
+            explanation.permits,
         )
 
     limits = {name: condition(limit) for name, limit in (model.system.limits or {}).items()}

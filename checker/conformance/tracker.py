@@ -105,6 +105,7 @@ class _Tracker:
         self._predecessors = _predecessors(events)
         self._bits: dict[int, int] = {}
         self._closed: set[int] = set()
+        self._permitted: set[int] = set()
         first = RowSet(system.layout.words)
         first.add(system.layout.pack(system.system.initial)[np.newaxis, :])
         self._sets: dict[int, RowSet] = {0: first}
@@ -117,12 +118,19 @@ class _Tracker:
 
     def open(self, number: int) -> None:
         """Let an event happen from now on."""
+        if self._ways[number].permits:
+            self._permitted.add(number)
+            return
         used = set(self._bits.values())
         self._bits[number] = next(bit for bit in (1 << place for place in range(64)) if bit not in used)
 
     def close(self, number: int) -> list[Words]:
         """Keep the states in which the event has happened; return the states before that, in sets."""
         self._saturate()
+        if number in self._permitted:
+            self._permitted.remove(number)
+            self._tried = {(mask, what): done for (mask, what), done in self._tried.items() if what != number}
+            return []
         before = [rows.rows for rows in self._sets.values()]
         bit = self._bits.pop(number)
         self._closed.add(number)
@@ -145,7 +153,7 @@ class _Tracker:
 
     def _can_happen(self, mask: int) -> list[int]:
         """Return the open events that can happen next in the states of a set."""
-        found = []
+        found = list(self._permitted)
         for number, bit in self._bits.items():
             earlier = self._predecessors[number]
             waits = earlier is not None and earlier not in self._closed and not mask & self._bits.get(earlier, 0)
@@ -159,7 +167,7 @@ class _Tracker:
                 self._enter(mask, made[:, :-1])
             return
         way = self._ways[what]
-        target = mask | self._bits[what]
+        target = mask | self._bits.get(what, 0)
         if way.stays is not None:
             self._enter(target, rows[way.stays.holds(rows)])
         for after in self._explained(way, rows):

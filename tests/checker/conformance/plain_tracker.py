@@ -45,6 +45,8 @@ class PlainTracker:
                 continue
             places = self._closure(places, opened, explanations, events)
             opened.remove(number)
+            if explanations[number].permits:
+                continue
             places = {(state, happened - {number}) for state, happened in places if number in happened}
             if not places:
                 return number
@@ -65,7 +67,8 @@ class PlainTracker:
             for number in opened:
                 if number in happened or self._waits(number, opened, happened, events):
                     continue
-                explanation, now = explanations[number], happened | {number}
+                explanation = explanations[number]
+                now = happened if explanation.permits else happened | {number}
                 if self._holds(explanation.stays, state):
                     new.append((state, now))
                 if self._holds(explanation.before, state):
