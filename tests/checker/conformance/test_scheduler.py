@@ -47,7 +47,9 @@ class ModelControls:
         for name, action in OF_ACTIONS.items():
             of_run = CONTROL_ROWS[name]["of"] == "run"
             brokers = {self._broker(a) for a in self._walker.enabled(self._state) if a.name == action}
-            found += [Control(name, NOBODY if of_run else broker) for broker in sorted({0} if of_run and brokers else brokers)]
+            found += [
+                Control(name, NOBODY if of_run else broker) for broker in sorted({0} if of_run and brokers else brokers)
+            ]
         return found
 
     def use(self, control: Control, choice: float) -> None:
