@@ -1,6 +1,7 @@
 # make check      install into .venv and check the first example
 # make test       lint, types and the quick tests
-# make test-all   the same with every test
+# make test-all   the same with every test that needs no Kafka
+# make test-cluster   the tests on real Kafka (need a JDK, and Maven Central the first time)
 # make audit      audit a design review of 2,304 combinations, on Spark (needs Java 17), into build/audit
 # make clean      remove .venv and everything that can be made again
 
@@ -10,9 +11,9 @@ BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # Unless bytecode is kept, each worker of pytest rewrites 300 files of tests, and each process that they start compiles.
-test test-all: export PYTHONDONTWRITEBYTECODE =
+test test-all test-cluster: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: check audit test test-all lint clean
+.PHONY: check audit test test-all test-cluster lint clean
 
 check: $(VENV)/.installed
 	@echo "proofka check examples/orders.yaml"
@@ -23,10 +24,14 @@ audit: $(VENV)/.installed-spark
 	@$(BIN)/proofka audit examples/audit/design-review.yaml --out build/audit || test $$? -eq 1  # as above
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not slow and not cluster" -n 2 --dist loadgroup --no-loadscope-reorder
 
 test-all: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not cluster" -n 2 --dist loadgroup --no-loadscope-reorder
+
+# One after another: a cluster of four nodes keeps two cores busy.
+test-cluster: $(VENV)/.installed-cluster
+	$(BIN)/python -m pytest -m cluster
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -52,6 +57,10 @@ $(VENV)/.installed-spark: pyproject.toml constraints.txt | $(VENV)/.created
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.created
 	$(INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-spark
+
+$(VENV)/.installed-cluster: pyproject.toml constraints.txt | $(VENV)/.installed-dev
+	$(INSTALL) --editable '.[dev,cluster]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

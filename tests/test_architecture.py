@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("proofka", "model", "properties", "checker", "reports")
@@ -38,6 +41,18 @@ BANNED_NAMES = ("utils", "util", "common", "manager", "helpers")
 MAX_LINES = 500
 OF_ONE_MACHINE = re.compile(r"\.\./shared|(?<![\w.$/-])/(?:work|home|root|Users)/\w")
 """A pattern of paths that exist on one machine alone."""
+
+ARCHIVED = ("checker/cluster", "checker/reproduction")
+"""Folders that ``proofka reproduce --script`` puts into an archive, which runs without Proofka, with an old Python."""
+OF_PROOFKA = {"checker/reproduction/of_deployment.py", "checker/reproduction/of_trace.py"}
+"""Files of these folders that make plain data of Proofka's own, before there is an archive."""
+CLIENTS = ("checker/cluster/programs/", {"confluent_kafka", "kafka", "aiokafka"})
+"""The folder of the client programs, which run as processes of their own, and the libraries that they are about."""
+OLD_PYTHON = (3, 9)
+TOO_NEW = {"StrEnum", "KW_ONLY", "Self", "ExceptionGroup", "assert_never", "pairwise", "TypeAlias", "tomllib"}
+"""Names that the standard library has only since a later Python."""
+TOO_NEW_KEYWORDS = {"dataclass": {"slots", "kw_only"}, "zip": {"strict"}}
+"""Arguments that functions have only since a later Python."""
 
 HEAVY = (
     "z3",
@@ -120,6 +135,81 @@ def test_files_are_named_for_their_content_and_stay_small() -> None:
 def test_nothing_depends_on_one_machine() -> None:
     text = {name: path.read_text(encoding="utf-8") for name, path in files(SHIPPED).items()}
     assert not {name: found.group() for name in text if (found := OF_ONE_MACHINE.search(text[name]))}
+
+
+def archived() -> dict[str, Path]:
+    """Return the files of Python that are put into archives, by their path within the project."""
+    folders = tuple(f"{folder}/" for folder in ARCHIVED)
+    found = {name: path for name, path in files(CODE).items() if name.startswith(folders) and name not in OF_PROOFKA}
+    assert found
+    return found
+
+
+def foreign_imports(name: str, tree: ast.Module) -> list[str]:
+    """Return the modules that an archive lacks and that a file of the archive imports."""
+    modules = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            modules += [
+                f"{node.module}.{alias.name}" if node.module == "checker" else str(node.module) for alias in node.names
+            ]
+    folder, libraries = CLIENTS
+    there = sys.stdlib_module_names | (libraries if name.startswith(folder) else set())
+    own = tuple(folder.replace("/", ".") for folder in ARCHIVED)
+    return [one for one in modules if not one.startswith(own) and one.partition(".")[0] not in there]
+
+
+def too_new(tree: ast.Module) -> list[str]:
+    """Return the names and arguments of later Pythons that a file uses."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            found += [node.name] if node.name in TOO_NEW else []
+        elif isinstance(node, ast.Attribute):
+            found += [node.attr] if node.attr in TOO_NEW else []
+        elif isinstance(node, ast.Call):
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            later = TOO_NEW_KEYWORDS.get(function, set())
+            found += [f"{function}({one.arg}=...)" for one in node.keywords if one.arg in later]
+    return found
+
+
+def test_files_of_archives_import_the_standard_library_alone() -> None:
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in archived().items()}
+    assert not {name: wrong for name, tree in trees.items() if (wrong := foreign_imports(name, tree))}
+
+
+def test_files_of_archives_are_written_for_an_old_python() -> None:
+    for name, path in archived().items():
+        tree = ast.parse(path.read_text(encoding="utf-8"), filename=name, feature_version=OLD_PYTHON)
+        assert "annotations" in imports_from_the_future(tree) or not tree.body[1:], name
+        assert not too_new(tree), name
+
+
+def imports_from_the_future(tree: ast.Module) -> set[str]:
+    """Return the later behaviour that a file asks for."""
+    futures = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    return {alias.name for node in futures for alias in node.names}
+
+
+def old_python() -> str | None:
+    """Return a program that is the old Python; None if this machine has none."""
+    named = ".".join(map(str, OLD_PYTHON))
+    places = [
+        *sorted(Path.home().glob(f".pyenv/versions/{named}.*/bin/python")),
+        *filter(None, [shutil.which(f"python{named}")]),
+    ]
+    return next((str(one) for one in places if not subprocess.run([one, "-V"], capture_output=True).returncode), None)
+
+
+def test_an_old_python_imports_the_files_of_archives() -> None:
+    python = old_python()
+    if python is None:
+        pytest.skip(f"no Python {OLD_PYTHON} on this machine")
+    modules = [name.removesuffix(".py").replace("/", ".") for name in archived() if not name.startswith(CLIENTS[0])]
+    imports = "; ".join(f"import {name.removesuffix('.__init__')}" for name in modules)
+    run = subprocess.run([python, "-B", "-c", imports], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 def test_the_command_line_starts_without_the_heavy_packages() -> None:

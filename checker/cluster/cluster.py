@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 
 from checker.cluster import metadata_view
-from checker.cluster.admin import Admin
+from checker.cluster.admin import Admin, Refused
 from checker.cluster.batches import Batch
 from checker.cluster.configuration import Changed
 from checker.cluster.disk import (
+    NEVER,
     Cut,
     Partition,
     cut_metadata,
@@ -37,6 +38,8 @@ from checker.cluster.wire import HOST, NoAnswer
 SECONDS = 120.0
 """Seconds within which nodes start, and the metadata of a change reaches all brokers."""
 _INTERNAL_TOPICS = Path(__file__).parent / "internal_topics.csv"
+_COMMITTED = "__consumer_offsets"
+_LOADING = frozenset({"COORDINATOR_NOT_AVAILABLE", "COORDINATOR_LOAD_IN_PROGRESS", "NOT_COORDINATOR"})
 
 
 class KeepsMetadata(ClusterError):
@@ -106,6 +109,16 @@ class Cluster:
         if self.plan.hosts_internal_topics:
             for topic, settings in _internal_topics():
                 self.create_topic(topic, [(CONTROLLER,)], settings)
+            until(self._coordinates, what="the coordinator of consumer groups, loaded", seconds=seconds)
+
+    def _coordinates(self) -> bool:
+        try:
+            self.admin.committed_offset("proofka-harness", _COMMITTED)
+        except Refused as refused:
+            if refused.error not in _LOADING:
+                raise
+            return False
+        return True
 
     def node(self, number: int) -> Node:
         """Return a node."""
@@ -236,7 +249,12 @@ class Cluster:
         return cut_to_recovery_points(node.data, keep, flushed=flushed)
 
     def _flush_interval(self, topic: str) -> int:
-        return int(self.admin.settings_of_topic(topic)["flush.messages"] or 0)
+        try:
+            return int(self.admin.settings_of_topic(topic)["flush.messages"] or NEVER)
+        except Refused as refused:
+            if refused.error != "UNKNOWN_TOPIC_OR_PARTITION":
+                raise
+            return NEVER  # the topic is deleted, and its folder is not yet
 
     @property
     def _observers_flush(self) -> bool:

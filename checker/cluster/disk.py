@@ -19,6 +19,9 @@ Partition = tuple[str, int]
 METADATA_PARTITION: Partition = ("__cluster_metadata", 0)
 """The log in which controllers keep the metadata of the cluster."""
 
+NEVER = 2**63 - 1
+"""Number of records between two flushes of a broker that leaves flushes to the system, as Kafka writes the number."""
+
 _FOLDER = re.compile(r"(?P<topic>[A-Za-z0-9._-]+)-(?P<partition>\d+)")
 _SEGMENT = re.compile(r"\d{20}\.log")
 _INDEXES = (".index", ".timeindex", ".txnindex")

@@ -57,7 +57,12 @@ class EventLoopThread:
             coroutine.close()
             raise ProxyFailed("A predicate of a gate calls the proxy; a predicate may only look at its frame")
         running: concurrent.futures.Future[T] = asyncio.run_coroutine_threadsafe(coroutine, self.loop)
-        return running.result(DEADLINE_SECONDS)
+        try:
+            return running.result(DEADLINE_SECONDS)
+        except concurrent.futures.TimeoutError:
+            raise ProxyFailed(
+                f"The thread of the proxy does not answer within {DEADLINE_SECONDS:g} s; look for a predicate without end"
+            ) from None
 
     def close(self) -> None:
         """End the thread. Tasks of the loop must have ended before."""

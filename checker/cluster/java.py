@@ -71,11 +71,11 @@ def compile_java(source: Path, classpath: Sequence[Path], folder: Path) -> Path:
         raise MissingProgram("javac")
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-        command = [java, "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-m", _COMPILER, "-d", f"{unfinished}/classes"]
-        given = ["-encoding", "UTF-8", "-proc:none", "-sourcepath", source.parent, source]
-        where = ["-cp", os.pathsep.join(map(str, classpath))]
+        machine = [str(java), "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-m", _COMPILER]
+        where = ["-d", f"{unfinished}/classes", "-cp", os.pathsep.join(map(str, classpath))]
+        given = ["-encoding", "UTF-8", "-proc:none", "-sourcepath", str(source.parent), str(source)]
         done = subprocess.run(
-            [*command, *where, *given], capture_output=True, text=True, check=False, timeout=COMPILED_WITHIN
+            [*machine, *where, *given], capture_output=True, text=True, check=False, timeout=COMPILED_WITHIN
         )
         if done.returncode:
             raise CannotStart(f"{source.name} cannot be compiled with these jars: {done.stderr or done.stdout}")

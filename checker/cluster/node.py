@@ -123,15 +123,24 @@ class Node:
 
         Raises ``NotSeen``, and ``CannotStart`` with the last lines of the log when the process ends before.
         """
-        return until(lambda: self._match(pattern, since), what=what, seconds=seconds)
+        looked_at = -1
+
+        def seen() -> re.Match[str] | None:
+            nonlocal looked_at
+            was_up, length = self.is_up, self.mark()
+            if was_up and length == looked_at:
+                return None
+            looked_at = length
+            return self._match(pattern, since, was_up=was_up)
+
+        return until(seen, what=what, seconds=seconds)
 
     def wait_started(self, *, seconds: float) -> None:
         """Wait until the newest start is complete. Raises as ``wait_log``."""
         what = f"the start of node {self.number}"
         self.wait_log(re.escape(STARTED), what=what, seconds=seconds, since=self._started_at)
 
-    def _match(self, pattern: str, since: int) -> re.Match[str] | None:
-        was_up = self.is_up
+    def _match(self, pattern: str, since: int, *, was_up: bool) -> re.Match[str] | None:
         text = self.log_text(since)
         match = re.search(pattern, text)
         if match is None and not was_up:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import groupby
 
 import pytest
 
@@ -13,6 +14,8 @@ from checker.cluster.cluster import Cluster
 from checker.cluster.disk import DurableRecords, log_end
 from checker.cluster.errors import JarsUnavailable, MissingProgram
 from checker.cluster.jars import newest_patch
+from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
+from checker.cluster.metadata_view import error_name
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -38,15 +41,22 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         pytest.skip(str(missing))
 
 
-def produce(cluster: Cluster, leader: int, topic: str, value: bytes, *, acks: int = -1) -> int:
-    """Write a record at the leader, and return its offset."""
+def produce(cluster: Cluster, leader: int, topic: str, value: bytes) -> int:
+    """Write a record at the leader, and return its offset. A broker knows its leadership some time after its view."""
+    found = until(lambda: produced(cluster, leader, topic, value), what=f"{leader} leads {topic}", seconds=SECONDS)
+    return found[0]
+
+
+def produced(cluster: Cluster, leader: int, topic: str, value: bytes) -> tuple[int] | None:
+    """Return the offset of a new record, or None where the broker is not the leader yet."""
     data = batch(0, [value], epoch=-1, time=round(time.time() * 1000))
     records = array([text(topic) + array([int32(0) + int32(len(data)) + data])])
     port = cluster.harness_port(leader)
-    answer: Answer = ask(port, 0, 7, text(None) + int16(acks) + int32(10_000) + records, seconds=SECONDS)
+    answer: Answer = ask(port, 0, 7, text(None) + int16(-1) + int32(10_000) + records, seconds=SECONDS)
     answer.int32(), answer.text(), answer.int32(), answer.int32()
-    assert answer.int16() == 0
-    return answer.int64()
+    error = error_name(answer.int16())
+    assert error in {"", "NOT_LEADER_OR_FOLLOWER"}
+    return None if error else (answer.int64(),)
 
 
 def values(batches: tuple[Batch, ...]) -> list[bytes | None]:
@@ -109,6 +119,23 @@ def test_settings_and_the_start_of_a_log_change(cluster: Cluster) -> None:
     assert cluster.range_of(1, "settings").start == 1
 
 
+def test_eligible_leaders_are_those_that_left_below_the_minimum(cluster: Cluster) -> None:
+    if cluster.release.numbers < (4, 1):
+        pytest.skip("releases before 4.1 have no eligible leader replicas unless the plan asks for them")
+    cluster.create_topic("eligible", [(1, 2, 3)])
+    cluster.kill(3)
+    wait_isr(cluster, "eligible", {1, 2})
+    assert cluster.eligible_leaders(CONTROLLER, "eligible") == ()
+    cluster.kill(2)
+    wait_isr(cluster, "eligible", {1})
+    assert cluster.eligible_leaders(CONTROLLER, "eligible") == (2,)
+    for broker in (2, 3):
+        cluster.restart(broker)
+    for broker in (2, 3):
+        cluster.wait_up(broker)
+    wait_isr(cluster, "eligible", {1, 2, 3})
+
+
 def test_a_leader_moves_on_purpose_without_a_copy_of_data(cluster: Cluster) -> None:
     cluster.create_topic("moved", [(1, 2, 3)])
     for leader in (3, 2, 2):
@@ -130,6 +157,34 @@ def test_a_killed_leader_is_followed_by_another_and_comes_back(cluster: Cluster)
     cluster.wait_up(1)
     wait_isr(cluster, "killed", {1, 2, 3})
     wait_logs(cluster, "killed", [b"a", b"b"])
+
+
+def test_the_log_of_metadata_shows_leaders_and_brokers_in_order(cluster: Cluster) -> None:
+    cluster.create_topic("told", [(1, 2, 3)])
+    cluster.move_leader("told", 2)
+    cluster.kill(3)
+    wait_isr(cluster, "told", {1, 2})
+    cluster.restart(3)
+    cluster.wait_up(3)
+    wait_isr(cluster, "told", {1, 2, 3})
+    view = cluster.view(1, "told")
+    for number in cluster.plan.nodes:
+        states = until(lambda number=number: _told(cluster, number), what="the last ISR on disk", seconds=SECONDS)  # type: ignore[misc]
+        told = [state for state in states if isinstance(state, PartitionState) and state.topic == "told"]
+        isrs = [(state.leader, set(state.isr)) for state in told[-3:]]
+        assert isrs == [(2, {1, 2, 3}), (2, {1, 2}), (2, {1, 2, 3})]
+        assert [state.partition_epoch for state in told] == list(range(len(told)))
+        assert (told[-1].isr, told[-1].replicas, told[-1].leader_epoch) == (view.isr, view.replicas, view.epoch)
+        fences = [state.is_fenced for state in states if isinstance(state, BrokerState) and state.broker == 3]
+        assert [is_fenced for is_fenced, _ in groupby(fences)][-3:] == [False, True, False]
+
+
+def _told(cluster: Cluster, node: int) -> tuple[PartitionState | BrokerState, ...]:
+    """Return the states on a node's disk once the last one of the topic has three replicas in sync again."""
+    states = read_states(cluster.node(node).data)
+    told = [state for state in states if isinstance(state, PartitionState) and state.topic == "told"]
+    shrunk = any(len(state.isr) == 2 for state in told)
+    return states if shrunk and len(told[-1].isr) == 3 else ()
 
 
 def test_a_paused_broker_is_fenced_and_returns(cluster: Cluster) -> None:

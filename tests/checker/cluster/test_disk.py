@@ -124,7 +124,7 @@ def test_a_torn_batch_is_taken_too(data: Path) -> None:
     assert (data / "t-0" / f"{2:020d}.log").stat().st_size == whole
 
 
-@pytest.mark.parametrize(("interval", "end"), [(1, 5), (2, 5), (3, 3), (4, 2), (5, 1), (6, 0), (2**63 - 1, 0)])
+@pytest.mark.parametrize(("interval", "end"), [(1, 5), (2, 5), (3, 3), (4, 2), (5, 1), (6, 0), (disk.NEVER, 0)])
 def test_flushes_by_number_of_records_reach_the_last_batches(data: Path, interval: int, end: int) -> None:
     assert disk.flushed_end(data / "t-0", interval=interval) == end
 

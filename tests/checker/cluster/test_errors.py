@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import pkgutil
 
 import pytest
 
+from checker import cluster
 from checker.cluster.errors import CannotStart, ClusterError, MissingProgram, NotSeen
 
 
 def kinds() -> list[type[ClusterError]]:
+    """Return every error of the package, with those of modules that nothing has imported yet."""
+    for module in pkgutil.iter_modules(cluster.__path__, f"{cluster.__name__}."):
+        importlib.import_module(module.name)
     found, waiting = [], [ClusterError]
     while waiting:
         found.append(waiting.pop())

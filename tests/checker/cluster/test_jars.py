@@ -32,7 +32,7 @@ CONTENT = {"org/x/a/1/a-1.jar": b"jar a", "org/x/b/2/b-2.jar": b"jar b"}
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A table in which Kafka 9.0.1 needs two jars, and 9.1.0 one of these."""
+    """Use a table in which Kafka 9.0.1 needs two jars, and 9.1.0 one of these."""
     file = tmp_path / "jars.csv"
     sums = [hashlib.sha256(content).hexdigest() for content in CONTENT.values()]
     file.write_text(f"{','.join(COLUMNS)}\norg.x,a,1,{sums[0]},9.0.1 9.1.0\norg.x,b,2,{sums[1]},9.0.1\n")
@@ -185,11 +185,12 @@ def test_the_table_has_every_release_of_each_line() -> None:
 def test_the_jars_of_each_release_are_its_own_with_one_writer_of_logs() -> None:
     for release, needed in jars._needed().items():
         names = [jar.artifact for jar in needed]
-        assert len(set((jar.group, jar.artifact) for jar in needed)) == len(needed), release
+        assert len({(jar.group, jar.artifact) for jar in needed}) == len(needed), release
         of_kafka = {jar.version for jar in needed if jar.group == "org.apache.kafka"}
         assert of_kafka == {release}
-        assert ("slf4j-reload4j" in names, "log4j-slf4j-impl" in names) == (release.numbers < (4,), release.numbers >= (4,))
-        assert ("zookeeper" in names) == (release.numbers < (4,))
+        is_older = release.numbers < (4,)
+        assert ("slf4j-reload4j" in names, "log4j-slf4j-impl" in names) == (is_older, not is_older)
+        assert ("zookeeper" in names) == is_older
 
 
 def test_no_jar_stands_in_the_table_twice() -> None:

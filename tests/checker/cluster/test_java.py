@@ -17,7 +17,7 @@ from tests.checker.processes import PATIENCE
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine without Java, on which nothing is remembered."""
+    """Pretend that the machine has no Java, and forget what was found."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(java, "PLACES", ())

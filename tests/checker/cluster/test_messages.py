@@ -61,7 +61,7 @@ def test_a_body_is_read_as_kafka_reads_it(message: str, version: int) -> None:
     assert not differences(read_body(frame), expected)
 
 
-@pytest.mark.parametrize("message, version", {name: number for name, number in sorted(VECTOR)}.items())
+@pytest.mark.parametrize("message, version", dict(sorted(VECTOR)).items())
 def test_a_body_with_bytes_missing_or_left_is_an_error_that_names_request_and_version(
     message: str, version: int
 ) -> None:

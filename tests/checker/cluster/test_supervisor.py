@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -272,6 +273,24 @@ def test_a_kept_folder_stays_and_its_processes_end() -> None:
 
 def _removed(folder: Path) -> bool:
     return watcher._remove(folder)
+
+
+def test_a_folder_that_is_written_to_while_it_is_removed_is_removed_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    remove, tries = shutil.rmtree, []
+
+    def disturbed(folder: Path) -> None:
+        remove(folder)
+        if not tries:
+            (folder / "late").mkdir(parents=True)
+            tries.append(folder)
+            raise OSError("directory not empty")
+
+    monkeypatch.setattr(shutil, "rmtree", disturbed)
+    (tmp_path / "folder").mkdir()
+    assert watcher._remove(tmp_path / "folder")
+    assert tries and not (tmp_path / "folder").exists()
 
 
 def test_a_program_that_does_not_exist_is_named() -> None:

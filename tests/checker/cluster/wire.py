@@ -54,8 +54,9 @@ def receive(end: socket.socket) -> bytes | None:
 class Client:
     """A client that sends what a test says."""
 
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=SECONDS)
+    def __init__(self, port: int, *, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +84,7 @@ class Client:
         except ConnectionError:
             return False
         finally:
-            self.socket.settimeout(SECONDS)
+            self.socket.settimeout(self._seconds)
         return False
 
 
