@@ -25,6 +25,7 @@ from checker.cli.no_cache import one_line_without_cache
 from checker.cli.properties import properties
 from checker.cli.published import published
 from checker.cli.repair import repair
+from checker.cli.reproduce import reproduce
 from checker.cli.show import show
 from checker.cli.trace import trace
 from checker.cli.verify import verify
@@ -99,6 +100,7 @@ app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Show every effective setting and its origin.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
 app.command(short_help="Print a trace step by step, or draw the trace.")(trace)
+app.command(short_help="Replay a trace on a real cluster.")(reproduce)
 app.command(short_help="Check a result or a bundle again.")(verify)
 app.command(short_help="Compare two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)

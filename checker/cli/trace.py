@@ -24,12 +24,10 @@ from checker.cli.options import (
     Seconds,
     Topic,
 )
-from checker.cli.verify_again import is_result
 from checker.cli.written import attempt, check_file
 from model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from checker.source import Source
     from properties.verdict import Result
     from reports.story import Telling
 
@@ -88,6 +86,7 @@ def trace(
     Exit status: 0 the trace was printed, 2 the input is wrong or the trace does not exist, 3 interrupted before the
     trace was found.
     """
+    from checker.cli.checked import checked
     from checker.source import Source
 
     written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
@@ -104,7 +103,8 @@ def trace(
             partial=partly,
             clients=tuple(clients or ()),
         )
-        name, result = _result_of(source, file, faults, seconds)
+        look = checked(source, file, faults=faults, seconds=seconds)
+        name, result = look.deployment.name, look.result
         from reports.story import tellings
 
         told = tellings(result.verdicts, all_traces=True)
@@ -141,28 +141,6 @@ def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[s
                 fail(NO_MATPLOTLIB)
     if step is not None and number is None:
         fail("--step: needs the number N of a trace")
-
-
-def _result_of(source: Source, file: Path, faults: str | None, seconds: float | None) -> tuple[str, Result]:
-    """Return the name of the deployment, and its result, read from a file or from a new check."""
-    from checker.source import Source, narrowed
-
-    if is_result(file):
-        if source != Source(file) or faults or seconds:
-            fail(f"{file}: is a result; options of a check apply to configurations only")
-        from checker.cli.verify import load_document
-        from reports.document import result_from_document
-
-        document = load_document(file)
-        return str(document["deployment"].get("name", file.stem)), result_from_document(document)
-    from checker.cli.exploring import run_check
-    from checker.cli.limits import budget_of
-    from checker.engine import EmbeddedEngine
-    from checker.reductions.choice import chosen
-
-    deployment = narrowed(source.read(), faults, None)
-    _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
-    return deployment.name, result
 
 
 def _list(told: list[Telling], result: Result) -> None:

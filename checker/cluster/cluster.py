@@ -19,6 +19,7 @@ from checker.cluster.disk import (
     cut_metadata,
     cut_to_recovery_points,
     flushed_end,
+    log_end,
     partition_folders,
     read_batches,
 )
@@ -144,6 +145,10 @@ class Cluster:
         """Return the offsets that a broker gives to consumers. Raises ``NoAnswer``."""
         return metadata_view.range_of(self.harness_port(broker), topic, partition=partition)
 
+    def log_end(self, broker: int, topic: str, partition: int = 0) -> int:
+        """Return the offset after the last record that a broker has on disk."""
+        return log_end(self._nodes[broker].data / f"{topic}-{partition}")
+
     def batches(self, broker: int, topic: str, partition: int = 0) -> tuple[Batch, ...]:
         """Return the batches that a broker has on disk; the broker may be up or down."""
         return read_batches(self._nodes[broker].data / f"{topic}-{partition}")
@@ -218,6 +223,14 @@ class Cluster:
         if number in self.plan.all_brokers:
             for broker in self.responsive:
                 self._wait_brokers(broker, {number}, seconds=seconds)
+
+    def wait_serving(self, number: int, *, by: int, seconds: float) -> None:
+        """Wait until a broker has started, and until one other broker sees the broker as registered and unfenced.
+
+        Raises ``CannotStart``, ``NotSeen``.
+        """
+        self._nodes[number].wait_started(seconds=seconds)
+        self._wait_brokers(by, {number}, seconds=seconds)
 
     def wait_live(self, broker: int, *, seconds: float = SECONDS) -> None:
         """Wait until a broker sees all brokers that are up as registered and unfenced. Raises ``NotSeen``."""
@@ -296,11 +309,15 @@ class Cluster:
 
         Return the last view. Raises ``Refused``, for example when the replica is not in the ISR, and ``NotSeen``.
         """
+        self.ask_to_move_leader(topic, to, partition=partition)
+        what = f"leader {to} of {topic}-{partition}"
+        return self.wait_view(lambda view: view.leader == to, topic, what=what, partition=partition, seconds=seconds)
+
+    def ask_to_move_leader(self, topic: str, to: int, *, partition: int = 0) -> None:
+        """Make a replica the leader without moving data, and wait for no broker. Raises ``Refused``."""
         replicas = self.view(self.responsive[-1], topic, partition=partition).replicas
         self.admin.reorder_replicas(topic, (to, *(each for each in replicas if each != to)), partition=partition)
         self.admin.elect_preferred_leader(topic, partition=partition)
-        what = f"leader {to} of {topic}-{partition}"
-        return self.wait_view(lambda view: view.leader == to, topic, what=what, partition=partition, seconds=seconds)
 
 
 def _internal_topics() -> Iterable[tuple[str, dict[str, str]]]:

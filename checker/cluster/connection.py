@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from checker.cluster.frames import (
     LARGEST_FRAME_BYTES,
+    REQUEST,
     Frame,
     MalformedFrame,
     request_frame,
@@ -64,6 +65,15 @@ class Connection:
         self._stays_open = stays_open
         self._requests = Lane(desk, self._forward_request)
         self._responses = Lane(desk, self._forward_response)
+
+    @property
+    def number(self) -> int:
+        """The number of the connection, as frames have it."""
+        return self._number
+
+    def waiting(self, side: str) -> tuple[Frame, ...]:
+        """Return the frames of a side that are not forwarded yet, in order."""
+        return (self._requests if side == REQUEST else self._responses).frames
 
     async def serve(self, from_client: asyncio.StreamReader, from_broker: asyncio.StreamReader) -> None:
         """Carry frames both ways until both connections have ended. Raises the error of a malformed frame."""

@@ -61,7 +61,7 @@ class EventLoopThread:
             return running.result(DEADLINE_SECONDS)
         except concurrent.futures.TimeoutError:
             raise ProxyFailed(
-                f"The thread of the proxy does not answer within {DEADLINE_SECONDS:g} s; look for a predicate without end"
+                f"The proxy gave no answer within {DEADLINE_SECONDS:g} s; look for a predicate without end"
             ) from None
 
     def close(self) -> None:

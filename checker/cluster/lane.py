@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from checker.cluster.frames import Frame
 from checker.cluster.gate import Gates
 from checker.cluster.parcel import Parcel
 from checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Record
@@ -31,6 +32,11 @@ class Lane:
     def is_empty(self) -> bool:
         """Tell whether no frame waits."""
         return not self._waiting
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames that wait, in order; only the first can be held by a gate."""
+        return tuple(parcel.frame for parcel in self._waiting)
 
     def put(self, parcel: Parcel) -> None:
         """Append a frame, and forward what gates admit."""

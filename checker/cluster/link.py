@@ -9,6 +9,7 @@ from itertools import count
 
 from checker.cluster.connection import Connection
 from checker.cluster.event_loop import EventLoopThread
+from checker.cluster.frames import Frame
 from checker.cluster.lane import Desk
 
 LOOPBACK = "127.0.0.1"
@@ -45,6 +46,10 @@ class Link:
         for connection in tuple(self._connections):
             if not connection.is_abandoned and re.search(client, connection.client_id):
                 yield connection
+
+    def waiting(self, side: str) -> tuple[Frame, ...]:
+        """Return the frames of a side that are not forwarded yet, also those without a client any more."""
+        return tuple(frame for connection in self._connections for frame in connection.waiting(side))
 
     def outstanding(self, api: str, client: str) -> int:
         """Return the number of requests of this name that the node has and has not answered."""

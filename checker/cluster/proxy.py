@@ -10,6 +10,7 @@ from types import TracebackType
 from checker.cluster.apis import api_named
 from checker.cluster.errors import ClusterError
 from checker.cluster.event_loop import EventLoopThread
+from checker.cluster.frames import Frame
 from checker.cluster.gate import Gate, Gates, Matching, filter_of
 from checker.cluster.lane import Desk
 from checker.cluster.link import Link
@@ -110,6 +111,22 @@ class Proxy:
         """Return the number of requests that a broker has and has not answered. Raises UnknownLink, UnknownApi."""
         links, name = self._matching(link), api_named(api).name
         return self._thread.call(lambda: sum(each.outstanding(name, client) for each in links))
+
+    def waiting(self, link: str, side: str) -> tuple[Frame, ...]:
+        """Return the frames of a side that a gate holds, or that wait behind such a frame, in order of arrival.
+
+        Raises UnknownLink.
+        """
+        links = self._matching(link)
+        frames = self._thread.call(lambda: [frame for each in links for frame in each.waiting(side)])
+        return tuple(sorted(frames, key=lambda frame: frame.at))
+
+    def has_client(self, connection: int) -> bool:
+        """Tell whether the client of a connection, by the connection's number, has not closed its end."""
+        links = list(self._links.values())
+        return self._thread.call(
+            lambda: any(each.number == connection for link in links for each in link.connections())
+        )
 
     def refuse(self, link: str) -> None:
         """Close the connections of links as ``cut`` does, and refuse new ones. Raises UnknownLink."""

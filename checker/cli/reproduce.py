@@ -1,0 +1,217 @@
+"""``proofka reproduce``: replay a trace on a real cluster."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from checker.cli.endings import EXIT_BAD_INPUT
+from checker.cli.errors import complain, fail, one_line_errors
+from checker.cli.options import (
+    Assume,
+    Clients,
+    Environment,
+    Faults,
+    Fill,
+    Kafka,
+    Partly,
+    PipelineNumber,
+    Seconds,
+    Topic,
+)
+from checker.cli.written import attempt, check_file
+
+if TYPE_CHECKING:
+    from checker.cli.checked import Checked
+    from checker.reproduction.plan import Plan
+    from properties.reproduced import Outcome
+    from reports.story import Telling
+
+
+def reproduce(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A result (--json), a bundle, or a PATH of proofka check, which is checked first."
+        ),
+    ],
+    number: Annotated[
+        int | None, typer.Argument(metavar="[N]", min=1, help="Number of the trace, as proofka trace lists it.")
+    ] = None,
+    of_property: Annotated[
+        str | None,
+        typer.Option("--property", metavar="P", help="Replay the first trace of property P (default: none)."),
+    ] = None,
+    all_traces: Annotated[
+        bool, typer.Option("--all", help="Replay every trace, one after the other (default: off).")
+    ] = False,
+    kafka_home: Annotated[
+        Path | None,
+        typer.Option(
+            "--kafka-home",
+            metavar="DIR",
+            help="The folder of an unpacked Apache Kafka (default: jars from Maven Central, kept in the cache).",
+        ),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Let the cluster run at the end, until Ctrl-C (default: off).")
+    ] = False,
+    script: Annotated[
+        Path | None,
+        typer.Option(
+            "--script",
+            metavar="FILE.zip",
+            help="Write a folder that replays the trace without Proofka, and start no cluster (default: none).",
+        ),
+    ] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Write the outcome as JSON into FILE (default: none)."),
+    ] = None,
+    kafka: Kafka = None,
+    topic: Topic = None,
+    assume: Assume = None,
+    fill: Fill = None,
+    environment: Environment = False,
+    partly: Partly = False,
+    clients: Clients = None,
+    pipeline: PipelineNumber = None,
+    faults: Faults = None,
+    seconds: Seconds = None,
+) -> None:
+    """Replay a trace on a throw-away cluster of real brokers and a real client, on this machine.
+
+    Needs Java; clients other than Java's need their library.
+
+    Exit status: 0 reproduced, 2 the input is wrong or the cluster did not start, 3 the cluster diverged from the trace,
+    4 a step of the trace cannot be steered. With several traces the worst of 3, 4 and 0.
+    """
+    from checker.cli.checked import checked
+    from checker.cluster.errors import ClusterError
+    from checker.reproduction.errors import ReproductionError
+    from checker.source import Source
+
+    with one_line_errors():
+        _refuse_contradictions(number, of_property, all_traces=all_traces, script=script, keep=keep)
+        for option, path in (("--script", script), ("--json", json_file)):
+            if path is not None:
+                check_file(option, path)
+        source = Source(
+            file,
+            kafka,
+            topic,
+            assume=tuple(assume or ()),
+            fill=tuple(fill or ()),
+            environment=environment,
+            pipeline=pipeline,
+            partial=partly,
+            clients=tuple(clients or ()),
+        )
+        look = checked(source, file, faults=faults, seconds=seconds)
+        plans = _plans(look, number, of_property, file=file)
+    if script is not None:
+        _write_script(plans[0], script)
+        return
+    try:
+        outcomes = _replay(plans, kafka_home, keep=keep)
+    except (ClusterError, ReproductionError) as error:
+        fail(str(error))
+    if json_file is not None and not attempt(json_file, lambda: _write_json(outcomes, json_file)):
+        raise typer.Exit(EXIT_BAD_INPUT)
+    raise typer.Exit(max((outcome.exit_status for outcome in outcomes), key=(0, 4, 3).index))
+
+
+def _refuse_contradictions(
+    number: int | None, of_property: str | None, *, all_traces: bool, script: Path | None, keep: bool
+) -> None:
+    """Refuse options that contradict each other, before anything is checked."""
+    chosen = [number is not None, of_property is not None, all_traces]
+    if sum(chosen) != 1:
+        fail("name one trace: its number N, --property P, or --all for every trace; proofka trace lists them")
+    if script is not None and (keep or all_traces):
+        fail("--script: writes one trace, and starts no cluster that --keep could keep")
+    if keep and all_traces:
+        fail("--keep: keeps the cluster of one trace; name the trace")
+
+
+def _plans(look: Checked, number: int | None, of_property: str | None, *, file: Path) -> list[Plan]:
+    """Return the plans of the chosen traces. End the command if there is no such trace."""
+    from checker.reproduction.of_trace import plan_of
+    from reports.story import tellings
+
+    told = tellings(look.result.verdicts, all_traces=True)
+    if not told:
+        fail(f"{file}: no violation was found, so there is no trace to replay")
+    if number is not None:
+        if number > len(told):
+            fail(f"{file}: has no trace {number}; the result has {len(told)}")
+        told = [told[number - 1]]
+    elif of_property is not None:
+        told = [next((one for one in told if _violates(one, of_property)), None) or _no_trace(file, of_property)]
+    return [
+        plan_of(look.deployment, one.trace, [(verdict.property, failure) for verdict, failure in one.violated])
+        for one in told
+    ]
+
+
+def _violates(telling: Telling, name: str) -> bool:
+    return any(verdict.property == name for verdict, _ in telling.violated)
+
+
+def _no_trace(file: Path, name: str) -> Telling:
+    fail(f"{file}: has no trace of {name}; proofka trace {file} lists the traces")
+
+
+def _replay(plans: list[Plan], kafka_home: Path | None, *, keep: bool) -> list[Outcome]:
+    """Replay the traces, print each outcome, and return the outcomes."""
+    from checker.reproduction.session import replay_all
+    from reports.reproduced import print_outcome
+    from reports.terminal import console
+
+    outcomes = []
+    for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=_wait_for_an_end):
+        print_outcome(console(), plan.name, outcome, texts={step.number: step.text for step in plan.steps})
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _tell(line: str) -> None:
+    """Print a line of progress to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def _wait_for_an_end(lines: list[str]) -> None:
+    """Print how the kept cluster is reached, and wait for Ctrl-C."""
+    for line in lines:
+        complain(line)
+    complain("Ctrl-C ends the cluster and removes its folder")
+    try:
+        sys.stdin.read() if sys.stdin.isatty() else _forever()
+    except KeyboardInterrupt:
+        return
+
+
+def _forever() -> None:
+    import signal
+
+    signal.pause()
+
+
+def _write_script(plan: Plan, path: Path) -> None:
+    from checker.reproduction.script import write_script
+
+    if not attempt(path, lambda: write_script(plan, path)):
+        raise typer.Exit(EXIT_BAD_INPUT)
+    complain(f"written: {path}")
+
+
+def _write_json(outcomes: list[Outcome], path: Path) -> None:
+    import json
+
+    from model.input.whole_file import write_whole
+    from properties.reproduced import to_document
+
+    write_whole(path, json.dumps([to_document(outcome) for outcome in outcomes], indent=1) + "\n")

@@ -1,0 +1,3 @@
+module proofka.example/lines
+
+go 1.21

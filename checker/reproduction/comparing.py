@@ -1,0 +1,51 @@
+"""After each step: what the brokers' disks hold, beside the logs of the model's state."""
+
+from __future__ import annotations
+
+from checker.cluster.errors import NotSeen
+from checker.cluster.waiting import until
+from checker.reproduction.errors import DivergedError
+from checker.reproduction.expected import entries_of, is_up, previous
+from checker.reproduction.plan import PlannedStep
+from checker.reproduction.replay import Content, Replay
+
+LOG_SECONDS = 10.0
+"""Longest wait until a disk shows what the model's state has, in seconds."""
+
+
+def compare(replay: Replay, step: PlannedStep) -> None:
+    """Wait until the log of each broker that runs equals the model's after a step. Raises DivergedError.
+
+    A log that the step changes in the model is compared even if its broker does not run: a power loss cuts it.
+    """
+    before = previous(replay.plan, step)
+    for broker in replay.brokers:
+        expected = entries_of(step.logs[broker])
+        is_changed = before[f"broker {broker}'s log"] != step.state[f"broker {broker}'s log"]
+        if not is_up(step.state, broker) and not is_changed:
+            continue
+        try:
+            until(
+                lambda broker=broker, expected=expected: replay.log(broker) == expected,  # type: ignore[misc]
+                what=f"the log of broker {broker} as in the model",
+                seconds=LOG_SECONDS,
+            )
+        except NotSeen as error:
+            found = replay.log(broker)
+            raise DivergedError(
+                f"broker {broker}'s log is {in_words(expected)}", f"broker {broker}'s disk has {in_words(found)}"
+            ) from error
+        if replay.shown.get(broker, ()) != expected:
+            replay.shown[broker] = expected
+            replay.note(f"log of broker {broker}", entries_in_words(replay, broker))
+
+
+def entries_in_words(replay: Replay, broker: int) -> str:
+    """Return the entries of a broker's log from the modelled part on, with real offsets and epochs."""
+    entries = [entry for entry in replay.entries(broker) if entry[0] >= replay.base]
+    return ", ".join(f"{offset}: {content} (epoch {epoch})" for offset, content, epoch in entries) or "empty"
+
+
+def in_words(log: tuple[Content, ...]) -> str:
+    """Return a log in the model's words."""
+    return "[" + ", ".join(f"{content} @{epoch}" for content, epoch in log) + "]"

@@ -1,0 +1,176 @@
+"""For each property, what in the observations shows that the property fails.
+
+A judgement knows nothing of the model: it reads delivery reports, the log of the leader, committed offsets and what
+the consumer was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Callable
+
+from checker.reproduction.errors import UnknownOutcome
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The observations at the end of a replay.
+
+    ``leader``: the broker that leads, or None. ``log``: (offset, content) of each entry of the leader's log from the
+    modelled part on. ``sent``: records in the order of ``send()``. ``acknowledged`` and ``failed``: records by what the
+    last report said. ``processed``: records in the order of processing; ``with_workers``: records that workers have.
+    ``committed``: the offset that the group has committed, as its last start found, or None.
+    """
+
+    leader: int | None
+    log: tuple[tuple[int, str], ...]
+    sent: tuple[int, ...]
+    acknowledged: tuple[int, ...]
+    failed: tuple[int, ...]
+    processed: tuple[int, ...]
+    with_workers: tuple[int, ...]
+    committed: int | None
+    other_logs: Mapping[int, tuple[tuple[int, str], ...]]
+
+    @property
+    def stored(self) -> tuple[int, ...]:
+        """Records in the log of the leader, in the order of offsets."""
+        return tuple(int(content.split()[1]) for _, content in self.log if content.startswith("record "))
+
+
+Evidence = tuple[str, ...]
+"""Sentences that show a failure; empty if nothing failed."""
+
+
+def acked_loss(observed: Observed) -> Evidence:
+    """Return the records that were acknowledged and are not in the log of the leader."""
+    return tuple(
+        f"record {record} was reported as stored, and is not in the log of broker {observed.leader}, which leads"
+        for record in observed.acknowledged
+        if observed.leader is not None and record not in observed.stored
+    )
+
+
+def silent_loss(observed: Observed) -> Evidence:
+    """Return the records that send() accepted, that nobody reported as failed, and that the leader does not have."""
+    return tuple(
+        f"send() accepted record {record}, no report said that it failed, and it is not in the log of broker "
+        f"{observed.leader}, which leads"
+        for record in _distinct(observed.sent)
+        if observed.leader is not None and record not in observed.failed and record not in observed.stored
+    )
+
+
+def log_duplicate(observed: Observed) -> Evidence:
+    """Return the records that stand in the log of the leader more than once."""
+    found = []
+    for record in sorted(set(observed.stored)):
+        offsets = [offset for offset, content in observed.log if content == f"record {record}"]
+        if len(offsets) > 1:
+            where = " and ".join(map(str, offsets))
+            found.append(f"record {record} stands in the log of broker {observed.leader} at offsets {where}")
+    return tuple(found)
+
+
+def reprocessing(observed: Observed) -> Evidence:
+    """Return the records that were processed more than once."""
+    handled = observed.processed + observed.with_workers
+    return tuple(
+        f"record {record} was given to the application {handled.count(record)} times after it was processed or with it"
+        for record in sorted(set(handled))
+        if handled.count(record) > 1
+    )
+
+
+def skip(observed: Observed) -> Evidence:
+    """Return the records before the committed offset that nobody processed."""
+    return tuple(
+        f"the committed offset {observed.committed} is past record {content.split()[1]} at offset {offset}, which "
+        "nobody processed"
+        for offset, content in observed.log
+        if observed.committed is not None
+        and offset < observed.committed
+        and content.startswith("record ")
+        and int(content.split()[1]) not in observed.processed
+    )
+
+
+def log_order(observed: Observed) -> Evidence:
+    """Return the records that stand in the log behind a record that was sent later."""
+    return _out_of_order(observed.stored, observed.sent, f"stands in the log of broker {observed.leader} behind")
+
+
+def processing_order(observed: Observed) -> Evidence:
+    """Return the records that were processed after a record that was sent later, or can be, in workers side by side."""
+    found = _out_of_order(observed.processed, observed.sent, "was processed after")
+    if not found and len(set(observed.with_workers)) > 1:
+        names = " and ".join(f"record {record}" for record in sorted(set(observed.with_workers)))
+        return (f"workers have {names} at once, in no order",)
+    return found
+
+
+def _out_of_order(seen: tuple[int, ...], sent: tuple[int, ...], verb: str) -> Evidence:
+    order = {record: place for place, record in enumerate(_distinct(sent))}
+    found = []
+    for place, record in enumerate(seen):
+        later = [other for other in seen[:place] if order.get(other, -1) > order.get(record, -1)]
+        if later:
+            found.append(f"record {record} {verb} record {later[0]}, which was sent after it")
+    return tuple(found)
+
+
+def loss(observed: Observed) -> Evidence:
+    """Return the records that are lost from end to end: in the log of the leader or before the committed offset."""
+    return silent_loss(observed) + skip(observed)
+
+
+def effect(observed: Observed) -> Evidence:
+    """Return the records whose effect is missing for good, or happened twice."""
+    return silent_loss(observed) + skip(observed) + reprocessing(observed)
+
+
+def disagreement(observed: Observed) -> Evidence:
+    """Return the offsets at which two brokers hold different records."""
+    found = []
+    for broker, log in sorted(observed.other_logs.items()):
+        mine = dict(observed.log)
+        for offset, content in log:
+            if offset in mine and mine[offset] != content:
+                found.append(
+                    f"offset {offset} holds {mine[offset]} at broker {observed.leader} and {content} at broker {broker}"
+                )
+    return tuple(found)
+
+
+def _distinct(records: tuple[int, ...]) -> tuple[int, ...]:
+    seen: set[int] = set()
+    return tuple(record for record in records if not (record in seen or seen.add(record)))  # type: ignore[func-returns-value]
+
+
+JUDGEMENTS: Mapping[str, Callable[[Observed], Evidence]] = MappingProxyType(
+    {
+        "no-acked-loss": acked_loss,
+        "no-silent-loss": silent_loss,
+        "no-log-duplicate": log_duplicate,
+        "no-reprocessing": reprocessing,
+        "no-skip": skip,
+        "no-loss": loss,
+        "exactly-once-effect": effect,
+        "log-order": log_order,
+        "processing-order": processing_order,
+        "replica-agreement": disagreement,
+    }
+)
+"""The judgement of each property that a replay can judge."""
+
+
+def judge(name: str, observed: Observed) -> Evidence:
+    """Return what shows that a property fails; nothing if the observations do not show it.
+
+    Raises UnknownOutcome if the property cannot be judged from one run (such as recoverability).
+    """
+    if name not in JUDGEMENTS:
+        raise UnknownOutcome(f"{name}: no observation of one run shows that this property fails")
+    return JUDGEMENTS[name](observed)

@@ -1,0 +1,186 @@
+"""A replay in progress: the cluster, the gates, the applications, and what was observed so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from checker.cluster.cluster import Cluster
+from checker.cluster.frames import Frame
+from checker.cluster.metadata_view import View
+from checker.cluster.plan import CONTROLLER
+from checker.cluster.proxy import Proxy
+from checker.cluster.waiting import until
+from checker.reproduction.applications import Consuming, Producing
+from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, to_broker
+from checker.reproduction.plan import Plan, PlannedStep
+from properties.reproduced import Fact
+
+SECONDS = 30.0
+"""Longest wait for an observation that no timer of Kafka delays, in seconds."""
+TIMER_SECONDS = 45.0
+"""Longest wait for an observation that a timer of Kafka delays, in seconds."""
+
+START_SECONDS = 90.0
+"""Longest wait until a broker serves after its start, in seconds."""
+
+Content = tuple[str, int]
+"""What an entry of a log holds ("record 1", "commit"), and the leader epoch in the model's counting."""
+
+
+@dataclass
+class Replay:
+    """The state of a replay. ``topic``: the tested topic, with one partition. ``group``: the
+    consumer's group.
+
+    ``base``: offset at which the modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``steps``
+    fill ``requests`` (the request in flight of each batch), ``abandoned`` (requests that nobody waits for, by batch),
+    ``detached`` (connections without a client, by number), ``known`` (requests that a step has counted) and ``facts``.
+    """
+
+    plan: Plan
+    cluster: Cluster
+    proxy: Proxy
+    topic: str
+    group: str
+    gates: Gates
+    producing: Producing
+    consuming: Consuming
+    base: int
+    epochs: dict[int, int]
+    began: float
+    requests: dict[int, Frame] = field(default_factory=dict)
+    abandoned: dict[int, Frame] = field(default_factory=dict)
+    detached: list[int] = field(default_factory=list)
+    known: list[Frame] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    shown: dict[int, tuple[Content, ...]] = field(default_factory=dict)
+    step: int = 0
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        """Ids of the brokers that have the tested partition."""
+        return tuple(range(1, self.plan.replicas + 1))
+
+    def note(self, source: str, text: str) -> None:
+        """Add an observation."""
+        self.facts.append(Fact(self.step, source, text, round(time.monotonic() - self.began, 3)))
+
+    def record_of(self, step: PlannedStep) -> int:
+        """Return the number of the record that a step's batch carries."""
+        return self.plan.sends[step.arguments["batch"]].record
+
+    def log(self, broker: int) -> tuple[Content, ...]:
+        """Return what the log of a broker holds on disk from ``base`` on."""
+        modelled = [entry for entry in self.entries(broker) if entry[0] >= self.base]
+        return tuple((content, self._modelled_epoch(epoch)) for _, content, epoch in modelled)
+
+    def entries(self, broker: int) -> tuple[tuple[int, str, int], ...]:
+        """Return (offset, content, leader epoch) of each entry of a broker's log on disk."""
+        found = []
+        for batch in self.cluster.batches(broker, self.topic):
+            if batch.marker is not None:
+                found.append((batch.base_offset, batch.marker, batch.leader_epoch))
+                continue
+            for record in batch.records:
+                value = (record.value or b"").decode("utf-8", "replace")
+                found.append((record.offset, value.replace("-", " "), batch.leader_epoch))
+        return tuple(found)
+
+    def _modelled_epoch(self, epoch: int) -> int:
+        """Return the model's leader epoch of a leader epoch of the cluster: the latest that began at or before it."""
+        begun = [model for model, real in self.epochs.items() if real <= epoch]
+        return max(begun, default=min(self.epochs))
+
+    def view(self, broker: int = CONTROLLER) -> View:
+        """Return leader, epoch and ISR of the tested partition as a broker believes."""
+        return self.cluster.view(broker, self.topic)
+
+    def held_fetch(self, follower: int, leader: int | None = None) -> Frame | None:
+        """Return the fetch of a follower that a gate holds, or None. ``leader``: only a fetch from this broker."""
+        for frame in self.gates.fetches.held:
+            if follower_of(frame) == follower and leader in (None, int(frame.link.split(">")[1])):
+                return frame
+        return None
+
+    def wait_fetch(self, follower: int, leader: int | None = None, *, seconds: float = SECONDS) -> Frame:
+        """Return the fetch of a follower that a gate holds, once there is one."""
+        whom = "its leader" if leader is None else f"broker {leader}"
+        return until(
+            lambda: self.held_fetch(follower, leader),
+            what=f"a fetch of broker {follower} from {whom}",
+            seconds=seconds,
+        )
+
+    def waiting_request(self, record: int, broker: int | None = None) -> Frame | None:
+        """Return the first new Produce request with a record that waits at the proxy, or None.
+
+        A request waits at a gate, or behind another request of its connection. ``broker``: only a request to this
+        broker.
+        """
+        link = r"client->\d+" if broker is None else to_broker(broker)
+        for frame in self.proxy.waiting(link, "request"):
+            if frame.api == PRODUCE and record in carried(frame) and frame not in self.known:
+                return frame
+        return None
+
+    def held_response(self, batch: int) -> Frame | None:
+        """Return the held response to the request of a batch, or None."""
+        request = self.requests.get(batch)
+        held = self.gates.produce_responses.held
+        return next((frame for frame in held if request is not None and frame.request is request), None)
+
+    def abandon(self, broker: int, *, lost: frozenset[int] = frozenset()) -> None:
+        """End the producer's connection to a broker.
+
+        Requests on the way to the broker stay with the proxy, which can deliver them later as abandoned requests;
+        requests of batches in ``lost`` are never delivered.
+        """
+        link = to_broker(broker)
+        waiting = self.proxy.waiting(link, "request")
+        for batch, frame in list(self.requests.items()):
+            if frame.link == link:
+                del self.requests[batch]
+                if frame in waiting and batch not in lost:
+                    self.abandoned[batch] = frame
+        held = [
+            frame for frame in self.gates.produce_requests.held if frame.link == link and not self.is_abandoned(frame)
+        ]
+        for frame in held:
+            self.gates.produce_requests.detach(frame)
+            self.detached.append(frame.connection)
+        if not held:
+            self.proxy.cut(link, client=self.producer_id)
+
+    def is_abandoned(self, frame: Frame) -> bool:
+        """Tell whether nobody waits for the answer to a request any more."""
+        return frame.connection in self.detached
+
+    @contextmanager
+    def only_brokers_that_name(self, leader: int) -> Iterator[None]:
+        """Keep clients from brokers that name another leader, unless a request to such a broker is on its way.
+
+        A client asks any broker for the leader. In the trace the client knows ``leader``, so it must not go by the
+        answer of a broker whose metadata is older or newer.
+        """
+        busy = {frame.link for frame in self.requests.values()}
+        refused = [
+            to_broker(broker)
+            for broker in self.brokers
+            if broker != leader and self.cluster.node(broker).is_up and to_broker(broker) not in busy
+            if self.view(broker).leader != leader
+        ]
+        for link in refused:
+            self.proxy.refuse(link)
+        try:
+            yield
+        finally:
+            for link in refused:
+                self.proxy.accept(link)
+
+    @property
+    def producer_id(self) -> str:
+        """The client id of the running producer."""
+        return f"{PRODUCER_ID}-{self.producing.programs}"

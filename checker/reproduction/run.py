@@ -1,0 +1,149 @@
+"""One replay from its plan to its outcome."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Callable
+
+from checker.cluster.errors import NotSeen
+from checker.cluster.plan import CONTROLLER
+from checker.reproduction.comparing import compare
+from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
+from checker.reproduction.judgement import Observed, judge
+from checker.reproduction.plan import Plan, PlannedStep
+from checker.reproduction.replay import Replay
+from checker.reproduction.running import RunningCluster
+from checker.reproduction.steps import brokers, consuming, producing
+from checker.reproduction.unsteerable import reason_for
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
+
+PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {**producing.PLANS, **brokers.PLANS, **consuming.PLANS}
+"""The plan of each action that a replay can bring about, by the action's name."""
+
+Told = Callable[[str], None]
+"""A function that shows a line of progress."""
+
+
+def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome:
+    """Replay a trace on a cluster that runs, and return the outcome. ``tell`` is given a line for each step.
+
+    ``running`` is None if no cluster was started, because a step of the trace cannot be brought about.
+    """
+    began = time.monotonic()
+    early = unplanned(plan)
+    if early is not None or running is None:
+        reason = reason_for(early.action) if early is not None else "no cluster runs"
+        return _outcome(plan, running, began, kind=NOT_STEERABLE, step=early, reason=reason)
+    replay = running.prepare(plan, tell)
+    for step in plan.steps:
+        replay.step = step.number
+        tell(f"{step.number:3}/{len(plan.steps)} {step.text}")
+        try:
+            PLANS[step.action](replay, step)
+            compare(replay, step)
+        except NotSteerableError as error:
+            return _outcome(plan, running, began, kind=NOT_STEERABLE, step=step, reason=str(error), replay=replay)
+        except DivergedError as error:
+            return _outcome(
+                plan,
+                running,
+                began,
+                kind=DIVERGED,
+                step=step,
+                model=error.model,
+                observed=error.observed,
+                replay=replay,
+            )
+        except NotSeen as error:
+            observed = f"{error.what} did not happen within {error.waited:g} s"
+            return _outcome(
+                plan, running, began, kind=DIVERGED, step=step, model=step.text, observed=observed, replay=replay
+            )
+    return _judged(plan, running, began, replay)
+
+
+def unplanned(plan: Plan) -> PlannedStep | None:
+    """Return the first step that no replay can bring about, or None."""
+    return next((step for step in plan.steps if step.action not in PLANS), None)
+
+
+def _judged(plan: Plan, running: RunningCluster, began: float, replay: Replay) -> Outcome:
+    """Judge each property that the trace violates, from what was observed."""
+    observed = observe(replay)
+    evidence: list[str] = []
+    missing: list[str] = []
+    for name, failure in plan.failures:
+        try:
+            found = judge(name, observed)
+        except UnknownOutcome as error:
+            return _outcome(plan, running, began, kind=NOT_STEERABLE, reason=str(error), replay=replay)
+        evidence += [sentence for sentence in found if sentence not in evidence]
+        if not found:
+            missing.append(f"{name} ({failure})")
+    if missing:
+        return _outcome(
+            plan,
+            running,
+            began,
+            kind=NOT_FAILED,
+            model=f"fails: {'; '.join(missing)}",
+            observed=f"nothing failed: {observed}",
+            replay=replay,
+        )
+    return _outcome(plan, running, began, kind=REPRODUCED, evidence=tuple(evidence), replay=replay)
+
+
+def observe(replay: Replay) -> Observed:
+    """Return the observations on which a judgement rests."""
+    leader = replay.view(CONTROLLER).leader
+    logs: dict[int, tuple[tuple[int, str], ...]] = {}
+    for broker in replay.brokers:
+        logs[broker] = tuple((offset, what) for offset, what, _ in replay.entries(broker) if offset >= replay.base)
+    last = {report.record: report for report in replay.producing.reports}
+    ever = replay.producing.acknowledged()
+    starts = replay.consuming.started_at
+    return Observed(
+        leader=leader,
+        log=logs.get(leader, ()) if leader is not None else (),
+        sent=tuple(replay.producing.sent),
+        acknowledged=tuple(sorted(ever)),
+        failed=tuple(sorted(record for record, report in last.items() if report.error is not None)),
+        processed=tuple(replay.consuming.processed),
+        with_workers=tuple(replay.consuming.with_workers.values()),
+        committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
+        other_logs={broker: log for broker, log in logs.items() if broker != leader},
+    )
+
+
+def _outcome(
+    plan: Plan,
+    running: RunningCluster | None,
+    began: float,
+    *,
+    kind: str,
+    step: PlannedStep | None = None,
+    model: str = "",
+    observed: str = "",
+    reason: str = "",
+    evidence: tuple[str, ...] = (),
+    replay: Replay | None = None,
+) -> Outcome:
+    return Outcome(
+        kind=kind,
+        trace=digest((one.action, one.arguments) for one in plan.steps),
+        properties=tuple(name for name, _ in plan.failures),
+        kafka=running.release if running else plan.kafka,
+        clients=running.clients() if running else (),
+        on=datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        seconds=round(time.monotonic() - began, 1),
+        step=step.number if step else None,
+        action=step.action if step else None,
+        model=model,
+        observed=observed,
+        reason=reason,
+        evidence=evidence,
+        facts=tuple(replay.facts) if replay else (),
+        changed=running.changed if running else (),
+    )

@@ -1,0 +1,195 @@
+"""Brokers and the controller: replication, failures, elections, and what each broker learns (semantics 5 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Callable
+
+from checker.cluster.bodies.controlling import alter_partition_request
+from checker.cluster.frames import Frame
+from checker.cluster.plan import CONTROLLER
+from checker.cluster.waiting import until
+from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
+from checker.reproduction.plan import PlannedStep
+from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
+
+MOST_FETCHES = 4
+"""Largest number of fetches that pass for one step of the model."""
+
+
+def fetch(replay: Replay, step: PlannedStep) -> None:
+    """Let one fetch of the follower pass, and wait until the follower asks again.
+
+    A follower that begins to follow another leader can need an answer without records first, for which the model has
+    no step. So further fetches pass while the follower's log is not yet the model's.
+    """
+    follower, leader = step.arguments["follower"], step.arguments["leader"]
+    expected = entries_of(step.logs[follower])
+    for _ in range(MOST_FETCHES):
+        frame = replay.wait_fetch(follower, leader, seconds=TIMER_SECONDS)
+        replay.gates.fetches.release(frame)
+        until(
+            lambda frame=frame: replay.held_fetch(follower) not in (None, frame),  # type: ignore[misc]
+            what=f"the next fetch of broker {follower}",
+            seconds=TIMER_SECONDS,
+        )
+        if replay.log(follower) == expected:
+            return
+
+
+def become_slow(replay: Replay, step: PlannedStep) -> None:
+    """Do nothing: the broker's fetches stay held until a step lets them pass."""
+
+
+def apply_metadata(replay: Replay, step: PlannedStep) -> None:
+    """Let the broker hear from the controller until the broker knows leader and epoch."""
+    broker = step.arguments["broker"]
+    hear(replay, broker)
+    view = replay.view(broker)
+    replay.note(f"metadata of broker {broker}", f"leader {view.leader}, epoch {view.epoch}, ISR {sorted(view.isr)}")
+
+
+def hear(replay: Replay, broker: int) -> None:
+    """Let a broker hear from the controller until both name the same leader, epoch and ISR."""
+    gate = replay.gates.metadata[broker]
+    gate.open()
+    until(
+        lambda: _same(replay, broker),
+        what=f"broker {broker} to learn what the controller has decided",
+        seconds=TIMER_SECONDS,
+    )
+    gate.close()
+
+
+def _same(replay: Replay, broker: int) -> bool:
+    here, there = replay.view(broker), replay.view(CONTROLLER)
+    return (here.leader, here.epoch, sorted(here.isr)) == (there.leader, there.epoch, sorted(there.isr))
+
+
+def change_isr(replay: Replay, step: PlannedStep) -> None:
+    """Let the leader's proposal of the new ISR pass, and wait until the controller has it."""
+    leader, wanted = step.arguments["leader"], isr_of(step.state)
+    gate = replay.gates.isr_changes
+    frame = gate.wait(
+        lambda held: held.link == f"{leader}->controller" and _proposed_isr(held) == wanted,
+        what=f"a proposal of broker {leader} for the ISR {set(wanted)}",
+        seconds=TIMER_SECONDS,
+    )
+    gate.release(frame)
+    _wait_controller(replay, step)
+
+
+def _proposed_isr(frame: Frame) -> tuple[int, ...]:
+    return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
+
+
+def learn_isr(replay: Replay, step: PlannedStep) -> None:
+    """Let the broker hear from the controller."""
+    hear(replay, step.arguments["broker"])
+
+
+def kill(replay: Replay, step: PlannedStep) -> None:
+    """Kill the broker's process; messages that the proxy holds for or from the broker are gone with it."""
+    broker = step.arguments["broker"]
+    _forget_messages(replay, broker)
+    replay.cluster.kill(broker)
+
+
+def lose_power(replay: Replay, step: PlannedStep) -> None:
+    """Kill the broker, and cut its logs back to what was flushed, keeping what the trace keeps."""
+    broker = step.arguments["broker"]
+    _forget_messages(replay, broker)
+    replay.cluster.power_loss(broker, keep={(replay.topic, 0): replay.base + step.arguments["kept"]})
+
+
+def lose_disk(replay: Replay, step: PlannedStep) -> None:
+    """Kill the broker, and empty its disk."""
+    broker = step.arguments["broker"]
+    _forget_messages(replay, broker)
+    replay.cluster.lose_disk(broker)
+
+
+def _forget_messages(replay: Replay, broker: int) -> None:
+    replay.requests = {batch: frame for batch, frame in replay.requests.items() if frame.link != f"client->{broker}"}
+    replay.abandoned = {batch: frame for batch, frame in replay.abandoned.items() if frame.link != f"client->{broker}"}
+
+
+def restart(replay: Replay, step: PlannedStep) -> None:
+    """Start the broker again, and wait until the controller lets it serve."""
+    broker = step.arguments["broker"]
+    gate = replay.gates.metadata[broker]
+    gate.open()
+    replay.cluster.restart(broker)
+    replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
+    gate.close()
+
+
+def cut_off(replay: Replay, step: PlannedStep) -> None:
+    """Refuse connections between the broker and the controller."""
+    replay.proxy.refuse(f"{step.arguments['broker']}->controller")
+
+
+def reconnect(replay: Replay, step: PlannedStep) -> None:
+    """Allow connections between the broker and the controller again."""
+    replay.proxy.accept(f"{step.arguments['broker']}->controller")
+
+
+def rejoin(replay: Replay, step: PlannedStep) -> None:
+    """Allow connections to the controller, and wait until the controller has the broker back."""
+    broker = step.arguments["broker"]
+    replay.proxy.accept(f"{broker}->controller")
+    replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
+
+
+def move_leader(replay: Replay, step: PlannedStep) -> None:
+    """Have the controller move leadership to the broker."""
+    replay.cluster.ask_to_move_leader(replay.topic, step.arguments["broker"])
+    _wait_controller(replay, step)
+
+
+def decide(replay: Replay, step: PlannedStep) -> None:
+    """Wait until the controller has decided on leader and ISR as the model's controller has."""
+    _wait_controller(replay, step)
+
+
+def _wait_controller(replay: Replay, step: PlannedStep) -> None:
+    wanted = (leader_of(step.state), isr_of(step.state))
+    until(
+        lambda: _decided(replay) == wanted,
+        what=f"the controller's decision on leader {wanted[0]} and ISR {set(wanted[1])}",
+        seconds=TIMER_SECONDS,
+    )
+    view = replay.view(CONTROLLER)
+    replay.epochs.setdefault(epoch_of(step.state), view.epoch)
+    replay.note("controller", f"leader {view.leader}, epoch {view.epoch}, ISR {sorted(view.isr)}")
+
+
+def _decided(replay: Replay) -> tuple[object, tuple[int, ...]]:
+    view = replay.view(CONTROLLER)
+    return view.leader, tuple(sorted(view.isr))
+
+
+PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+    {
+        "fetch": fetch,
+        "truncate": fetch,
+        "become_slow": become_slow,
+        "recover_speed": become_slow,
+        "apply_metadata": apply_metadata,
+        "learn_isr": learn_isr,
+        "shrink_isr": change_isr,
+        "expand_isr": change_isr,
+        "fence": decide,
+        "elect_unclean": decide,
+        "move_leader": move_leader,
+        "kill": kill,
+        "lose_power": lose_power,
+        "lose_disk": lose_disk,
+        "restart": restart,
+        "cut_off": cut_off,
+        "reconnect": reconnect,
+        "rejoin": rejoin,
+    }
+)
+"""The plan of each action of brokers and the controller, by the action's name."""

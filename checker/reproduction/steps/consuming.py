@@ -1,0 +1,115 @@
+"""The consumer: polling, processing, committing, crashing (semantics 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Callable
+
+from checker.cluster.waiting import until
+from checker.reproduction.adjusting import committed_by
+from checker.reproduction.errors import DivergedError
+from checker.reproduction.expected import records_named
+from checker.reproduction.plan import PlannedStep
+from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+
+REBALANCE_SECONDS = 40.0
+"""Longest wait until a consumer that starts is given the partition, in seconds."""
+
+
+def poll(replay: Replay, step: PlannedStep) -> None:
+    """Poll as many records as the trace has, and process them."""
+    replay.consuming.processed += [record for _, record in _polled(replay, step)]
+
+
+def hand_off(replay: Replay, step: PlannedStep) -> None:
+    """Poll as many records as the trace has, and hand them to workers."""
+    replay.consuming.with_workers.update((offset - replay.base, record) for offset, record in _polled(replay, step))
+
+
+def crash_while_processing(replay: Replay, step: PlannedStep) -> None:
+    """Poll records, process some of them, and kill the consumer."""
+    records = [record for _, record in _polled(replay, step)]
+    replay.consuming.processed += records[: step.arguments["done"]]
+    crash_consumer(replay, step)
+
+
+def crash_consumer(replay: Replay, step: PlannedStep) -> None:
+    """Kill the consumer, after the commit that the trace's next start finds, if there is one."""
+    _commit_first(replay, step)
+    replay.consuming.kill()
+
+
+def restart_consumer(replay: Replay, step: PlannedStep) -> None:
+    """Start the consumer again, and compare the offset at which it begins."""
+    finished = step.arguments.get("finished", 0)
+    workers = replay.consuming.with_workers
+    replay.consuming.processed += [record for offset, record in sorted(workers.items()) if finished >> offset & 1]
+    workers.clear()
+    replay.consuming.run(seconds=REBALANCE_SECONDS)
+    begins = replay.consuming.started_at[replay.consuming.programs] - replay.base
+    expected = int(step.state["position"])
+    replay.note("consumer", f"starts at offset {begins + replay.base}")
+    if begins != expected:
+        raise DivergedError(
+            f"the consumer starts at offset {expected + replay.base}",
+            f"the consumer starts at offset {begins + replay.base}",
+        )
+
+
+def _commit_first(replay: Replay, step: PlannedStep) -> None:
+    """Bring about the commit that the next start of the consumer finds."""
+    starts = replay.plan.later(step, "restart_consumer")
+    offset = committed_by(replay.plan, starts[0].number) if starts else None
+    program = replay.consuming.program
+    if offset is None or program is None:
+        return
+    if replay.plan.application.get("commit") == "auto":
+        program.send("poll", count=0, milliseconds=1000)
+        until(
+            lambda: replay.cluster.admin.committed_offset(replay.group, replay.topic) == replay.base + offset,
+            what=f"the commit of offset {replay.base + offset} by group {replay.group}",
+            seconds=TIMER_SECONDS,
+        )
+    else:
+        event = program.ask("commit", offset=replay.base + offset, seconds=TIMER_SECONDS)
+        if event.get("error"):
+            raise DivergedError(f"the consumer commits offset {replay.base + offset}", f"the commit fails: {event}")
+    replay.note("group", f"committed offset {replay.base + offset}")
+
+
+def _polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
+    """Poll until all records of the step came, and return (offset, record) of each.
+
+    Raises DivergedError if other records come.
+    """
+    expected = records_named(step.text.split(" from broker ")[0])
+    polled: list[tuple[int, int]] = []
+    program = replay.consuming.run(seconds=REBALANCE_SECONDS)
+    while len(polled) < len(expected):
+        missing = len(expected) - len(polled)
+        event = program.ask("poll", count=missing, milliseconds=int(SECONDS * 1000), seconds=TIMER_SECONDS)
+        if not event["records"]:
+            break
+        for record in event["records"]:
+            if record["offset"] >= replay.base:
+                polled.append((record["offset"], int(record["value"].split("-")[1])))
+    records = [record for _, record in polled]
+    replay.note("consumer", "polls " + (", ".join(f"record {r} at offset {o}" for o, r in polled) or "nothing"))
+    if tuple(records) != expected:
+        raise DivergedError(
+            step.text, f"the consumer polls {', '.join(f'record {one}' for one in records) or 'nothing'}"
+        )
+    return polled
+
+
+PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+    {
+        "poll": poll,
+        "hand_off": hand_off,
+        "crash_while_processing": crash_while_processing,
+        "crash_consumer": crash_consumer,
+        "restart_consumer": restart_consumer,
+    }
+)
+"""The plan of each action of the consumer, by the action's name."""

@@ -1,0 +1,117 @@
+"""The plan of a replay: what it takes from a deployment and a trace, and its JSON form."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+import proofka
+from checker.reproduction import adjusting, expected
+from checker.reproduction.errors import PlanError
+from checker.reproduction.of_trace import plan_of
+from checker.reproduction.plan import Plan, PlannedSend, from_json, to_json
+
+DEPLOYMENTS = {
+    "acks-1": "producer: {acks: 1}\nconsumer: {group.id: orders, enable.auto.commit: false}\n",
+    "resending": "producer: {acks: all, enable.idempotence: false}\nconsumer: {enable.auto.commit: false}\n",
+    "handed-off": "producer: {acks: all}\nconsumer: {group.id: g, enable.auto.commit: true, processing: handed-off}\n",
+    "auto-commit": "producer: {acks: all}\nconsumer: {group.id: g, enable.auto.commit: true}\n",
+}
+"""Producers and consumers of small deployments, by name."""
+
+
+@lru_cache
+def plan(name: str, of_property: str, fault: str) -> Plan:
+    """Return the plan of the first trace of a property with one fault of a kind."""
+    text = f"""
+kafka: "4.0"
+topic: {{replicas: 3, min.insync.replicas: 2}}
+{DEPLOYMENTS[name]}
+assume: {{faults: {{total: 1, {fault}: 1}}}}
+bounds: {{records: 1}}
+"""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"{name}.yaml"
+        file.write_text(text, encoding="utf-8")
+        deployment = proofka.read(file)
+    verdict = next(one for one in proofka.check(deployment, faults=1).verdicts if one.property == of_property)
+    trace = next(one for one in verdict.traces if one.faults)
+    return plan_of(deployment, trace, [(of_property, trace.failure)])
+
+
+def test_a_plan_has_the_settings_as_given_and_the_logs_after_each_step() -> None:
+    made = plan("acks-1", "no-acked-loss", "kill")
+    assert made.kafka == "4.0"
+    assert made.producer.settings == {"acks": "1"}
+    assert made.topic_settings == {"min.insync.replicas": "2"}
+    assert made.consumer.settings["group.id"] == "orders"
+    assert (made.acks, made.idempotent, made.transactional) == ("1", False, False)
+    assert [step.action for step in made.steps][:5] == ["send", "transmit", "append", "acknowledge", "kill"]
+    assert made.steps[2].logs == {1: ("record 1 @1",), 2: (), 3: ()}
+    assert made.sends == (PlannedSend(1, 1),)
+
+
+def test_a_plan_survives_json() -> None:
+    made = plan("acks-1", "no-acked-loss", "kill")
+    assert from_json(to_json(made)) == made
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}'])
+def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
+    with pytest.raises(PlanError):
+        from_json(text)
+
+
+def test_the_topic_is_assigned_so_that_elections_go_as_in_the_trace() -> None:
+    moved = plan("acks-1", "no-acked-loss", "leader-move")
+    chosen = expected.leader_of(moved.steps[0].state)
+    assert chosen not in (None, 1)
+    assert expected.first_leaders(moved)[:2] == (1, chosen)
+
+
+def test_the_state_in_words_is_read() -> None:
+    made = plan("acks-1", "no-acked-loss", "kill")
+    last = made.steps[-1].state
+    assert not expected.is_up(last, 1)
+    assert expected.is_up(last, 2)
+    assert expected.isr_of(last) == tuple(broker for broker in (1, 2, 3) if broker != 1)
+    assert expected.epoch_of(last) == expected.epoch_of(made.start) + 1
+
+
+@pytest.mark.parametrize(
+    ("words", "entry"),
+    [
+        ("record 1 @1", ("record 1", 1)),
+        ("record 2 (send 2) @3", ("record 2", 3)),
+        ("commit of transaction 1 @2", ("commit", 2)),
+        ("abort of transaction 2 @1", ("abort", 1)),
+    ],
+)
+def test_an_entry_of_a_log_is_read(words: str, entry: tuple[str, int]) -> None:
+    assert expected.entries_of((words,)) == (entry,)
+
+
+def test_the_lag_is_short_only_where_the_trace_shrinks_the_isr() -> None:
+    kept, _ = adjusting.adjusted(plan("acks-1", "no-acked-loss", "kill"), "broker", "", {})
+    assert int(kept["replica.lag.time.max.ms"]) > 30_000
+    shrinking = plan("resending", "no-log-duplicate", "slow-follower")
+    short, _ = adjusting.adjusted(shrinking, "broker", "", {})
+    assert int(short["replica.lag.time.max.ms"]) < 30_000
+
+
+def test_a_changed_setting_is_told_with_the_value_that_was_given() -> None:
+    made = plan("acks-1", "no-acked-loss", "kill")
+    used, changed = adjusting.adjusted(made, "producer", "java", {"batch.size": "16384"})
+    assert used["batch.size"] == "0"
+    told = next(one for one in changed if one.key == "batch.size")
+    assert (told.given, told.used) == ("16384", "0")
+
+
+def test_an_auto_commit_is_awaited_only_where_the_trace_has_one() -> None:
+    skips = plan("handed-off", "no-skip", "consumer-crash")
+    assert adjusting.AUTO_COMMITS in adjusting.situations_of(skips)
+    repeats = plan("auto-commit", "no-reprocessing", "consumer-crash")
+    assert adjusting.AUTO_COMMITS not in adjusting.situations_of(repeats)
