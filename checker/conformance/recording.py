@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from dataclasses import replace
+
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
 from checker.conformance.observations import Done, Entry, Look, Observations, Request
@@ -42,7 +44,24 @@ def events_of(seen: Observations) -> tuple[Event, ...]:
         *_of_decisions(seen, decisions),
         *_of_silence(seen, decisions),
     ]
-    return tuple(sorted(found, key=lambda event: event.opens))
+    return tuple(sorted(_within_chains(found), key=lambda event: event.opens))
+
+
+def _within_chains(events: Sequence[Event]) -> list[Event]:
+    """Return the events with intervals that respect the order of each chain, so that sorting keeps that order."""
+    opens, closes = [event.opens for event in events], [event.closes for event in events]
+    last: dict[str, float] = {}
+    for place, event in enumerate(events):
+        if event.chain:
+            last[event.chain] = opens[place] = max(opens[place], last.get(event.chain, opens[place]))
+    last.clear()
+    for place, event in reversed(list(enumerate(events))):
+        if event.chain:
+            last[event.chain] = closes[place] = min(closes[place], last.get(event.chain, closes[place]))
+    return [
+        replace(event, opens=begin, closes=max(begin, end))
+        for event, begin, end in zip(events, opens, closes, strict=True)
+    ]
 
 
 def _event(kind: str, opens: float, closes: float, *, chain: str = "", **arguments: object) -> Event:
