@@ -17,7 +17,7 @@ class Decision:
     """A decision of the controller, and the state after the decision.
 
     ``epoch`` counts from 1 the elections since the run began, the first leader included. ``fenced``, ``unfenced``: the
-    broker that the decision fences, or takes back; 0 for none. ``removed``, ``added``: the members that the ISR loses
+    broker that the decision fences, or takes back; 0 for none. ``elects``: the leader epoch rises. ``removed``, ``added``: the members that the ISR loses
     and gets.
     """
 
@@ -26,9 +26,9 @@ class Decision:
     leader: int
     epoch: int
     isr: tuple[int, ...]
-    live: tuple[int, ...]
     fenced: int = 0
     unfenced: int = 0
+    elects: bool = False
     removed: tuple[int, ...] = ()
     added: tuple[int, ...] = ()
 
@@ -59,9 +59,9 @@ def decisions_of(seen: Observations) -> Iterator[Decision]:
             leader=partition.leader,
             epoch=epochs[partition.leader_epoch],
             isr=tuple(sorted(partition.isr)),
-            live=tuple(sorted(live)),
             fenced=next(iter(was_live - live), 0),
             unfenced=next(iter(live - was_live), 0),
+            elects=epochs[partition.leader_epoch] != epochs[before.leader_epoch],
             removed=tuple(sorted(set(before.isr) - set(partition.isr))),
             added=tuple(sorted(set(partition.isr) - set(before.isr))),
         )

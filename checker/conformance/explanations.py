@@ -22,21 +22,24 @@ _TABLE = Path(__file__).parent / "tables" / "silent.csv"
 ACTION_ROWS: Mapping[str, Mapping[str, str]] = {
     row["action"]: row for row in csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines())
 }
-"""Name of an action -> its row of the table: the kind of event that shows the action, empty for a silent action."""
+"""Name of an action -> its row of the table: the kinds of event that show the action, none for a silent action."""
 
-SILENT, NEVER = "", "never"
-"""The entries of the table for an action that no event shows, and for an action that no run of the lab has."""
+SILENT: tuple[str, ...] = ()
+"""The kinds of event that show a silent action."""
+
+NEVER = ("never",)
+"""The entry of the table for an action that no run of the lab has."""
 
 NOT_LEADER = 6
 """Kafka's number of the error NOT_LEADER_OR_FOLLOWER."""
 
 
-def seen_as(action: Action) -> str:
-    """Return the kind of event that shows the action, SILENT or NEVER. Raise :class:`UnknownAction`."""
+def seen_as(action: Action) -> tuple[str, ...]:
+    """Return the kinds of event that show the action, SILENT or NEVER. Raise :class:`UnknownAction`."""
     row = ACTION_ROWS.get(action.name)
     if row is None:
         raise UnknownAction(action.name)
-    return row["seen_as"]
+    return tuple(row["seen_as"].split())
 
 
 _ALWAYS, _NEVER = BoolVal(True), BoolVal(False)
@@ -111,7 +114,7 @@ class _Asked:
         Without ``matches``, the arguments with the names of the event's arguments must be equal. With ``error``, only
         actions that Kafka answers with this error.
         """
-        found = [action for action in self.actions if seen_as(action) == self.event.kind]
+        found = [action for action in self.actions if self.event.kind in seen_as(action)]
         if error is not None:
             found = [action for action in found if str(error) in ACTION_ROWS[action.name]["errors"].split()]
         wanted = self.event.arguments
@@ -211,17 +214,21 @@ def log_is(pipeline: Pipeline, broker: Replica, entries: Sequence[Mapping[str, i
 
 
 def _decided(asked: _Asked) -> Explanation:
-    """Explain a change of the controller's log: a step of the controller, after which its decision is this one."""
-    controller = asked.pipeline.controller
+    """Explain a change of the controller's log: a step of the controller, after which its decision is this one.
+
+    The brokers that are not fenced are not compared: the model takes a broker back when the broker has caught up, and
+    Kafka's controller takes the broker back before (semantics, choices 9 and 10).
+    """
+    controller, fenced = asked.pipeline.controller, asked.event.arguments.get("fenced", 0)
     conditions = [
         controller.leader.term == asked.argument("leader"),
         controller.epoch.term == asked.argument("epoch"),
         *_is_set_of(controller.isr, asked.argument("isr")),
-        *_is_set_of(controller.unfenced, asked.argument("unfenced")),
     ]
-    if controller.elr and "elr" in asked.event.arguments:
-        conditions += _is_set_of(controller.elr, asked.argument("elr"))
-    return Explanation(asked.steps(lambda given: True), after=And(*conditions))
+    if fenced:
+        conditions.append(Not(controller.unfenced[fenced].is_set))
+    before = controller.unfenced[fenced].is_set if fenced else _ALWAYS
+    return Explanation(asked.steps(lambda given: True), before=before, after=And(*conditions))
 
 
 def _is_set_of(flags: Mapping[int, Any], numbers: Sequence[int]) -> list[z3.BoolRef]:
@@ -250,6 +257,7 @@ _WAYS: Mapping[str, Callable[[_Asked], Explanation]] = {
     "slowed": _possibly,
     "quickened": _possibly,
     "decided": _decided,
+    "unfenced": _by_step,
     "registered": _by_step,
     "ended_producer": _by_step,
 }

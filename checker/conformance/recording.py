@@ -9,8 +9,10 @@ All times are of one clock, and each event has an interval that certainly contai
 - A log is on disk between the beginning and the end of a look. The append, fetch or truncation before is silent.
 - A decision is made after the time that the controller wrote into the record, and before a look at the controller's
   log. Nobody acts on a decision before it is in that log. A change of the ISR is one step for leader and controller, so
-  its interval lasts until the answer to the leader has passed. A broker that starts takes part before it is unfenced,
-  so the interval of its return begins with its start.
+  its interval lasts until the answer to the leader has passed.
+- A broker that starts takes part before the controller takes it back, and a broker that was cut off is taken back
+  before it has caught up. The model has one step for both. So the interval of its return begins with its start, or its
+  fencing, and lasts until a decision needs the return.
 - A connection breaks between the request that got no answer and the client's next attempt or report.
 - A broker that the controller fences although it runs was not heard for a session; a follower that its leader removes
   did not fetch for the lag. These faults happened in that time, if the scheduler did not cause them.
@@ -18,13 +20,13 @@ All times are of one clock, and each event has an interval that certainly contai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
-from checker.conformance.observations import Done, Entry, Look, Observations, Request
+from checker.conformance.observations import Entry, Look, Observations, Request
 
 _ENDS = {"kill": "killed", "lose_disk": "lost_disk"}
 """Control -> the event of a broker's end."""
@@ -176,10 +178,15 @@ def _held(seen: Observations, hold: str, release: str, broker: int) -> Iterator[
 
 
 def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator[Event]:
-    for decision in decisions:
+    for place, decision in enumerate(decisions):
         opens, closes = decision.written, decision.seen
         if decision.unfenced:
-            opens = min(opens, _started(seen.done, decision.unfenced, opens))
+            opens = _gone(seen, decisions[:place], decision)
+            if not decision.elects:
+                last = _needed(decisions[place + 1 :], decision.unfenced, default=seen.end)
+                yield _event("unfenced", opens, last, broker=decision.unfenced)
+                continue
+            closes = seen.end  # The order of the decisions ends the interval.
         elif not decision.fenced and (decision.removed or decision.added):
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
             closes = max(closes, min(passed, default=closes))
@@ -191,14 +198,21 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
             leader=decision.leader,
             epoch=decision.epoch,
             isr=list(decision.isr),
-            unfenced=list(decision.live),
+            **({"fenced": decision.fenced} if decision.fenced else {}),
         )
 
 
-def _started(done: Iterable[Done], broker: int, before: float) -> float:
-    """Return the time of the broker's last start, or the time itself."""
-    starts = [one.when[0] for one in done if one.control == "restart" and one.broker == broker]
-    return max((start for start in starts if start <= before), default=before)
+def _gone(seen: Observations, before: Sequence[Decision], decision: Decision) -> float:
+    """Return the time since which a broker can be back: its last start, or the decision that fenced the broker."""
+    starts = [one.when[0] for one in seen.done if (one.control, one.broker) == ("restart", decision.unfenced)]
+    fenced = [other.written for other in before if other.fenced == decision.unfenced]
+    return max((time for time in (*starts, *fenced) if time <= decision.written), default=decision.written)
+
+
+def _needed(later: Sequence[Decision], broker: int, *, default: float) -> float:
+    """Return the time of the first decision that needs the broker's return."""
+    needs = (one.seen for one in later if broker in one.added or one.fenced == broker or one.leader == broker)
+    return next(needs, default)
 
 
 def _of_silence(seen: Observations, decisions: Sequence[Decision]) -> Iterator[Event]:

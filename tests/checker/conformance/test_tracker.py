@@ -98,7 +98,7 @@ def test_a_rejection_names_states_and_actions() -> None:
 
 def test_a_rejection_at_a_bound_is_no_rejection() -> None:
     model = build(replace(two_brokers("acks-1").pipeline.deployment, bounds=replace(SMALL, epochs=2)))
-    change = {"isr": [1, 2], "unfenced": [1, 2]}
+    change = {"isr": [1, 2]}
     events = [
         Event("decided", {"leader": 2, "epoch": 2, **change}, opens=0, closes=0),
         Event("decided", {"leader": 1, "epoch": 1, **change}, opens=1, closes=1),
@@ -128,8 +128,8 @@ def test_events_of_overlapping_intervals_happen_in_any_order() -> None:
 
 def test_the_events_of_a_chain_keep_their_order() -> None:
     model = two_brokers("acks-1")
-    first = Event("decided", {"leader": 2, "epoch": 2, "isr": [1, 2], "unfenced": [1, 2]}, opens=0, closes=1)
-    second = Event("decided", {"leader": 1, "epoch": 3, "isr": [1, 2], "unfenced": [1, 2]}, opens=0, closes=1)
+    first = Event("decided", {"leader": 2, "epoch": 2, "isr": [1, 2]}, opens=0, closes=1)
+    second = Event("decided", {"leader": 1, "epoch": 3, "isr": [1, 2]}, opens=0, closes=1)
     for chain, answer in (("", Answer.ACCEPTED), ("controller", Answer.REJECTED)):
         events = [replace(second, chain=chain), replace(first, chain=chain)]
         assert check_run(observed(model, events), events).answer is answer

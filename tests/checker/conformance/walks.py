@@ -113,13 +113,22 @@ def _event(kind: str, /, **arguments: object) -> Event:
 
 def _of_step(pipeline: Pipeline, taken: Taken) -> Iterator[Event]:
     """Yield the event that a step shows, and the reports of the sends that it ends."""
-    kind, given = seen_as(taken.action), taken.action.arguments
-    if kind not in (SILENT, "reported"):
+    kind, given = _kind(pipeline, taken), taken.action.arguments
+    if kind not in ("", "reported"):
         yield _event(kind, **_arguments(pipeline, kind, taken, given))
     for batch in pipeline.producer.batches:
         was, now = taken.before[batch.fate.name], taken.after[batch.fate.name]
         if was != now and now in (Fate.ACKNOWLEDGED, Fate.FAILED) and kind != "refused_send":
             yield _event("reported", batch=batch.number, error=None if now == Fate.ACKNOWLEDGED else "failed")
+
+
+def _kind(pipeline: Pipeline, taken: Taken) -> str:
+    """Return the kind of event that shows a step; empty for a silent step."""
+    kinds = seen_as(taken.action)
+    if "unfenced" in kinds:
+        epoch = pipeline.controller.epoch.name
+        return "decided" if taken.before[epoch] != taken.after[epoch] else "unfenced"
+    return kinds[0] if kinds != SILENT else ""
 
 
 def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, int]) -> dict[str, object]:
@@ -130,7 +139,7 @@ def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, 
             "leader": after[controller.leader.name],
             "epoch": after[controller.epoch.name],
             "isr": [number for number, member in controller.isr.items() if after[member.name]],
-            "unfenced": [number for number, flag in controller.unfenced.items() if after[flag.name]],
+            **({"fenced": given["broker"]} if taken.action.name == "fence" else {}),
         }
     if kind in ("requested", "answered"):
         errors = ACTION_ROWS[taken.action.name]["errors"].split()
