@@ -17,7 +17,7 @@ from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.cluster.wire import NoAnswer
 from checker.conformance.controls import Control
-from checker.conformance.observations import Done, PartitionDecision
+from checker.conformance.observations import BrokerDecision, Done, PartitionDecision
 from checker.conformance.watching import Watcher
 
 LONGEST_WAIT_SECONDS = 3.0
@@ -65,6 +65,12 @@ class ClusterControls:
     def _partition(self) -> PartitionDecision:
         return next(d for d in reversed(self._watcher.decisions) if isinstance(d, PartitionDecision))
 
+    @property
+    def _live(self) -> set[int]:
+        """The brokers that the controller does not treat as gone."""
+        last = {d.broker: d.is_fenced for d in self._watcher.decisions if isinstance(d, BrokerDecision)}
+        return {broker for broker, is_fenced in last.items() if not is_fenced}
+
     def possible(self) -> Sequence[Control]:
         up, partition = self._up, self._partition
         running = [broker for broker in up if not self._cluster.node(broker).is_paused]
@@ -95,7 +101,7 @@ class ClusterControls:
             if gate is not None and gate.held:
                 names.append("detach_request")
         if broker in up and len(up) > 1:
-            names += ["kill", "lose_power"]
+            names += ["kill", "lose_power"] if broker in self._live else ["kill"]
         if broker in up and broker not in running:
             names.append("resume")
         if broker not in up:

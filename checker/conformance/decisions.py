@@ -17,8 +17,8 @@ class Decision:
     """A decision of the controller, and the state after the decision.
 
     ``epoch`` counts from 1 the elections since the run began, the first leader included. ``fenced``, ``unfenced``: the
-    broker that the decision fences, or takes back; 0 for none. ``elects``: the leader epoch rises. ``removed``, ``added``: the members that the ISR loses
-    and gets.
+    broker that the decision fences, or takes back; 0 for none. ``elects``: the leader epoch rises. ``removed``,
+    ``added``: the members that the ISR loses and gets.
     """
 
     written: float

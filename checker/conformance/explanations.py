@@ -142,6 +142,17 @@ def _by_step(asked: _Asked) -> Explanation:
     return Explanation(asked.steps())
 
 
+def _ended(asked: _Asked) -> Explanation:
+    """Explain the end of a process; a process that has not taken part yet ends without a step of the model."""
+    return Explanation(_by_step(asked).steps, stays=And(Not(asked.broker.up.is_set), *_keeps(asked)))
+
+
+def _keeps(asked: _Asked) -> list[z3.BoolRef]:
+    """Return the condition that the log of the broker has what the event says."""
+    kept = asked.event.arguments.get("kept")
+    return [] if kept is None else [asked.broker.log.end.term == kept]
+
+
 def _possibly(asked: _Asked) -> Explanation:
     """Explain an event that had an effect or had none: a short silence has none."""
     return Explanation(_by_step(asked).steps, permits=True)
@@ -248,8 +259,8 @@ _WAYS: Mapping[str, Callable[[_Asked], Explanation]] = {
     "broken": _broken,
     "reported": _reported,
     "log": _log,
-    "killed": _by_step,
-    "lost_power": _by_step,
+    "killed": _ended,
+    "lost_power": _ended,
     "lost_disk": _by_step,
     "stopped": _by_step,
     "cut_off": _possibly,

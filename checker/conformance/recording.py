@@ -20,8 +20,7 @@ All times are of one clock, and each event has an interval that certainly contai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
@@ -44,7 +43,7 @@ def events_of(seen: Observations) -> tuple[Event, ...]:
         *_of_logs(seen),
         *_of_nodes(seen),
         *_of_decisions(seen, decisions),
-        *_of_silence(seen, decisions),
+        *_merged(_of_silence(seen, decisions)),
     ]
     return tuple(sorted(_within_chains(found), key=lambda event: event.opens))
 
@@ -159,9 +158,6 @@ def _of_nodes(seen: Observations) -> Iterator[Event]:
         elif done.control == "lose_power":
             kept = next(look for look in seen.looks if look.broker == done.broker and look.when[0] >= done.when[1])
             yield _event("lost_power", *done.when, broker=done.broker, kept=len(kept.entries))
-    for broker in seen.brokers:
-        for begin, end in _held(seen, "hold_fetch", "release_fetch", broker):
-            yield from _slowness(broker, begin, end, seen.end)
 
 
 def _held(seen: Observations, hold: str, release: str, broker: int) -> Iterator[tuple[float, float]]:
@@ -190,16 +186,30 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
         elif not decision.fenced and (decision.removed or decision.added):
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
             closes = max(closes, min(passed, default=closes))
-        yield _event(
-            "decided",
-            opens,
-            closes,
-            chain="controller",
-            leader=decision.leader,
-            epoch=decision.epoch,
-            isr=list(decision.isr),
-            **({"fenced": decision.fenced} if decision.fenced else {}),
+        for isr in _one_by_one(decision):
+            yield _event(
+                "decided",
+                opens,
+                closes,
+                chain="controller",
+                leader=decision.leader,
+                epoch=decision.epoch,
+                isr=sorted(isr),
+                **({"fenced": decision.fenced} if decision.fenced else {}),
+            )
+
+
+def _one_by_one(decision: Decision) -> Iterator[set[int]]:
+    """Yield the ISRs of the model's steps: a leader removes and adds members one after the other."""
+    isr = set(decision.isr)
+    if not decision.fenced and not decision.elects:
+        yield from (
+            isr - set(decision.added) | set(decision.removed[place:]) for place in range(1, len(decision.removed))
         )
+        yield from (
+            isr - set(decision.added[place:]) for place in range(1 - bool(decision.removed), len(decision.added))
+        )
+    yield isr
 
 
 def _gone(seen: Observations, before: Sequence[Decision], decision: Decision) -> float:
@@ -216,7 +226,10 @@ def _needed(later: Sequence[Decision], broker: int, *, default: float) -> float:
 
 
 def _of_silence(seen: Observations, decisions: Sequence[Decision]) -> Iterator[Event]:
-    """Yield what must have kept a broker from the controller, or a follower from its leader."""
+    """Yield what can have kept a broker from the controller, or a follower from its leader."""
+    for broker in seen.brokers:
+        for begin, end in _held(seen, "hold_fetch", "release_fetch", broker):
+            yield from _slowness(broker, begin, end, seen.end)
     for decision in decisions:
         if decision.fenced:
             yield from _cut_off(seen, decision.fenced, decision.written - seen.session - SLACK_SECONDS, decision.seen)
@@ -224,6 +237,20 @@ def _of_silence(seen: Observations, decisions: Sequence[Decision]) -> Iterator[E
             begin = decision.written - seen.lag - SLACK_SECONDS
             yield from _slowness(broker, begin, decision.seen, seen.end)
             yield from _cut_off(seen, broker, begin, decision.seen)
+
+
+def _merged(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events of which those with the same content and overlapping intervals are one."""
+    last: dict[str, Event] = {}
+    for event in sorted(events, key=lambda event: event.opens):
+        before = last.get(event.content)
+        if before is not None and event.opens <= before.closes:
+            last[event.content] = replace(before, closes=max(before.closes, event.closes))
+            continue
+        if before is not None:
+            yield before
+        last[event.content] = event
+    yield from last.values()
 
 
 def _slowness(broker: int, begin: float, end: float, last: float) -> Iterator[Event]:

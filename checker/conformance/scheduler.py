@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -22,9 +23,16 @@ class Schedule:
         used: list[Control] = []
         for _ in range(self.steps):
             left = self.faults - sum(control.is_fault for control in used)
-            choices = [control for control in controls.possible() if left > 0 or not control.is_fault]
-            control = random.choices(choices, [choice.weight for choice in choices])[0]
+            control = _chosen(random, [one for one in controls.possible() if left > 0 or not one.is_fault])
             controls.use(control, random.random())
             used.append(control)
         controls.finish()
         return tuple(used)
+
+
+def _chosen(random: Random, possible: Sequence[Control]) -> Control:
+    """Return a random control: first a name by its weight, then a broker."""
+    names = list(dict.fromkeys(control.name for control in possible))
+    weights = {control.name: control.weight for control in possible}
+    name = random.choices(names, [weights[name] for name in names])[0]
+    return random.choice([control for control in possible if control.name == name])

@@ -11,7 +11,7 @@ happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -67,9 +67,15 @@ class _TooMany(Exception):
     """More states than the limit."""
 
 
-def check_run(system: ObservedSystem, events: Sequence[Event], most: int = MOST_STATES) -> Outcome:
-    """Tell whether some behaviour of the model shows the events."""
-    tracker = _Tracker(system, events, most)
+def check_run(
+    system: ObservedSystem,
+    events: Sequence[Event],
+    most: int = MOST_STATES,
+    *,
+    without: Collection[str] = (),
+) -> Outcome:
+    """Tell whether some behaviour of the model shows the events. ``without``: names of actions that never happen."""
+    tracker = _Tracker(system, events, most, without)
     sizes: list[int] = []
     for number, opens in _marks(events):
         if opens:
@@ -98,9 +104,11 @@ def _marks(events: Sequence[Event]) -> list[tuple[int, bool]]:
 class _Tracker:
     """The sets of states, by the events of open intervals that have happened, as bits."""
 
-    def __init__(self, system: ObservedSystem, events: Sequence[Event], most: int) -> None:
+    def __init__(self, system: ObservedSystem, events: Sequence[Event], most: int, without: Collection[str]) -> None:
         self._system = system
         self._most = most
+        never = [label for label, action in enumerate(system.actions) if action.name in without]
+        self._never = np.array(never, dtype=np.uint64)
         self._ways = [system.way(event) for event in events]
         self._predecessors = _predecessors(events)
         self._bits: dict[int, int] = {}
@@ -194,7 +202,8 @@ class _Tracker:
         for begin in range(0, len(rows), chunk):
             part = np.ascontiguousarray(rows[begin : begin + chunk])
             out = np.empty((len(part) * most, words + 1), dtype=np.uint64)
-            yield out[: expand_rows(kernel.addresses[function], part, out)]
+            made = out[: expand_rows(kernel.addresses[function], part, out)]
+            yield made[~np.isin(made[:, -1], self._never)] if len(self._never) else made
 
     def _enter(self, mask: int, rows: Words) -> None:
         if not len(rows):
