@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from checker.conformance.events import Event, Recording
@@ -108,3 +108,14 @@ def passed(answers: Mapping[Answer, int]) -> tuple[int, int]:
     """Return the number of accepted runs, and of runs that were accepted or rejected."""
     accepted = answers.get(Answer.ACCEPTED, 0)
     return accepted, accepted + answers.get(Answer.REJECTED, 0)
+
+
+def in_words(run: CheckedRun) -> Iterator[Mapping[str, str]]:
+    """Yield the states of a rejection in the model's words, without parts that no event can depend on."""
+    model = model_for(run.recording.deployment, run.recording.events)
+    for state in run.outcome.states:
+        yield {
+            display.what: display.render(state)
+            for display in model.system.displays
+            if all(variable.name in state for variable in display.variables)
+        }

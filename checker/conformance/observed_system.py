@@ -47,7 +47,7 @@ class ObservedSystem:
     """The system of a model for the events of some runs.
 
     ``actions``: each label's action. ``limits``: by the name of a bound, the condition that the bound stops a
-    behaviour.
+    behaviour. ``constants``: the variables that nothing changes, with their values.
     """
 
     system: TransitionSystem
@@ -55,6 +55,7 @@ class ObservedSystem:
     layout: Layout
     kernel: Kernel
     limits: Mapping[str, Condition]
+    constants: Mapping[str, int]
     _ways: Mapping[str, Way]
 
     def way(self, event: Event) -> Way:
@@ -105,7 +106,8 @@ def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:
     limits = {name: condition(limit) for name, limit in (model.system.limits or {}).items()}
     kernel = compile_kernel(layout, groups, [])
     ways = {content: way(one) for content, one in explanations.items()}
-    return ObservedSystem(system, system.actions, layout, kernel, limits, ways)
+    constants = {str(variable): value.as_long() for variable, value in substitution}
+    return ObservedSystem(system, system.actions, layout, kernel, limits, constants, ways)
 
 
 def _with_steps(

@@ -237,7 +237,7 @@ def _rejection(system: ObservedSystem, before: Sequence[Words], sizes: tuple[int
         Answer.BOUND if stopped else Answer.REJECTED,
         sizes,
         number,
-        tuple(system.layout.unpack(state) for state in shown),
+        tuple({**system.constants, **system.layout.unpack(state)} for state in shown),
         tuple(str(system.actions[label]) for label in sorted(labels)),
         stopped,
     )
