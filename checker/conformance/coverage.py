@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from checker.conformance.events import Event, Recording
 from checker.conformance.explanations import NEVER, seen_as
-from checker.conformance.mutations import MUTATIONS
+from checker.conformance.mutations import MUTATIONS, Mutation
 from checker.conformance.observed_system import ObservedSystem, model_for, observed
 from checker.conformance.tracker import Answer, Outcome, check_run
 from model.pipeline import Model
@@ -48,7 +48,8 @@ def checked(recording: Recording) -> CheckedRun:
     rejects = {
         mutation.name
         for mutation in MUTATIONS
-        if mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes))
+        if (mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes)))
+        or (mutation.sets and _is_rejected_by(mutation, recording))
     }
     return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model))
 
@@ -60,6 +61,15 @@ def _needed(system: ObservedSystem, events: Sequence[Event], outcome: Outcome) -
 
 def _rejects(system: ObservedSystem, events: Sequence[Event], removed: frozenset[str]) -> bool:
     return check_run(system, events, without=removed).answer in (Answer.REJECTED, Answer.BOUND)
+
+
+def _is_rejected_by(mutation: Mutation, recording: Recording) -> bool:
+    """Tell whether the model of the deployment with another setting rejects the run."""
+    other = mutation.deployment(recording.deployment)
+    if other == recording.deployment:
+        return False
+    system = observed(model_for(other, recording.events), recording.events)
+    return check_run(system, recording.events).answer in (Answer.REJECTED, Answer.BOUND)
 
 
 def _of_lab(model: Model) -> frozenset[str]:
@@ -100,8 +110,9 @@ class Coverage:
 
     @property
     def unrejected(self) -> tuple[str, ...]:
-        """The mutations that take an action away and reject no run: the runs say nothing about them."""
-        return tuple(m.name for m in MUTATIONS if m.only_removes and m.name not in self.rejected_by)
+        """The mutations that could reject runs and reject none: the runs say nothing about them."""
+        able = (mutation.name for mutation in MUTATIONS if mutation.only_removes or mutation.sets)
+        return tuple(name for name in able if name not in self.rejected_by)
 
 
 def passed(answers: Mapping[Answer, int]) -> tuple[int, int]:
@@ -111,11 +122,14 @@ def passed(answers: Mapping[Answer, int]) -> tuple[int, int]:
 
 
 def in_words(run: CheckedRun) -> Iterator[Mapping[str, str]]:
-    """Yield the states of a rejection in the model's words, without parts that no event can depend on."""
+    """Yield the states of a rejection in the model's words.
+
+    What no event can depend on is left out. A part of a sentence about such a variable tells its initial value.
+    """
     model = model_for(run.recording.deployment, run.recording.events)
     for state in run.outcome.states:
         yield {
-            display.what: display.render(state)
+            display.what: display.render({**model.system.initial, **state})
             for display in model.system.displays
-            if all(variable.name in state for variable in display.variables)
+            if display.variables[0].name in state
         }

@@ -34,6 +34,10 @@ NOT_LEADER = 6
 """Kafka's number of the error NOT_LEADER_OR_FOLLOWER."""
 
 
+FENCE = "fence"
+"""The name of the action by which the controller fences a broker."""
+
+
 def seen_as(action: Action) -> tuple[str, ...]:
     """Return the kinds of event that show the action, SILENT or NEVER. Raise :class:`UnknownAction`."""
     row = ACTION_ROWS.get(action.name)
@@ -108,7 +112,9 @@ class _Asked:
         batch: Batch = self.pipeline.producer.batches[self.argument("batch")]
         return batch
 
-    def steps(self, matches: Callable[[Mapping[str, int]], bool] | None = None, error: int | None = None) -> Any:
+    def steps(
+        self, matches: Callable[[Mapping[str, int]], bool] | None = None, error: int | None = None
+    ) -> frozenset[ActionKey]:
         """Return the keys of the actions that the kind of event shows, and whose arguments match.
 
         Without ``matches``, the arguments with the names of the event's arguments must be equal. With ``error``, only
@@ -126,7 +132,7 @@ class _Asked:
             )
         return frozenset(action.key for action in found if matches(action.arguments))
 
-    def steps_of_record(self, error: int | None = None) -> Any:
+    def steps_of_record(self, error: int | None = None) -> frozenset[ActionKey]:
         """Return the keys of the actions for the event's record at the event's broker."""
         numbers = {batch.number for batch in self.batches}
         broker = self.broker.number
@@ -238,8 +244,10 @@ def _decided(asked: _Asked) -> Explanation:
     ]
     if fenced:
         conditions.append(Not(controller.unfenced[fenced].is_set))
+    keys = [action.key for action in asked.actions if asked.event.kind in seen_as(action)]
+    steps = frozenset(key for key in keys if (key[0] == FENCE) == bool(fenced))
     before = controller.unfenced[fenced].is_set if fenced else _ALWAYS
-    return Explanation(asked.steps(lambda given: True), before=before, after=And(*conditions))
+    return Explanation(steps, before=before, after=And(*conditions))
 
 
 def _is_set_of(flags: Mapping[int, Any], numbers: Sequence[int]) -> list[z3.BoolRef]:

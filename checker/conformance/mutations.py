@@ -13,6 +13,8 @@ from pathlib import Path
 
 import z3
 
+from model.deployment.choices import Acks
+from model.deployment.deployment import Deployment
 from model.language import Action
 from model.language.terms import And, Not
 from model.pipeline import Model
@@ -30,24 +32,37 @@ _TABLE = Path(__file__).parent / "tables" / "mutations.csv"
 class Mutation:
     """A deliberate change of the model: names of actions that it takes away, whose guards it weakens, or that it adds.
 
-    ``meaning``: the behaviour of the mutated model, in words.
+    ``sets``: another value of a setting of the deployment, as KEY=VALUE, empty where there is none. ``meaning``: the
+    behaviour of the mutated model, in words.
     """
 
     name: str
     removes: frozenset[str]
     weakens: frozenset[str]
     adds: frozenset[str]
+    sets: str
     meaning: str
 
     @property
     def only_removes(self) -> bool:
         """Tell whether each run of the mutated model is a run of the model."""
-        return not self.weakens and not self.adds
+        return bool(self.removes) and not self.weakens and not self.adds
 
     def concerns(self, model: Model) -> bool:
         """Tell whether the mutation changes this model."""
+        if self.sets:
+            return self.deployment(model.pipeline.deployment) != model.pipeline.deployment
         names = {action.name for action in model.system.actions}
         return bool((self.removes | self.weakens) & names or self.adds - names)
+
+    def deployment(self, deployment: Deployment) -> Deployment:
+        """Return the deployment with the mutation's value of its setting, or the deployment as it is."""
+        key, _, value = self.sets.partition("=")
+        if key == "acks":
+            return replace(deployment, producer=replace(deployment.producer, acks=Acks(value)))
+        if key == "min_insync_replicas":
+            return replace(deployment, cluster=replace(deployment.cluster, min_insync_replicas=int(value)))
+        return deployment
 
 
 MUTATIONS: tuple[Mutation, ...] = tuple(
@@ -56,6 +71,7 @@ MUTATIONS: tuple[Mutation, ...] = tuple(
         frozenset(row["removes"].split()),
         frozenset(row["weakens"].split()),
         frozenset(row["adds"].split()),
+        row["sets"],
         row["meaning"],
     )
     for row in csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines())
@@ -64,11 +80,11 @@ MUTATIONS: tuple[Mutation, ...] = tuple(
 
 def without(name: str) -> Mutation:
     """Return the mutation that takes one action away: a run that it rejects needs this action."""
-    return Mutation(f"without {name}", frozenset({name}), frozenset(), frozenset(), f"there is no {name}")
+    return Mutation(f"without {name}", frozenset({name}), frozenset(), frozenset(), "", f"there is no {name}")
 
 
 def mutated(model: Model, mutation: Mutation) -> Model:
-    """Return the model with the mutation."""
+    """Return the model with the mutation of its actions."""
     pipeline, system = model.pipeline, model.system
     kept = [
         replace(action, guard=_WEAKER[action.name](pipeline, action)) if action.name in mutation.weakens else action

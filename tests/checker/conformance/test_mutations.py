@@ -12,6 +12,7 @@ from checker.conformance.events import Event
 from checker.conformance.mutations import MUTATIONS, Mutation, mutated, without
 from checker.conformance.observed_system import observed
 from checker.conformance.tracker import Answer, check_run
+from model.deployment.choices import Acks
 from model.language import Action
 from model.pipeline import Model
 from tests.checker.conformance.small_models import three_brokers
@@ -76,6 +77,8 @@ def test_the_model_rejects_runs_of_a_model_that_allows_more(name: str) -> None:
 
 def test_every_mutation_changes_the_model() -> None:
     for mutation in MUTATIONS:
+        if mutation.sets:
+            continue
         assert mutation.concerns(model()), mutation.name
         after = mutated(model(), mutation).system.actions
         names = {action.name for action in after}
@@ -89,3 +92,13 @@ def test_every_mutation_changes_the_model() -> None:
 def test_a_missing_action_is_a_mutation_as_well() -> None:
     mutation = without("fetch")
     assert mutation.only_removes and mutation.concerns(model()) and not without("no such").concerns(model())
+
+
+def test_a_mutation_of_a_setting_changes_other_deployments() -> None:
+    settings = {mutation.sets: mutation for mutation in MUTATIONS if mutation.sets}
+    deployment = model().pipeline.deployment
+    assert settings["acks=all"].deployment(deployment) == deployment
+    assert settings["acks=1"].deployment(deployment).producer.acks is Acks.LEADER
+    assert settings["min_insync_replicas=1"].deployment(deployment).cluster.min_insync_replicas == 1
+    assert {m.concerns(model()) for m in settings.values()} == {True, False}
+    assert not any(mutation.only_removes for mutation in settings.values())
