@@ -27,7 +27,7 @@ SEND_SECONDS = 1.0
 """Seconds within which a call of ``send()`` returns; a call that takes longer goes on beside other controls."""
 
 _HELD = ("request", "response", "fetch", "change", "metadata")
-"""What the proxy can hold of a broker."""
+"""The traffic of a broker that the proxy can hold."""
 
 
 class ClusterControls:
@@ -67,9 +67,16 @@ class ClusterControls:
 
     @property
     def _live(self) -> set[int]:
-        """The brokers that the controller does not treat as gone."""
-        last = {d.broker: d.is_fenced for d in self._watcher.decisions if isinstance(d, BrokerDecision)}
-        return {broker for broker, is_fenced in last.items() if not is_fenced}
+        """The brokers that the controller does not treat as gone, and has taken back since their last start."""
+        return {broker for broker in self._watcher.live if self._back_since(broker) >= self._started(broker)}
+
+    def _started(self, broker: int) -> float:
+        starts = (done.when[0] for done in self.done if (done.control, done.broker) == ("restart", broker))
+        return max(starts, default=0.0)
+
+    def _back_since(self, broker: int) -> float:
+        decisions = (d for d in self._watcher.decisions if isinstance(d, BrokerDecision) and d.broker == broker)
+        return max((decision.seen for decision in decisions if not decision.is_fenced), default=0.0)
 
     def possible(self) -> Sequence[Control]:
         up, partition = self._up, self._partition

@@ -1,4 +1,4 @@
-"""What the runs of the lab exercise: the answer for each run, and the actions without which the model rejects a run."""
+"""Coverage by runs of the lab: the answer for each run, and the actions without which the model rejects a run."""
 
 from __future__ import annotations
 

@@ -42,6 +42,9 @@ START_SECONDS = 90.0
 END_SECONDS = 90.0
 """Seconds within which a run comes to its end."""
 
+ATTEMPTS = 5
+"""The number of topics that are tried for a run."""
+
 BOUNDS = Bounds(records=2, log=5, sends=1, epochs=15, producer_epochs=4)
 """The bounds of the model of a run: far enough for what a short run does."""
 
@@ -54,7 +57,7 @@ class NotRunnable(ConformanceError):
 
 @dataclass(frozen=True)
 class Asked:
-    """What to run. ``records``: the number of records of a run. ``kafka_home``: an installation in place of jars."""
+    """A request for runs of a deployment, a run for each seed. ``records``: the number of records of a run. ``kafka_home``: an installation in place of jars."""
 
     deployment: Deployment
     seeds: Sequence[int]
@@ -172,6 +175,28 @@ class _Lab:
             end=max(look.when[1] for look in watcher.looks),
         )
         return Recording(asked.modelled, events_of(seen), about)
+
+    def _begun(self, seed: int) -> tuple[str, str, ClientProcess, Watcher, int]:
+        """Return topic, client id, producer, watcher and first offset of a run that begins as the model does.
+
+        A slow machine can change leader or ISR before the run begins; then another topic is tried.
+        """
+        order = self._cluster.plan.brokers
+        given = {
+            key: value for key, value in self._topic_settings().items() if key not in ("name", "replication.factor")
+        }
+        for attempt in range(ATTEMPTS):
+            topic, client_id = f"lab-{seed}-{attempt}", f"lab-producer-{seed}-{attempt}"
+            self._cluster.create_topic(topic, (order,), given)
+            producer = self._producer(topic, client_id)
+            base = self._cluster.log_end(order[0], topic)
+            watcher = Watcher(self._cluster, topic, base)
+            partition = _partition_before(watcher)
+            if partition.leader == order[0] and set(partition.isr) == set(order) == set(watcher.live):
+                return topic, client_id, producer, watcher, base
+            producer.kill()
+            watcher.stop()
+        raise NotSeen(f"a topic with leader {order[0]} and all replicas in sync", START_SECONDS)
 
     def _topic_settings(self) -> Mapping[str, str]:
         return self._settings("topic", "")

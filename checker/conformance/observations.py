@@ -1,4 +1,4 @@
-"""What was seen of a run on a cluster: plain data, with times in seconds since the epoch of one machine's clock.
+"""Observations of a run on a cluster: plain data, with times in seconds since the epoch of one machine's clock.
 
 An interval is a pair of times between which the thing happened.
 """

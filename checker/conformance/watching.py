@@ -60,6 +60,12 @@ class Watcher:
             return tuple(self._decisions)
 
     @property
+    def live(self) -> frozenset[int]:
+        """The brokers that the controller does not treat as gone."""
+        last = {d.broker: d.is_fenced for d in self.decisions if isinstance(d, BrokerDecision)}
+        return frozenset(broker for broker, is_fenced in last.items() if not is_fenced)
+
+    @property
     def changes(self) -> int:
         """A number that rises with every change that the watcher finds."""
         self._check()
