@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +57,10 @@ class NotRunnable(ConformanceError):
 
 @dataclass(frozen=True)
 class Asked:
-    """A request for runs of a deployment, a run for each seed. ``records``: the number of records of a run. ``kafka_home``: an installation in place of jars."""
+    """A request for runs of a deployment, a run for each seed.
+
+    ``records``: the number of records of a run. ``kafka_home``: an installation in place of jars.
+    """
 
     deployment: Deployment
     seeds: Sequence[int]
@@ -197,9 +200,6 @@ class _Lab:
             producer.kill()
             watcher.stop()
         raise NotSeen(f"a topic with leader {order[0]} and all replicas in sync", START_SECONDS)
-
-    def _topic_settings(self) -> Mapping[str, str]:
-        return self._settings("topic", "")
 
     def _milliseconds(self, setting: str) -> float:
         return int(next(row["value"] for row in _ROWS if row["setting"] == setting)) / MS
