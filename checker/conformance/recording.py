@@ -2,8 +2,8 @@
 
 All times are of one clock, and each event has an interval that certainly contains its moment:
 
-- A request is sent before the proxy has it. A request that is sent and held is sent when the proxy gets it: nothing
-  that the cluster does in between depends on it.
+- A request is sent after ``send()`` or after the end of the attempt before, and before it leaves the proxy: on a busy
+  machine the proxy reads a request some time after the client has sent the request.
 - A broker answers after the request has left the proxy to the broker, and the client has the answer after the answer
   has left the proxy. The model's broker answers and its client hears in one step, at some moment in between.
 - A log is on disk between the beginning and the end of a look. The append, fetch or truncation before is silent.
@@ -87,7 +87,8 @@ def _of_requests(seen: Observations) -> Iterator[Event]:
         left = min(away, default=request.arrived)
         for record in request.records:
             chain = f"requests {request.connection}"
-            yield _event("requested", request.arrived, left, chain=chain, record=record, broker=request.broker)
+            begin = _attempt_since(seen, request, record)
+            yield _event("requested", begin, left, chain=chain, record=record, broker=request.broker)
         if request.answered is not None and request.left is not None:
             for record in request.records:
                 yield _event(
@@ -100,6 +101,15 @@ def _of_requests(seen: Observations) -> Iterator[Event]:
                     error=request.error,
                 )
     yield from _of_broken_connections(seen)
+
+
+def _attempt_since(seen: Observations, request: Request, record: int) -> float:
+    """Return the time since which the client can have sent the request: its ``send()``, or the end of an attempt."""
+    before = [send.when[0] for send in seen.sends if send.record == record]
+    for other in seen.requests:
+        if record in other.records and other.arrived < request.arrived:
+            before.append(other.arrived if other.answered is None else other.answered)
+    return max((time for time in before if time <= request.arrived), default=request.arrived)
 
 
 def _of_broken_connections(seen: Observations) -> Iterator[Event]:

@@ -217,7 +217,7 @@ def test_a_request_without_an_answer_ends_a_connection() -> None:
 def test_a_request_that_is_given_up_was_sent_before() -> None:
     late = Request(7, 1, (0,), arrived=1.05, left=None, given_up=2.0, answered=None, error=None)
     (event,) = found(replace(SENT, requests=(late,), reports=()), "requested")
-    assert (event.opens, event.closes) == (1.05, 2.0)
+    assert (event.opens, event.closes) == (1.0, 2.0)
     assert not found(replace(SENT, requests=(late,), reports=()), "answered")
 
 
@@ -246,3 +246,10 @@ def test_held_fetches_that_overlap_are_one_time() -> None:
     )
     times = [(e.arguments["broker"], e.opens, e.closes) for e in found(replace(NOTHING, done=done), "slowed")]
     assert times == [(2, 2.0, 6.0), (3, 7.0, 30.0)]
+
+
+def test_a_retry_is_sent_after_the_attempt_before() -> None:
+    first = Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=1.2, error=19)
+    again = Request(7, 1, (0,), arrived=1.5, left=1.5, given_up=None, answered=1.6, error=0)
+    events = found(replace(SENT, requests=(first, again), reports=()), "requested")
+    assert [(event.opens, event.closes) for event in events] == [(1.0, 1.06), (1.2, 1.5)]
