@@ -129,16 +129,9 @@ class _Lab:
 
     def run(self, seed: int) -> Recording:
         """Run a schedule on a topic of its own."""
-        asked, topic, client_id = self._asked, f"lab-{seed}", f"lab-producer-{seed}"
-        order = self._cluster.plan.brokers
-        given = {
-            key: value for key, value in self._topic_settings().items() if key not in ("name", "replication.factor")
-        }
-        self._cluster.create_topic(topic, (order,), given)
-        producer = self._producer(topic, client_id)
+        asked, order = self._asked, self._cluster.plan.brokers
+        topic, client_id, producer, watcher, base = self._begun(seed)
         first = len(self._proxy.seen)
-        base = self._cluster.log_end(order[0], topic)
-        watcher = Watcher(self._cluster, topic, base)
         controls = ClusterControls(
             self._cluster,
             self._proxy,
@@ -185,9 +178,8 @@ class _Lab:
         A slow machine can change leader or ISR before the run begins; then another topic is tried.
         """
         order = self._cluster.plan.brokers
-        given = {
-            key: value for key, value in self._topic_settings().items() if key not in ("name", "replication.factor")
-        }
+        settings = self._settings("topic", "")
+        given = {key: value for key, value in settings.items() if key not in ("name", "replication.factor")}
         for attempt in range(ATTEMPTS):
             topic, client_id = f"lab-{seed}-{attempt}", f"lab-producer-{seed}-{attempt}"
             self._cluster.create_topic(topic, (order,), given)
