@@ -17,6 +17,7 @@ from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.cluster.wire import NoAnswer
 from checker.conformance.controls import Control
+from checker.conformance.gathering import requests_of
 from checker.conformance.observations import BrokerDecision, Done, PartitionDecision
 from checker.conformance.watching import Watcher
 
@@ -52,6 +53,7 @@ class ClusterControls:
         self._cluster, self._proxy, self._watcher = cluster, proxy, watcher
         self._producer, self._client_id, self._topic = producer, client_id, topic
         self._base, self._records, self._end_seconds = base, records, end_seconds
+        self._first = len(proxy.seen)
         self._gates: dict[tuple[str, int], Gate] = {}
         self._cut: set[int] = set()
         self.commanded: dict[int, float] = {}
@@ -64,6 +66,11 @@ class ClusterControls:
     @property
     def _partition(self) -> PartitionDecision:
         return next(d for d in reversed(self._watcher.decisions) if isinstance(d, PartitionDecision))
+
+    def _requested(self) -> set[int]:
+        """Return the records that a request had: a record that waits in the client would share the next one's batch."""
+        requests = requests_of(tuple(self._proxy.seen)[self._first :], self._client_id, self._records)
+        return {record for request in requests for record in request.records}
 
     @property
     def _live(self) -> set[int]:
@@ -82,7 +89,7 @@ class ClusterControls:
         up, partition = self._up, self._partition
         running = [broker for broker in up if not self._cluster.node(broker).is_paused]
         found = [Control("wait")]
-        if len(self.commanded) < self._records:
+        if len(self.commanded) < self._records and self.commanded.keys() <= self._requested():
             found.append(Control("send"))
         for name in _HELD:
             brokers = (
