@@ -14,6 +14,7 @@ from checker.cli.audit import audit
 from checker.cli.cache import cache
 from checker.cli.check import check
 from checker.cli.claims import claims
+from checker.cli.conform import conform
 from checker.cli.defects import defects
 from checker.cli.diff import diff
 from checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
@@ -101,6 +102,7 @@ app.command(short_help="Show every effective setting and its origin.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
 app.command(short_help="Print a trace step by step, or draw the trace.")(trace)
 app.command(short_help="Replay a trace on a real cluster.")(reproduce)
+app.command(short_help="Compare runs of a real cluster with the model.")(conform)
 app.command(short_help="Check a result or a bundle again.")(verify)
 app.command(short_help="Compare two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)

@@ -1,0 +1,204 @@
+"""``proofka conform``: random runs of a real cluster are behaviours of the model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from checker.cli.errors import fail, one_line_errors
+from checker.cli.options import Assume
+
+if TYPE_CHECKING:
+    from checker.conformance.coverage import CheckedRun, Coverage
+    from checker.conformance.events import Recording
+    from model.deployment.deployment import Deployment
+
+MOST_RECORDS = 3
+"""The largest number of records of a run, as in the model."""
+
+
+def conform(
+    deployment: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DEPLOYMENT]", help="The deployment to run, as for proofka check (default: none)."),
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Number of random runs (default: 5).")] = 5,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", min=0, help="Seed of the first run; later runs add 1 (default: 1).")
+    ] = 1,
+    records: Annotated[
+        int,
+        typer.Option(
+            "--records", metavar="N", min=1, max=MOST_RECORDS, help="Number of records that a run sends (default: 2)."
+        ),
+    ] = 2,
+    steps: Annotated[
+        int, typer.Option("--steps", metavar="N", min=1, help="Number of random controls in a run (default: 24).")
+    ] = 24,
+    faults: Annotated[
+        int, typer.Option("--faults", metavar="N", min=0, help="Largest number of faults in a run (default: 3).")
+    ] = 3,
+    recorded: Annotated[
+        list[Path] | None,
+        typer.Option("--recorded", metavar="FILE", help="Check the run in FILE, and start no cluster (default: none)."),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", metavar="DIR", help="Write each run as a JSON file into DIR (default: no files)."),
+    ] = None,
+    kafka_home: Annotated[
+        Path | None,
+        typer.Option(
+            "--kafka-home",
+            metavar="DIR",
+            help="The folder of an unpacked Apache Kafka (default: jars from Maven Central, kept in the cache).",
+        ),
+    ] = None,
+    assume: Assume = None,
+) -> None:
+    """Tell whether random runs of a throw-away cluster with a real producer are behaviours of the model.
+
+    Needs Java; clients other than Java's need their library.
+
+    Exit status: 0 every run is a behaviour of the model, 1 some run is not, 2 the input is wrong or the cluster did not
+    start, 3 some run could not be decided.
+    """
+    from checker.cluster.errors import ClusterError
+    from checker.conformance.coverage import Coverage, checked
+
+    with one_line_errors():
+        if (deployment is None) == (not recorded):
+            fail("name a DEPLOYMENT to run, or the recorded runs with --recorded, and not both")
+        found = _recordings(recorded or []) if deployment is None else None
+        asked = None if deployment is None else _deployment(deployment, assume)
+    coverage = Coverage()
+    if asked is not None:
+        found = _runs(asked, range(seed, seed + runs), records, steps, faults, kafka_home=kafka_home, keep=keep)
+    assert found is not None
+    try:
+        for recording in found:
+            with one_line_errors():
+                run = checked(recording)
+            coverage.add(run)
+            for line in _in_words(run):
+                print(line, flush=True)
+    except ClusterError as error:
+        fail(str(error))
+    for line in _summary(coverage):
+        print(line)
+    raise typer.Exit(_status(coverage))
+
+
+def _deployment(path: Path, assume: list[str] | None) -> Deployment:
+    from checker.source import Source
+
+    return Source(path, assume=tuple(assume or ())).read()
+
+
+def _recordings(paths: list[Path]) -> Iterator[Recording]:
+    from checker.conformance.events import from_json
+
+    for path in paths:
+        with one_line_errors():
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                fail(f"{path}: cannot be read: {error}")
+            yield from_json(text)
+
+
+def _runs(
+    deployment: Deployment,
+    seeds: range,
+    records: int,
+    steps: int,
+    faults: int,
+    *,
+    kafka_home: Path | None,
+    keep: Path | None,
+) -> Iterator[Recording]:
+    from checker.conformance.events import to_json
+    from checker.conformance.lab import Asked, record_runs
+    from model.input.whole_file import write_whole
+
+    asked = Asked(deployment, seeds, records=records, steps=steps, faults=faults, kafka_home=kafka_home)
+    for recording in record_runs(asked, lambda line: print(line, file=sys.stderr, flush=True)):
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            name = f"{deployment.name}-{recording.about['kafka']}-{recording.about['seed']}.json"
+            write_whole(keep / name, to_json(recording))
+        yield recording
+
+
+def _in_words(run: CheckedRun) -> Iterator[str]:
+    """Yield the lines about one run."""
+    from checker.conformance.tracker import Answer
+
+    client, brokers = run.group
+    outcome, about, events = run.outcome, run.recording.about, run.recording.events
+    name = f"run {about.get('seed', '')} ({client}, Apache Kafka {brokers})"
+    if outcome.answer is Answer.ACCEPTED:
+        yield f"{name}: {len(events)} events, a behaviour of the model; at most {max(outcome.sizes)} states fit"
+    else:
+        assert outcome.event is not None
+        where = f"event {outcome.event + 1} of {len(events)}: {events[outcome.event]}"
+        why = {
+            Answer.REJECTED: f"NOT a behaviour of the model; {where}",
+            Answer.BOUND: f"undecided, as the bound {', '.join(outcome.bounds)} is reached; {where}",
+            Answer.TOO_MANY: f"undecided, as too many states fit; {where}",
+        }[outcome.answer]
+        yield f"{name}: {why}"
+        yield from _states(run)
+    if "unfinished" in about:
+        yield f"  the run was ended: {about['unfinished']}"
+
+
+def _states(run: CheckedRun) -> Iterator[str]:
+    """Yield the model's words for states before the event that no state allows, and the actions that were possible."""
+    from checker.conformance.coverage import in_words
+
+    for state in in_words(run):
+        yield "  the model was here: " + "; ".join(f"{what}: {value}" for what, value in state.items())
+    if run.outcome.enabled:
+        yield f"  possible there: {', '.join(run.outcome.enabled)}"
+
+
+def _summary(coverage: Coverage) -> Iterator[str]:
+    from checker.conformance.coverage import passed
+    from checker.conformance.tracker import Answer
+
+    yield ""
+    for (client, brokers), answers in sorted(coverage.answers.items()):
+        accepted, decided = passed(answers)
+        undecided = sum(answers.values()) - decided
+        rest = f", {undecided} undecided" if undecided else ""
+        yield f"{client}, Apache Kafka {brokers}: {accepted} of {decided} runs are behaviours of the model{rest}"
+    if not any(Answer.ACCEPTED in answers for answers in coverage.answers.values()):
+        return
+    yield ""
+    yield "action, and the number of runs that are no behaviour of a model without the action:"
+    for name, row in sorted(coverage.needed.items()):
+        groups = ", ".join(f"{client} with {brokers}: {count}" for (client, brokers), count in sorted(row.items()))
+        yield f"  {name}: {sum(row.values())} ({groups})"
+    yield f"no run needs: {', '.join(coverage.unexercised) or 'all actions are needed by some run'}"
+    yield ""
+    yield "mutated model, and the number of runs that it rejects:"
+    for name, row in sorted(coverage.rejected_by.items()):
+        yield f"  {name}: {sum(row.values())}"
+    yield f"mutated models that reject no run: {', '.join(coverage.unrejected) or 'none'}"
+
+
+def _status(coverage: Coverage) -> int:
+    from checker.conformance.tracker import Answer
+
+    answers = {answer for row in coverage.answers.values() for answer in row}
+    if Answer.REJECTED in answers:
+        return EXIT_VIOLATED
+    if not answers:
+        return EXIT_BAD_INPUT
+    return EXIT_UNDECIDED if answers - {Answer.ACCEPTED} else EXIT_HOLDS

@@ -1,0 +1,1 @@
+"""The conformance lab: random runs of a real cluster are behaviours of the model."""

@@ -1,0 +1,135 @@
+"""Coverage by runs of the lab: the answer for each run, and the actions without which the model rejects a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from checker.conformance.events import Event, Recording
+from checker.conformance.explanations import NEVER, seen_as
+from checker.conformance.mutations import MUTATIONS, Mutation
+from checker.conformance.observed_system import ObservedSystem, model_for, observed
+from checker.conformance.tracker import Answer, Outcome, check_run
+from model.pipeline import Model
+
+Group = tuple[str, str]
+"""A client and a release of the brokers."""
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """A run with its outcome.
+
+    ``group``: the client and the brokers. ``needed``: the actions without which the model rejects the run. ``rejects``:
+    the mutations of the model that reject the run. ``actions``: all actions of the model that runs of the lab can have.
+    """
+
+    recording: Recording
+    outcome: Outcome
+    group: Group
+    needed: frozenset[str] = frozenset()
+    rejects: frozenset[str] = frozenset()
+    actions: frozenset[str] = frozenset()
+
+
+def checked(recording: Recording) -> CheckedRun:
+    """Check a recorded run, and find the actions that the run needs.
+
+    Raise :class:`checker.conformance.errors.ConformanceError` for a recording that the model cannot express.
+    """
+    events = recording.events
+    model = model_for(recording.deployment, events)
+    system = observed(model, events)
+    outcome = check_run(system, events)
+    group = (str(recording.about.get("client", "unknown")), str(recording.about.get("kafka", "unknown")))
+    if outcome.answer is not Answer.ACCEPTED:
+        return CheckedRun(recording, outcome, group)
+    needed = _needed(system, events, outcome)
+    rejects = {
+        mutation.name
+        for mutation in MUTATIONS
+        if (mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes)))
+        or (mutation.sets and _is_rejected_by(mutation, recording))
+    }
+    return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model))
+
+
+def _needed(system: ObservedSystem, events: Sequence[Event], outcome: Outcome) -> frozenset[str]:
+    names = {action.name for action in system.actions}
+    return frozenset(name for name in names if _rejects(system, events, frozenset({name})))
+
+
+def _rejects(system: ObservedSystem, events: Sequence[Event], removed: frozenset[str]) -> bool:
+    return check_run(system, events, without=removed).answer in (Answer.REJECTED, Answer.BOUND)
+
+
+def _is_rejected_by(mutation: Mutation, recording: Recording) -> bool:
+    """Tell whether the model of the deployment with another setting rejects the run."""
+    other = mutation.deployment(recording.deployment)
+    if other == recording.deployment:
+        return False
+    system = observed(model_for(other, recording.events), recording.events)
+    return check_run(system, recording.events).answer in (Answer.REJECTED, Answer.BOUND)
+
+
+def _of_lab(model: Model) -> frozenset[str]:
+    """Return the names of the model's actions that runs of the lab with a producer can have."""
+    return frozenset(
+        action.name for action in model.system.actions if action.lane != "consumer" and seen_as(action) != NEVER
+    )
+
+
+@dataclass
+class Coverage:
+    """The counts of some runs, by client and release of the brokers.
+
+    ``answers``: the number of runs with each answer. ``needed``: by action, the number of runs that need the action.
+    ``rejected_by``: by mutation, the number of runs that the mutated model rejects. ``actions``: all actions that runs
+    can have.
+    """
+
+    answers: dict[Group, dict[Answer, int]] = field(default_factory=dict)
+    needed: dict[str, dict[Group, int]] = field(default_factory=dict)
+    rejected_by: dict[str, dict[Group, int]] = field(default_factory=dict)
+    actions: set[str] = field(default_factory=set)
+
+    def add(self, run: CheckedRun) -> None:
+        """Count a run."""
+        answers = self.answers.setdefault(run.group, {})
+        answers[run.outcome.answer] = answers.get(run.outcome.answer, 0) + 1
+        self.actions |= run.actions
+        for table, names in ((self.needed, run.needed), (self.rejected_by, run.rejects)):
+            for name in names:
+                row = table.setdefault(name, {})
+                row[run.group] = row.get(run.group, 0) + 1
+
+    @property
+    def unexercised(self) -> tuple[str, ...]:
+        """The actions that no run needs."""
+        return tuple(sorted(self.actions - self.needed.keys()))
+
+    @property
+    def unrejected(self) -> tuple[str, ...]:
+        """The mutations that could reject runs and reject none: the runs say nothing about them."""
+        able = (mutation.name for mutation in MUTATIONS if mutation.only_removes or mutation.sets)
+        return tuple(name for name in able if name not in self.rejected_by)
+
+
+def passed(answers: Mapping[Answer, int]) -> tuple[int, int]:
+    """Return the number of accepted runs, and of runs that were accepted or rejected."""
+    accepted = answers.get(Answer.ACCEPTED, 0)
+    return accepted, accepted + answers.get(Answer.REJECTED, 0)
+
+
+def in_words(run: CheckedRun) -> Iterator[Mapping[str, str]]:
+    """Yield the states of a rejection in the model's words.
+
+    What no event can depend on is left out. A part of a sentence about such a variable tells its initial value.
+    """
+    model = model_for(run.recording.deployment, run.recording.events)
+    for state in run.outcome.states:
+        yield {
+            display.what: display.render({**model.system.initial, **state})
+            for display in model.system.displays
+            if display.variables[0].name in state
+        }

@@ -1,0 +1,132 @@
+"""Observations of a run on a cluster: plain data, with times in seconds since the epoch of one machine's clock.
+
+An interval is a pair of times between which the thing happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Interval = tuple[float, float]
+"""The times before and after something happened."""
+
+
+@dataclass(frozen=True)
+class Send:
+    """A call of ``send()`` for a record (from 0): from the command until the program said that the call returned."""
+
+    record: int
+    when: Interval
+
+
+@dataclass(frozen=True)
+class Request:
+    """A produce request at the proxy.
+
+    ``records``: those in the request that belong to the run. ``arrived``: when the proxy had the request. ``left``:
+    when the request left to the broker; None for one that never did, or only after the client's connection was closed.
+    ``given_up``: when the proxy dropped the request, or closed the client's connection. ``answered``: when the answer
+    left to the client, None if no answer did. ``error``: Kafka's number of the error in the answer.
+    """
+
+    connection: int
+    broker: int
+    records: tuple[int, ...]
+    arrived: float
+    left: float | None
+    given_up: float | None
+    answered: float | None
+    error: int | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report to the application on a record; ``error`` is None for success."""
+
+    record: int
+    when: Interval
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record in a log. ``producer``: producer id and producer epoch; ``sequence``: its sequence number, or -1."""
+
+    record: int
+    leader_epoch: int
+    producer: tuple[int, int]
+    sequence: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """The log on a broker's disk, from the run's first offset on."""
+
+    broker: int
+    when: Interval
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True)
+class PartitionDecision:
+    """The partition after a record of the controller's log.
+
+    ``offset``: of the record. ``written``: the earliest time at which the record was written. ``seen``: when a reader
+    of the disk saw the record. ``leader``: 0 for none.
+    """
+
+    offset: int
+    written: float
+    seen: float
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class BrokerDecision:
+    """A broker after a record of the controller's log; the first three fields are as in the other decisions."""
+
+    offset: int
+    written: float
+    seen: float
+    broker: int
+    is_fenced: bool
+
+
+@dataclass(frozen=True)
+class Done:
+    """A control that the scheduler used: its name (tables/controls.csv), its broker, and when."""
+
+    control: str
+    broker: int
+    when: Interval
+
+
+@dataclass(frozen=True)
+class Observations:
+    """All observations of a run.
+
+    ``brokers``: their numbers. ``first``: the partition before the run. ``decisions``: in the order of the controller's
+    log. ``warm``: the number of records that the producer sent before the run. ``producer``: its id and epoch in these;
+    None without idempotence. ``changes_passed``: by broker, when answers to its proposals of another ISR left to the
+    broker. ``lag``: seconds after which a
+    leader removes a follower that does not fetch. ``session``: seconds after which a silent broker is fenced. ``end``:
+    the end of the run.
+    """
+
+    brokers: tuple[int, ...]
+    first: PartitionDecision
+    decisions: tuple[PartitionDecision | BrokerDecision, ...]
+    warm: int
+    producer: tuple[int, int] | None
+    sends: tuple[Send, ...]
+    requests: tuple[Request, ...]
+    reports: tuple[Report, ...]
+    looks: tuple[Look, ...]
+    done: tuple[Done, ...]
+    changes_passed: Mapping[int, tuple[float, ...]]
+    lag: float
+    session: float
+    end: float

@@ -1,0 +1,273 @@
+"""From the observations of a run to its events, in an order that the observations justify.
+
+All times are of one clock, and each event has an interval that certainly contains its moment:
+
+- A request is sent after ``send()`` or after the end of the attempt before, and before it leaves the proxy: on a busy
+  machine the proxy reads a request some time after the client has sent the request.
+- A broker answers after the request has left the proxy to the broker, and the client has the answer after the answer
+  has left the proxy. The model's broker answers and its client hears in one step, at some moment in between.
+- A log is on disk between the beginning and the end of a look. The append, fetch or truncation before is silent.
+- A decision is made after the time that the controller wrote into the record, and before a look at the controller's
+  log. Nobody acts on a decision before it is in that log. A change of the ISR is one step for leader and controller, so
+  its interval lasts until the answer to the leader has passed.
+- A broker that starts takes part before the controller takes it back, and a broker that was cut off is taken back
+  before it has caught up. The model has one step for both. So the interval of its return begins with its start, or its
+  fencing, and lasts until a decision needs the return.
+- A connection breaks between the request that got no answer and the client's next attempt or report.
+- A broker that the controller fences although it runs was not heard for a session; a follower that its leader removes
+  did not fetch for the lag. These faults happened in that time, if the scheduler did not cause them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from checker.conformance.decisions import Decision, decisions_of, model_epochs
+from checker.conformance.events import Event
+from checker.conformance.observations import Entry, Look, Observations, Request
+
+_ENDS = {"kill": "killed", "lose_disk": "lost_disk"}
+"""Control -> the event of a broker's end."""
+
+SLACK_SECONDS = 1.0
+"""Seconds by which a silence can begin before the session or the lag that made it known."""
+
+
+def events_of(seen: Observations) -> tuple[Event, ...]:
+    """Return the events of a run."""
+    decisions = list(decisions_of(seen))
+    found = [
+        *_of_application(seen),
+        *_of_requests(seen),
+        *_of_logs(seen),
+        *_of_nodes(seen),
+        *_of_decisions(seen, decisions),
+        *_merged(_of_silence(seen, decisions)),
+    ]
+    return tuple(sorted(_within_chains(found), key=lambda event: event.opens))
+
+
+def _within_chains(events: Sequence[Event]) -> list[Event]:
+    """Return the events with intervals that respect the order of each chain, so that sorting keeps that order."""
+    opens, closes = [event.opens for event in events], [event.closes for event in events]
+    last: dict[str, float] = {}
+    for place, event in enumerate(events):
+        if event.chain:
+            last[event.chain] = opens[place] = max(opens[place], last.get(event.chain, opens[place]))
+    last.clear()
+    for place, event in reversed(list(enumerate(events))):
+        if event.chain:
+            last[event.chain] = closes[place] = min(closes[place], last.get(event.chain, closes[place]))
+    return [
+        replace(event, opens=begin, closes=max(begin, end))
+        for event, begin, end in zip(events, opens, closes, strict=True)
+    ]
+
+
+def _event(kind: str, opens: float, closes: float, *, chain: str = "", **arguments: object) -> Event:
+    return Event(kind, arguments, opens=opens, closes=max(opens, closes), chain=chain)
+
+
+def _of_application(seen: Observations) -> Iterator[Event]:
+    for send in seen.sends:
+        yield _event("sent", *send.when, chain="application", batch=send.record)
+    for report in seen.reports:
+        begin = report.when[0] if report.error is None else _sent_at(seen, report.record)
+        yield _event("reported", begin, report.when[1], batch=report.record, error=report.error)
+
+
+def _sent_at(seen: Observations, record: int) -> float:
+    return max(send.when[1] for send in seen.sends if send.record == record)
+
+
+def _of_requests(seen: Observations) -> Iterator[Event]:
+    for request in seen.requests:
+        away = [time for time in (request.left, request.given_up) if time is not None]
+        left = min(away, default=request.arrived)
+        for record in request.records:
+            chain = f"requests {request.connection}"
+            begin = _attempt_since(seen, request, record)
+            yield _event("requested", begin, left, chain=chain, record=record, broker=request.broker)
+        if request.answered is not None and request.left is not None:
+            for record in request.records:
+                yield _event(
+                    "answered",
+                    request.left,
+                    request.answered,
+                    chain=f"answers {request.connection}",
+                    record=record,
+                    broker=request.broker,
+                    error=request.error,
+                )
+    yield from _of_broken_connections(seen)
+
+
+def _attempt_since(seen: Observations, request: Request, record: int) -> float:
+    """Return the time since which the client can have sent the request: its ``send()``, or the end of an attempt."""
+    before = [send.when[0] for send in seen.sends if send.record == record]
+    for other in seen.requests:
+        if record in other.records and other.arrived < request.arrived:
+            before.append(other.arrived if other.answered is None else other.answered)
+    return max((time for time in before if time <= request.arrived), default=request.arrived)
+
+
+def _of_broken_connections(seen: Observations) -> Iterator[Event]:
+    """Yield the end of each connection on which a request got no answer."""
+    unanswered: dict[int, list[Request]] = {}
+    for request in seen.requests:
+        if request.answered is None and request.records:
+            unanswered.setdefault(request.connection, []).append(request)
+    for connection, requests in unanswered.items():
+        records = {record for request in requests for record in request.records}
+        begin = requests[0].arrived
+        ends = [seen.end]
+        ends += [
+            other.arrived
+            for other in seen.requests
+            if other.connection != connection and other.arrived > begin and records & set(other.records)
+        ]
+        ends += [report.when[1] for report in seen.reports if report.record in records and report.when[1] > begin]
+        yield _event("broken", begin, min(ends), broker=requests[0].broker)
+
+
+def _of_logs(seen: Observations) -> Iterator[Event]:
+    """Yield the looks that found a change, and the look before each of these."""
+    epochs = model_epochs(seen)
+    last: dict[int, Look] = {}
+    for look in seen.looks:
+        before = last.get(look.broker)
+        last[look.broker] = look
+        if before is None:
+            yield _log(seen, epochs, look)
+        elif before.entries != look.entries:
+            yield _log(seen, epochs, before)
+            yield _log(seen, epochs, look)
+    for look in last.values():
+        yield _log(seen, epochs, look)
+
+
+def _log(seen: Observations, epochs: Mapping[int, int], look: Look) -> Event:
+    entries = [_entry(seen, epochs, entry) for entry in look.entries]
+    return _event("log", *look.when, broker=look.broker, entries=entries)
+
+
+def _entry(seen: Observations, epochs: Mapping[int, int], entry: Entry) -> dict[str, int]:
+    """Return the model's words for an entry: its numbers are known while the producer id is the first one."""
+    found = {"record": entry.record, "epoch": epochs[entry.leader_epoch]}
+    if seen.producer is not None and entry.producer[0] == seen.producer[0]:
+        bumps = entry.producer[1] - seen.producer[1]
+        found |= {"producer_epoch": bumps, "sequence": entry.sequence - (seen.warm if bumps == 0 else 0)}
+    return found
+
+
+def _of_nodes(seen: Observations) -> Iterator[Event]:
+    for done in seen.done:
+        if done.control in _ENDS:
+            yield _event(_ENDS[done.control], *done.when, broker=done.broker)
+        elif done.control == "lose_power":
+            kept = next(look for look in seen.looks if look.broker == done.broker and look.when[0] >= done.when[1])
+            yield _event("lost_power", *done.when, broker=done.broker, kept=len(kept.entries))
+
+
+def _held(seen: Observations, hold: str, release: str, broker: int) -> Iterator[tuple[float, float]]:
+    """Yield the times during which the scheduler held something of a broker."""
+    begin: float | None = None
+    for done in seen.done:
+        if done.broker == broker and done.control == hold and begin is None:
+            begin = done.when[0]
+        elif done.broker == broker and done.control == release and begin is not None:
+            yield begin, done.when[1]
+            begin = None
+    if begin is not None:
+        yield begin, seen.end
+
+
+def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator[Event]:
+    for place, decision in enumerate(decisions):
+        opens, closes = decision.written, decision.seen
+        if decision.unfenced:
+            opens = _gone(seen, decisions[:place], decision)
+            if not decision.elects:
+                last = _needed(decisions[place + 1 :], decision.unfenced, default=seen.end)
+                yield _event("unfenced", opens, last, broker=decision.unfenced)
+                continue
+            closes = seen.end  # The order of the decisions ends the interval.
+        elif not decision.fenced and (decision.removed or decision.added):
+            passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
+            closes = max(closes, min(passed, default=closes))
+        for isr in _one_by_one(decision):
+            yield _event(
+                "decided",
+                opens,
+                closes,
+                chain="controller",
+                leader=decision.leader,
+                epoch=decision.epoch,
+                isr=sorted(isr),
+                **({"fenced": decision.fenced} if decision.fenced else {}),
+            )
+
+
+def _one_by_one(decision: Decision) -> Iterator[set[int]]:
+    """Yield the ISRs of the model's steps: a leader removes and adds members one after the other."""
+    isr = set(decision.isr)
+    if not decision.fenced and not decision.elects:
+        yield from (
+            isr - set(decision.added) | set(decision.removed[place:]) for place in range(1, len(decision.removed))
+        )
+        yield from (
+            isr - set(decision.added[place:]) for place in range(1 - bool(decision.removed), len(decision.added))
+        )
+    yield isr
+
+
+def _gone(seen: Observations, before: Sequence[Decision], decision: Decision) -> float:
+    """Return the time since which a broker can be back: its last start, or the decision that fenced the broker."""
+    starts = [one.when[0] for one in seen.done if (one.control, one.broker) == ("restart", decision.unfenced)]
+    fenced = [other.written for other in before if other.fenced == decision.unfenced]
+    return max((time for time in (*starts, *fenced) if time <= decision.written), default=decision.written)
+
+
+def _needed(later: Sequence[Decision], broker: int, *, default: float) -> float:
+    """Return the time of the first decision that needs the broker's return."""
+    needs = (one.seen for one in later if broker in one.added or one.fenced == broker or one.leader == broker)
+    return next(needs, default)
+
+
+def _of_silence(seen: Observations, decisions: Sequence[Decision]) -> Iterator[Event]:
+    """Yield what can have kept a broker from the controller, or a follower from its leader."""
+    for broker in seen.brokers:
+        for begin, end in _held(seen, "hold_fetch", "release_fetch", broker):
+            yield from _slowness(broker, begin, end, seen.end)
+    for decision in decisions:
+        if decision.fenced:
+            yield from _cut_off(seen, decision.fenced, decision.written - seen.session - SLACK_SECONDS, decision.seen)
+        for broker in () if decision.fenced else decision.removed:
+            begin = decision.written - seen.lag - SLACK_SECONDS
+            yield from _slowness(broker, begin, decision.seen, seen.end)
+            yield from _cut_off(seen, broker, begin, decision.seen)
+
+
+def _merged(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events of which those with the same content and overlapping intervals are one."""
+    last: dict[str, Event] = {}
+    for event in sorted(events, key=lambda event: event.opens):
+        before = last.get(event.content)
+        if before is not None and event.opens <= before.closes:
+            last[event.content] = replace(before, closes=max(before.closes, event.closes))
+            continue
+        if before is not None:
+            yield before
+        last[event.content] = event
+    yield from last.values()
+
+
+def _slowness(broker: int, begin: float, end: float, last: float) -> Iterator[Event]:
+    yield _event("slowed", begin, end, broker=broker)
+    yield _event("quickened", begin, last, broker=broker)
+
+
+def _cut_off(seen: Observations, broker: int, begin: float, end: float) -> Iterator[Event]:
+    yield _event("cut_off", begin, end, broker=broker)
+    yield _event("reconnected", begin, seen.end, broker=broker)

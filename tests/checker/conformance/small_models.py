@@ -1,0 +1,41 @@
+"""Small models for the tests of the lab, with random walks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+from checker.conformance.events import Event
+from model.deployment.explored import Bounds
+from model.faults import Fault
+from model.pipeline import Model, build
+from tests.checker.asking import example
+from tests.checker.conformance.walks import Taken, Walker, shown
+from tests.deployments import changed
+
+SMALL = Bounds(records=2, log=3, sends=1, epochs=5, producer_epochs=2)
+LARGE = Bounds(records=2, log=4, sends=1, epochs=8, producer_epochs=3)
+FEW_KINDS = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.LOST_RESPONSE, Fault.LEADER_MOVE)
+KINDS = (*FEW_KINDS, Fault.POWER_LOSS, Fault.DISK_LOSS, Fault.CUT_OFF, Fault.LOST_REQUEST, Fault.DELAYED_REQUEST)
+
+
+@cache
+def two_brokers(name: str) -> Model:
+    """Return a small model for the plain tracker."""
+    return build(changed(replace(example(name, FEW_KINDS, 9), bounds=SMALL), replicas=2, min_insync_replicas=1))
+
+
+@cache
+def three_brokers(name: str) -> Model:
+    return build(replace(example(name, KINDS, 9), bounds=LARGE))
+
+
+def walks(model: Model, count: int, length: int) -> list[tuple[list[Taken], list[Event]]]:
+    """Return random walks of the model with their events."""
+    walker, found = Walker(model.system), []
+    for seed in range(count):
+        random = Random(seed)
+        walk = walker.walk(random, length, 3)
+        found.append((walk, shown(model, walk, random)))
+    return found

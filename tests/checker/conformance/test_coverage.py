@@ -1,0 +1,105 @@
+"""Coverage by runs, and the command that checks recorded runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from typer.testing import CliRunner
+
+from checker.cli import app
+from checker.conformance.coverage import Coverage, checked, in_words
+from checker.conformance.events import Event, Recording, to_json
+from checker.conformance.recording import events_of
+from checker.conformance.tracker import Answer
+from tests.checker.conformance.small_models import three_brokers
+from tests.checker.conformance.test_recording import SENT
+from tests.checker.conformance.walks import Walker, shown
+
+ABOUT = {"seed": 3, "client": "java 4.0", "kafka": "4.0.1"}
+
+
+def sent() -> Recording:
+    """Return a run that sends one record."""
+    return Recording(three_brokers("acks-1").pipeline.deployment, events_of(SENT), ABOUT)
+
+
+def wrong() -> Recording:
+    """Return the run with an acknowledgement that no request explains."""
+    events = tuple(event for event in sent().events if event.kind != "requested")
+    return replace(sent(), events=events)
+
+
+def test_a_run_needs_the_actions_without_which_it_is_rejected() -> None:
+    run = checked(sent())
+    assert run.outcome.answer is Answer.ACCEPTED
+    assert run.needed == {"send", "transmit", "append", "acknowledge", "fetch"}
+    assert run.rejects == {"nothing-replicated", "isr-acknowledges"}
+    assert run.group == ("java 4.0", "4.0.1")
+    assert run.needed < run.actions and "poll" not in run.actions
+
+
+def test_runs_are_counted_by_client_and_release() -> None:
+    coverage = Coverage()
+    for recording in (sent(), sent(), replace(wrong(), about={**ABOUT, "kafka": "3.9.2"})):
+        coverage.add(checked(recording))
+    assert coverage.answers == {
+        ("java 4.0", "4.0.1"): {Answer.ACCEPTED: 2},
+        ("java 4.0", "3.9.2"): {Answer.REJECTED: 1},
+    }
+    assert coverage.needed["append"] == {("java 4.0", "4.0.1"): 2}
+    assert "truncate" in coverage.unexercised and "append" not in coverage.unexercised
+    assert coverage.rejected_by["nothing-replicated"] == {("java 4.0", "4.0.1"): 2}
+    assert "no-truncation" in coverage.unrejected
+
+
+def test_a_rejection_is_told_in_the_words_of_the_model() -> None:
+    run = checked(wrong())
+    assert run.outcome.answer is Answer.REJECTED
+    words = next(in_words(run))
+    assert words["broker 1's log"] == "[]" and words["record 1"] == "in the accumulator"
+
+
+def conform(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["conform", *arguments])
+    return result.exit_code, result.output
+
+
+def test_recorded_runs_are_checked_again(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(to_json(sent()), encoding="utf-8")
+    bad.write_text(to_json(wrong()), encoding="utf-8")
+    status, text = conform("--recorded", str(good))
+    assert status == 0
+    assert "a behaviour of the model" in text and "1 of 1 runs" in text and "no run needs: " in text
+    status, text = conform("--recorded", str(good), "--recorded", str(bad))
+    assert status == 1
+    assert "NOT a behaviour of the model; event" in text and "answered(record=0" in text and "1 of 2 runs" in text
+
+
+def test_a_run_at_a_bound_is_undecided(tmp_path: Path) -> None:
+    model = three_brokers("acks-1")
+    small = replace(model.pipeline.deployment, bounds=replace(model.pipeline.deployment.bounds, epochs=2))
+    moved = Event("decided", {"leader": 2, "epoch": 2, "isr": [1, 2, 3]}, opens=0, closes=0)
+    again = Event("decided", {"leader": 1, "epoch": 3, "isr": [1, 2, 3]}, opens=1, closes=1)
+    file = tmp_path / "run.json"
+    file.write_text(to_json(Recording(small, (moved, again), ABOUT)), encoding="utf-8")
+    status, text = conform("--recorded", str(file))
+    assert status == 3 and "the bound epochs is reached" in text
+
+
+def test_wrong_input_ends_with_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "no.json"
+    file.write_text("{}", encoding="utf-8")
+    for arguments in ((), ("orders.yaml", "--recorded", str(file)), ("--recorded", str(file)), ("--recorded", "none")):
+        status, text = conform(*arguments)
+        assert status == 2 and len(text.strip().splitlines()) == 1, text
+
+
+def test_walks_are_recordings_like_others() -> None:
+    model, random = three_brokers("acks-1"), Random(2)
+    walk = Walker(model.system).walk(random, 30, 1)
+    run = checked(Recording(model.pipeline.deployment, tuple(shown(model, walk, random))))
+    assert run.outcome.answer is Answer.ACCEPTED and run.group == ("unknown", "unknown")
+    assert run.needed <= {taken.action.name for taken in walk}

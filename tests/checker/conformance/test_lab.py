@@ -1,0 +1,29 @@
+"""The lab on a real cluster."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.cluster.errors import JarsUnavailable, MissingProgram
+from checker.conformance.coverage import checked
+from checker.conformance.lab import Asked, NotRunnable, record_runs
+from checker.conformance.tracker import Answer
+from tests.checker.asking import example
+
+
+@pytest.mark.cluster
+def test_runs_of_a_cluster_are_behaviours_of_the_model() -> None:
+    asked = Asked(example("acks-1"), range(1, 3), steps=12, faults=1)
+    try:
+        runs = [checked(recording) for recording in record_runs(asked, print)]
+    except (MissingProgram, JarsUnavailable) as missing:
+        pytest.skip(str(missing))
+    assert [run.outcome.answer for run in runs] == [Answer.ACCEPTED] * 2
+    assert all(
+        {"send", "append", "fetch"} <= run.needed for run in runs if run.recording.about.get("unfinished") is None
+    )
+
+
+def test_transactions_are_refused_before_a_cluster_starts() -> None:
+    with pytest.raises(NotRunnable, match=r"L05: .*transactional\.id"):
+        next(record_runs(Asked(example("transactions"), [1]), print))

@@ -1,0 +1,104 @@
+"""Mutated models: the lab rejects what a mutated model allows or lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+
+import pytest
+
+from checker.conformance.events import Event
+from checker.conformance.mutations import MUTATIONS, Mutation, mutated, without
+from checker.conformance.observed_system import observed
+from checker.conformance.tracker import Answer, check_run
+from model.deployment.choices import Acks
+from model.language import Action
+from model.pipeline import Model
+from tests.checker.conformance.small_models import three_brokers
+from tests.checker.conformance.walks import Taken, Walker, few_fetches, shown
+
+WALKS, LENGTH = 15, 50
+BY_NAME = {mutation.name: mutation for mutation in MUTATIONS}
+REMOVING = ("no-truncation", "no-removal-from-isr", "no-fencing")
+ADDING = (
+    "no-duplicate-check",
+    "acknowledgement-before-replication",
+    "writes-below-min-isr",
+    "unclean-election",
+    "joins-before-it-has-all",
+)
+
+Walk = tuple[list[Taken], list[Event]]
+
+
+@cache
+def model() -> Model:
+    return three_brokers("acks-all-min-isr-2")
+
+
+def walks(of: Model, mutation: Mutation) -> list[Walk]:
+    """Return walks that often take the actions that the mutation concerns, with their events."""
+    favoured = (mutation.removes | mutation.weakens | mutation.adds) - {"fetch"}
+
+    def weight(action: Action) -> float:
+        return 5.0 if action.name in favoured else few_fetches(action)
+
+    walker, found = Walker(of.system), []
+    for seed in range(WALKS):
+        random = Random(seed)
+        walk = walker.walk(random, LENGTH, 4, weight=weight)
+        found.append((walk, shown(model(), walk, random)))
+    return found
+
+
+def answers(of: Model, runs: Sequence[Walk]) -> list[Answer]:
+    system = observed(of, [event for _, events in runs for event in events])
+    return [check_run(system, events).answer for _, events in runs]
+
+
+@pytest.mark.parametrize("name", REMOVING)
+def test_a_model_without_an_action_rejects_runs_that_need_it(name: str) -> None:
+    mutation = BY_NAME[name]
+    runs = walks(model(), mutation)
+    needs = [bool({taken.action.name for taken in walk} & mutation.removes) for walk, _ in runs]
+    found = answers(mutated(model(), mutation), runs)
+    assert Answer.REJECTED in found
+    assert all(answer is Answer.ACCEPTED for answer, need in zip(found, needs, strict=True) if not need)
+
+
+@pytest.mark.parametrize("name", ADDING)
+def test_the_model_rejects_runs_of_a_model_that_allows_more(name: str) -> None:
+    mutation = BY_NAME[name]
+    runs = walks(mutated(model(), mutation), mutation)
+    assert set(answers(mutated(model(), mutation), runs)) == {Answer.ACCEPTED}
+    assert Answer.REJECTED in answers(model(), runs)
+
+
+def test_every_mutation_changes_the_model() -> None:
+    for mutation in MUTATIONS:
+        if mutation.sets:
+            continue
+        assert mutation.concerns(model()), mutation.name
+        after = mutated(model(), mutation).system.actions
+        names = {action.name for action in after}
+        assert mutation.removes.isdisjoint(names)
+        assert mutation.adds <= names
+        guards = {action.key: action.guard for action in model().system.actions}
+        weaker = {action.name for action in after if action.key in guards and not action.guard.eq(guards[action.key])}
+        assert weaker == mutation.weakens
+
+
+def test_a_missing_action_is_a_mutation_as_well() -> None:
+    mutation = without("fetch")
+    assert mutation.only_removes and mutation.concerns(model()) and not without("no such").concerns(model())
+
+
+def test_a_mutation_of_a_setting_changes_other_deployments() -> None:
+    settings = {mutation.sets: mutation for mutation in MUTATIONS if mutation.sets}
+    deployment = model().pipeline.deployment
+    assert settings["acks=all"].deployment(deployment) == deployment
+    assert settings["acks=1"].deployment(deployment).producer.acks is Acks.LEADER
+    assert settings["min_insync_replicas=1"].deployment(deployment).cluster.min_insync_replicas == 1
+    assert {m.concerns(model()) for m in settings.values()} == {True, False}
+    assert not any(mutation.only_removes for mutation in settings.values())

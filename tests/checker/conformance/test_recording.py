@@ -1,0 +1,255 @@
+"""From observations to events: intervals, chains, decisions of several records, and faults that nobody ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from checker.conformance.decisions import Decision, decisions_of, model_epochs
+from checker.conformance.events import Event
+from checker.conformance.observations import (
+    BrokerDecision,
+    Done,
+    Entry,
+    Look,
+    Observations,
+    PartitionDecision,
+    Report,
+    Request,
+    Send,
+)
+from checker.conformance.observed_system import observed
+from checker.conformance.recording import events_of
+from checker.conformance.tracker import Answer, check_run
+from tests.checker.conformance.small_models import three_brokers
+
+FIRST = PartitionDecision(10, 0.0, 0.0, 1, 4, (1, 2, 3))
+ALL = (1, 2, 3)
+
+
+def partition(at: float, leader: int, epoch: int, isr: Sequence[int], *, offset: int = 0) -> PartitionDecision:
+    return PartitionDecision(offset, at, at + 0.1, leader, epoch, tuple(isr))
+
+
+def broker(at: float, number: int, *, fenced: bool) -> BrokerDecision:
+    return BrokerDecision(0, at, at + 0.1, number, fenced)
+
+
+def look(number: int, at: float, *entries: Entry) -> Look:
+    return Look(number, (at, at + 0.01), entries)
+
+
+NOTHING = Observations(
+    brokers=ALL,
+    first=FIRST,
+    decisions=(),
+    warm=1,
+    producer=None,
+    sends=(),
+    requests=(),
+    reports=(),
+    looks=tuple(look(number, 0.5) for number in ALL),
+    done=(),
+    changes_passed={},
+    lag=2.0,
+    session=3.0,
+    end=30.0,
+)
+
+ENTRY = Entry(0, 4, (-1, -1), -1)
+SENT = replace(
+    NOTHING,
+    sends=(Send(0, (1.0, 1.1)),),
+    requests=(Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=1.2, error=0),),
+    reports=(Report(0, (1.21, 1.22), None),),
+    looks=(
+        *NOTHING.looks,
+        look(1, 1.04),
+        look(1, 1.3, ENTRY),
+        look(2, 1.3),
+        look(2, 1.4, ENTRY),
+        look(3, 1.3),
+        look(3, 1.4, ENTRY),
+    ),
+)
+"""A record that was sent, acknowledged and replicated."""
+
+
+def found(seen: Observations, kind: str) -> list[Event]:
+    return [event for event in events_of(seen) if event.kind == kind]
+
+
+def answer(seen: Observations, name: str = "acks-1") -> Answer:
+    model, events = three_brokers(name), events_of(seen)
+    return check_run(observed(model, events), events).answer
+
+
+def test_an_ordinary_run_is_accepted() -> None:
+    assert answer(SENT) is Answer.ACCEPTED
+    kinds = {event.kind for event in events_of(SENT)}
+    assert kinds == {"sent", "requested", "answered", "reported", "log"}
+
+
+def test_an_acknowledgement_before_the_append_is_rejected() -> None:
+    assert answer(replace(SENT, looks=(*SENT.looks[:3], look(1, 1.25), look(1, 1.3, ENTRY)))) is Answer.REJECTED
+
+
+def test_a_log_with_another_record_is_rejected() -> None:
+    other = replace(ENTRY, record=1)
+    assert answer(replace(SENT, looks=(*SENT.looks, look(2, 2.0, other)))) is Answer.REJECTED
+
+
+def test_only_changes_of_logs_are_events() -> None:
+    looks = (look(1, 1.0), look(1, 2.0), look(1, 3.0, ENTRY), look(1, 4.0, ENTRY), look(1, 5.0, ENTRY))
+    events = found(replace(NOTHING, looks=looks), "log")
+    assert [(event.opens, len(event.arguments["entries"])) for event in events] == [
+        (1.0, 0),
+        (2.0, 0),
+        (3.0, 1),
+        (5.0, 1),
+    ]
+
+
+def test_numbers_of_a_log_count_from_the_first_record_of_the_run() -> None:
+    entries = (Entry(0, 4, (9, 2), 1), Entry(1, 6, (9, 3), 0), Entry(1, 6, (11, 0), 0))
+    decisions = (partition(2.0, 2, 5, (2, 3)), partition(3.0, 1, 6, (1, 2, 3)))
+    seen = replace(NOTHING, producer=(9, 2), decisions=decisions, looks=(look(1, 4.0, *entries),))
+    assert found(seen, "log")[0].arguments["entries"] == [
+        {"record": 0, "epoch": 1, "producer_epoch": 0, "sequence": 0},
+        {"record": 1, "epoch": 3, "producer_epoch": 1, "sequence": 0},
+        {"record": 1, "epoch": 3},
+    ]
+
+
+def test_a_fencing_and_its_election_are_one_decision() -> None:
+    records = (partition(5.0, 2, 5, (2, 3)), broker(5.0, 1, fenced=True))
+    assert list(decisions_of(replace(NOTHING, decisions=records))) == [
+        Decision(5.0, 5.1, 2, 2, (2, 3), fenced=1, elects=True, removed=(1,))
+    ]
+
+
+def test_the_last_of_the_isr_stays_when_it_is_fenced() -> None:
+    records = (partition(5.0, 0, 5, (1,)), broker(5.0, 1, fenced=True))
+    seen = replace(NOTHING, first=replace(FIRST, isr=(1,)), decisions=records)
+    assert [(d.leader, d.isr, d.fenced) for d in decisions_of(seen)] == [(0, (1,), 1)]
+
+
+def test_a_fencing_beside_the_partition_is_a_decision_of_its_own() -> None:
+    records = (partition(5.0, 1, 4, (1, 2)), broker(5.2, 3, fenced=True))
+    assert [(d.isr, d.fenced) for d in decisions_of(replace(NOTHING, decisions=records))] == [((1, 2), 0), ((1, 2), 3)]
+
+
+def test_a_return_and_its_election_are_one_decision() -> None:
+    records = (
+        partition(5.0, 0, 5, (1,)),
+        broker(5.0, 1, fenced=True),
+        broker(8.0, 1, fenced=True),
+        broker(9.0, 1, fenced=False),
+        partition(9.0, 1, 6, (1,)),
+    )
+    seen = replace(NOTHING, first=replace(FIRST, isr=(1,)), decisions=records)
+    assert [(d.leader, d.fenced, d.unfenced, d.elects) for d in decisions_of(seen)] == [
+        (0, 1, 0, True),
+        (1, 0, 1, True),
+    ]
+
+
+def test_an_epoch_that_rises_without_an_election_is_the_same_epoch_of_the_model() -> None:
+    records = (partition(5.0, 1, 5, (1, 2)), partition(6.0, 2, 6, (1, 2)), partition(7.0, 1, 7, (1, 2)))
+    assert model_epochs(replace(NOTHING, decisions=records)) == {4: 1, 5: 1, 6: 2, 7: 3}
+
+
+def test_the_end_of_a_broker_has_an_interval() -> None:
+    done = (Done("kill", 2, (2.0, 2.5)), Done("lose_power", 3, (3.0, 3.5)))
+    seen = replace(NOTHING, done=done, looks=(look(3, 2.0, ENTRY, ENTRY), look(3, 3.6, ENTRY)))
+    assert [(e.kind, e.opens, e.closes, dict(e.arguments)) for e in events_of(seen) if e.kind != "log"] == [
+        ("killed", 2.0, 2.5, {"broker": 2}),
+        ("lost_power", 3.0, 3.5, {"broker": 3, "kept": 1}),
+    ]
+
+
+def test_a_return_lasts_from_the_start_until_a_decision_needs_the_broker() -> None:
+    decisions = (
+        partition(5.0, 2, 5, (2, 3)),
+        broker(5.0, 1, fenced=True),
+        broker(9.0, 1, fenced=False),
+        partition(10.0, 2, 5, (2, 3, 1)),
+    )
+    done = (Done("kill", 1, (2.0, 2.1)), Done("restart", 1, (6.0, 6.1)))
+    (event,) = found(replace(NOTHING, decisions=decisions, done=done), "unfenced")
+    assert (event.opens, event.closes, event.chain) == (6.0, 10.1, "")
+
+
+def test_a_change_of_the_isr_lasts_until_its_leader_has_the_answer() -> None:
+    seen = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),), changes_passed={1: (4.0, 7.0, 9.0), 2: (5.5,)})
+    (event,) = found(seen, "decided")
+    assert (event.opens, event.closes) == (5.0, 7.0)
+
+
+def test_members_leave_and_join_the_isr_one_after_the_other() -> None:
+    decisions = (partition(5.0, 1, 4, (1,)), partition(6.0, 1, 4, (1, 2, 3)), partition(7.0, 2, 5, (2,)))
+    assert [event.arguments["isr"] for event in found(replace(NOTHING, decisions=decisions), "decided")] == [
+        [1, 3],
+        [1],
+        [1, 2],
+        [1, 2, 3],
+        [2],
+    ]
+
+
+def test_decisions_keep_their_order_whatever_their_intervals() -> None:
+    decisions = (partition(5.0, 1, 4, (1, 2)), partition(6.0, 1, 4, (1,)), partition(6.5, 1, 4, (1, 3)))
+    events = found(replace(NOTHING, decisions=decisions, changes_passed={1: (9.0,)}), "decided")
+    assert [event.arguments["isr"] for event in events] == [[1, 2], [1], [1, 3]]
+    assert [event.closes for event in events] == sorted(event.closes for event in events)
+
+
+def test_a_request_without_an_answer_ends_a_connection() -> None:
+    lost = Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=None, error=None)
+    again = Request(8, 2, (0,), arrived=4.0, left=4.0, given_up=None, answered=4.1, error=0)
+    (event,) = found(replace(SENT, requests=(lost, again), reports=()), "broken")
+    assert (event.opens, event.closes, event.arguments) == (1.05, 4.0, {"broker": 1})
+    (event,) = found(replace(SENT, requests=(lost,), reports=(Report(0, (8.0, 8.1), "TIMED_OUT"),)), "broken")
+    assert event.closes == 8.1
+    assert not found(SENT, "broken")
+
+
+def test_a_request_that_is_given_up_was_sent_before() -> None:
+    late = Request(7, 1, (0,), arrived=1.05, left=None, given_up=2.0, answered=None, error=None)
+    (event,) = found(replace(SENT, requests=(late,), reports=()), "requested")
+    assert (event.opens, event.closes) == (1.0, 2.0)
+    assert not found(replace(SENT, requests=(late,), reports=()), "answered")
+
+
+def test_a_broker_that_is_fenced_while_it_runs_was_cut_off() -> None:
+    decisions = (partition(9.0, 1, 4, (1, 2)), broker(9.0, 3, fenced=True))
+    seen = replace(NOTHING, decisions=decisions)
+    (event,) = found(seen, "cut_off")
+    assert (event.opens, event.closes, event.arguments) == (5.0, 9.1, {"broker": 3})
+    assert answer(replace(seen, looks=NOTHING.looks)) is Answer.ACCEPTED
+
+
+def test_a_follower_that_is_removed_was_slow_or_cut_off() -> None:
+    seen = replace(SENT, looks=(*SENT.looks[:5], *SENT.looks[5:7]), decisions=(partition(9.0, 1, 4, (1, 2)),))
+    assert [(event.opens, event.closes) for event in found(seen, "slowed")] == [(6.0, 9.1)]
+    assert answer(seen) is Answer.ACCEPTED
+    assert answer(replace(NOTHING, decisions=seen.decisions)) is Answer.REJECTED
+
+
+def test_held_fetches_that_overlap_are_one_time() -> None:
+    done = (
+        Done("hold_fetch", 2, (2.0, 2.0)),
+        Done("release_fetch", 2, (4.0, 4.0)),
+        Done("hold_fetch", 2, (4.0, 4.0)),
+        Done("release_fetch", 2, (6.0, 6.0)),
+        Done("hold_fetch", 3, (7.0, 7.0)),
+    )
+    times = [(e.arguments["broker"], e.opens, e.closes) for e in found(replace(NOTHING, done=done), "slowed")]
+    assert times == [(2, 2.0, 6.0), (3, 7.0, 30.0)]
+
+
+def test_a_retry_is_sent_after_the_attempt_before() -> None:
+    first = Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=1.2, error=19)
+    again = Request(7, 1, (0,), arrived=1.5, left=1.5, given_up=None, answered=1.6, error=0)
+    events = found(replace(SENT, requests=(first, again), reports=()), "requested")
+    assert [(event.opens, event.closes) for event in events] == [(1.0, 1.06), (1.2, 1.5)]

@@ -1,0 +1,146 @@
+"""The tracker accepts what the model shows, and rejects what a plain tracker rejects, at the same event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from checker.conformance.events import Event
+from checker.conformance.explanations import SILENT, seen_as
+from checker.conformance.observed_system import NotObservable, ObservedSystem, model_for, observed
+from checker.conformance.tracker import Answer, check_run
+from model.faults import Fault
+from model.pipeline import Model, build
+from tests.checker.asking import example
+from tests.checker.conformance.plain_tracker import PlainTracker
+from tests.checker.conformance.small_models import SMALL, three_brokers, two_brokers, walks
+from tests.checker.conformance.walks import widened
+
+NAMES = ("acks-all-min-isr-2", "acks-1", "retries-in-flight-5", "acks-all-min-isr-1-unclean")
+
+
+def system_of(model: Model, runs: Sequence[Sequence[Event]]) -> ObservedSystem:
+    return observed(model, [event for run in runs for event in run])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_walk_of_the_model_is_accepted(name: str) -> None:
+    model = three_brokers(name)
+    found = walks(model, 8, 60)
+    system = system_of(model, [events for _, events in found])
+    for seed, (_, events) in enumerate(found):
+        assert check_run(system, events).answer is Answer.ACCEPTED
+        assert check_run(system, widened(events, Random(seed))).answer is Answer.ACCEPTED
+    assert {"fence", "restart", "fetch", "append"} <= {taken.action.name for walk, _ in found for taken in walk}
+
+
+def corrupted(model: Model, events: Sequence[Event], random: Random) -> list[Event]:
+    """Return the events with one of them changed, left out, or exchanged with the next."""
+    made = list(events)
+    place = random.randrange(len(made) - 1)
+    event = made[place]
+    how = random.randrange(3)
+    if how == 0:
+        del made[place]
+    elif how == 1:
+        other = made[place + 1]
+        made[place] = replace(other, opens=event.opens, closes=event.closes)
+        made[place + 1] = replace(event, opens=other.opens, closes=other.closes)
+    elif event.kind == "log":
+        entries = list(event.arguments["entries"])
+        changed_entries = [{**entries[0], "epoch": entries[0]["epoch"] + 1}, *entries[1:]] if entries else []
+        arguments = {**event.arguments, "entries": random.choice([changed_entries, entries[:-1]])}
+        made[place] = replace(event, arguments=arguments)
+    elif "broker" in event.arguments:
+        brokers = len(model.pipeline.replicas)
+        arguments = {**event.arguments, "broker": event.arguments["broker"] % brokers + 1}
+        made[place] = replace(event, arguments=arguments)
+    return made
+
+
+@pytest.mark.parametrize("name", ["acks-all-min-isr-2", "acks-1", "retries-in-flight-5"])
+def test_the_plain_tracker_gives_the_same_answers(name: str) -> None:
+    model = two_brokers(name)
+    plain = PlainTracker(model)
+    runs = []
+    for seed, (_, events) in enumerate(walks(model, 8, 18)):
+        random = Random(seed)
+        runs += [events, corrupted(model, events, random), corrupted(model, events, random)]
+        runs.append(widened(corrupted(model, events, random), random, most=1.2))
+    system = system_of(model, runs)
+    answers = []
+    for events in runs:
+        outcome = check_run(system, events)
+        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
+        answers.append(outcome.answer is Answer.ACCEPTED)
+    assert answers.count(False) > len(answers) // 10
+    assert answers.count(True) >= 8
+
+
+def test_a_rejection_names_states_and_actions() -> None:
+    model = two_brokers("acks-1")
+    events = [
+        Event("sent", {"batch": 0}, opens=0, closes=0),
+        Event("requested", {"record": 0, "broker": 1}, opens=1, closes=1),
+        Event("log", {"broker": 2, "entries": [{"record": 0, "epoch": 1}]}, opens=2, closes=2),
+        Event("log", {"broker": 1, "entries": []}, opens=3, closes=3),
+    ]
+    outcome = check_run(observed(model, events), events)
+    assert (outcome.answer, outcome.event) == (Answer.REJECTED, 3)
+    assert outcome.sizes[-1] == 0 and all(outcome.sizes[:-1])
+    assert {state["broker_1_log_end"] for state in outcome.states} == {1}
+    assert not outcome.bounds
+    assert all(seen_as(action) == SILENT for action in model.system.actions if str(action) in outcome.enabled)
+
+
+def test_a_rejection_at_a_bound_is_no_rejection() -> None:
+    model = build(replace(two_brokers("acks-1").pipeline.deployment, bounds=replace(SMALL, epochs=2)))
+    change = {"isr": [1, 2]}
+    events = [
+        Event("decided", {"leader": 2, "epoch": 2, **change}, opens=0, closes=0),
+        Event("decided", {"leader": 1, "epoch": 1, **change}, opens=1, closes=1),
+    ]
+    outcome = check_run(observed(model, events), events)
+    assert (outcome.answer, outcome.event, outcome.bounds) == (Answer.BOUND, 1, ("epochs",))
+
+
+def test_the_limit_of_states_is_an_answer_of_its_own() -> None:
+    model = three_brokers("acks-1")
+    _, events = walks(model, 1, 40)[0]
+    outcome = check_run(observed(model, events), events, most=3)
+    assert outcome.answer is Answer.TOO_MANY and outcome.event is not None
+
+
+def test_events_of_overlapping_intervals_happen_in_any_order() -> None:
+    model = two_brokers("acks-1")
+    sent = Event("sent", {"batch": 0}, opens=0, closes=3)
+    requested = Event("requested", {"record": 0, "broker": 1}, opens=1, closes=1)
+    killed = Event("killed", {"broker": 2}, opens=0.5, closes=2)
+    early, late = (replace(killed, opens=moment, closes=moment) for moment in (0.5, 2.0))
+    for events in ([requested, sent, killed], [sent, early, requested], [late, requested, sent]):
+        assert check_run(observed(model, events), events).answer is Answer.ACCEPTED
+    after = replace(sent, opens=2)
+    assert check_run(observed(model, [requested, after]), [requested, after]).event == 0
+
+
+def test_the_events_of_a_chain_keep_their_order() -> None:
+    model = two_brokers("acks-1")
+    first = Event("decided", {"leader": 2, "epoch": 2, "isr": [1, 2]}, opens=0, closes=1)
+    second = Event("decided", {"leader": 1, "epoch": 3, "isr": [1, 2]}, opens=0, closes=1)
+    for chain, answer in (("", Answer.ACCEPTED), ("controller", Answer.REJECTED)):
+        events = [replace(second, chain=chain), replace(first, chain=chain)]
+        assert check_run(observed(model, events), events).answer is answer
+
+
+def test_a_run_gets_the_faults_that_its_events_need() -> None:
+    events = [Event("killed", {"broker": 1}, opens=0, closes=0)]
+    model = model_for(example("acks-1"), events)
+    assert {action.fault for action in model.system.actions} == {None, Fault.KILL}
+
+
+def test_transactions_are_refused() -> None:
+    with pytest.raises(NotObservable, match=r"L04: .*transactional\.id"):
+        model_for(example("transactions"), [])
