@@ -64,6 +64,7 @@ def test_a_delayed_request_is_executed_after_a_later_one(scene: Scene) -> None:
     scene.begin(trace)
     scene.play(1, 2, 3)
     assert scene.replay.requests == {}
+    scene.producer.wait_end(1)
     scene.play(4, 5, 6, 7)
     assert scene.values(1) == [2, 1]
     assert not scene.replay.abandoned
