@@ -13,8 +13,8 @@ from checker.cluster.bodies.metadata import metadata_response
 from checker.cluster.bodies.producing import produce_response
 from checker.cluster.frames import RESPONSE, Frame
 from checker.cluster.metadata_view import error_name
-from checker.cluster.waiting import INTERVAL
-from tests.checker.cluster.wire import Client, hang_up
+from checker.cluster.waiting import INTERVAL, until
+from tests.checker.cluster.wire import SECONDS, Client, hang_up
 from tests.checker.reproduction import messages
 from tests.checker.reproduction.fake_cluster import BROKERS, FakeCluster
 
@@ -92,6 +92,10 @@ class FakeProducer:
     def close(self, broker: int) -> None:
         """Close the connection to a broker, as a producer does whose request has waited too long."""
         hang_up(self._connections[broker].socket)
+
+    def wait_end(self, broker: int) -> None:
+        """Wait until the producer has seen the end of its connection to a broker."""
+        until(lambda: broker not in self._connections, what=f"no connection to broker {broker}", seconds=SECONDS)
 
     def _connection(self, broker: int) -> Client:
         if broker not in self._connections:

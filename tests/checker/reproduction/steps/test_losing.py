@@ -62,7 +62,10 @@ def test_a_delayed_request_is_executed_after_a_later_one(scene: Scene) -> None:
     trace = sent().add("delay_request", batch=0).add("send", batch=1).add("transmit", batch=1, leader=1)
     trace.add("append", batch=1, logs=SECOND).add("execute_delayed", batch=0, leader=1, logs=LATE)
     scene.begin(trace)
-    scene.play()
+    scene.play(1, 2, 3)
+    assert scene.replay.requests == {}
+    scene.producer.wait_end(1)
+    scene.play(4, 5, 6, 7)
     assert scene.values(1) == [2, 1]
     assert not scene.replay.abandoned
 
