@@ -45,7 +45,7 @@ def in_words(name: str, outcome: Outcome, texts: Mapping[int, str]) -> Iterator[
 def changed_in_words(changed: ChangedSetting) -> str:
     """Return a changed setting in one line, with its reason."""
     before = f" instead of {changed.given}" if changed.given is not None else ""
-    return f"{changed.scope} {changed.key}={changed.used}{before}, for {changed.reason}"
+    return f"{changed.scope} {changed.key}={changed.used}{before} ({changed.reason})"
 
 
 def ran(outcome: Outcome) -> str:

@@ -86,6 +86,7 @@ class RunningCluster:
                 for one in self.cluster.changed
             )
         )
+        self._of_cluster = self.changed
 
     def clients(self) -> tuple[str, ...]:
         """Return the clients that ran, each once."""
@@ -93,6 +94,7 @@ class RunningCluster:
 
     def prepare(self, plan: Plan, tell: Told) -> Replay:
         """Bring topic and clients into the state in which the trace begins, and close the gates."""
+        self.changed, self._started = self._of_cluster, []
         self._traces += 1
         topic = f"{TOPIC}-{self._traces}"
         self._create_topic(plan, topic)
@@ -255,7 +257,6 @@ class RunningCluster:
         self, plan: Plan, role: str, client: PlannedClient, *, topic: str, prefix: str
     ) -> Callable[[int], ClientProcess]:
         settings, changed = adjusted_client(plan, role, client)
-        self._add_changed(changed)
         settings = {key: value for key, value in settings.items() if key not in ("client.id", "bootstrap.servers")}
         if role == "consumer" and "group.id" in settings:
             settings["group.id"] = self._group(plan)
@@ -263,6 +264,7 @@ class RunningCluster:
             settings["transactional.id"] = self._transactional_id(plan)
 
         def start(number: int) -> ClientProcess:
+            self._add_changed(changed)
             is_java = client.library == "java"
             release = self._release_of(client)
             process = ClientProcess.start(
