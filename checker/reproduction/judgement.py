@@ -69,7 +69,7 @@ def reprocessing(observed: Observed) -> Evidence:
 
 
 def skip(observed: Observed) -> Evidence:
-    """Return the records before the committed offset that nobody processed."""
+    """Return the records before the committed offset that nobody processed and that no worker has."""
     return tuple(
         f"the committed offset {observed.committed} is past record {content.split()[1]} at offset {offset}, which "
         "nobody processed"
@@ -77,7 +77,7 @@ def skip(observed: Observed) -> Evidence:
         if observed.committed is not None
         and offset < observed.committed
         and content.startswith("record ")
-        and int(content.split()[1]) not in observed.processed
+        and int(content.split()[1]) not in observed.processed + observed.with_workers
     )
 
 

@@ -23,7 +23,7 @@ class Observed:
     modelled part on; the content of a record that the log aborts begins with "aborted". ``sent``: records in the order
     of ``send()``. ``acknowledged`` and ``failed``: records by what the last report, or the end of their transaction,
     said. ``processed``: records in the order of processing; ``with_workers``: records that workers have. ``committed``:
-    the offset that the group has committed, as its last start found, or None.
+    the offset that the group has committed, as its coordinator says, or None.
 
     ``given``: records that the leader gives to the deployment's consumer, in order. ``high_watermark``,
     ``last_stable``: of the leader, as it tells readers. ``about_to_be_acknowledged``: records whose success is on its

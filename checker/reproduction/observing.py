@@ -26,7 +26,6 @@ def observe(replay: Replay) -> Observed:
     """Return the observations on which a judgement rests."""
     leader = replay.leader
     logs = {broker: _log(replay, broker) for broker in replay.brokers}
-    starts = replay.consuming.started_at
     acknowledged, failed = _told(replay)
     given = _given(replay, leader)
     read = tuple(int(value.split(b"-")[1]) for _, value in given.records) if given is not None else ()
@@ -39,7 +38,7 @@ def observe(replay: Replay) -> Observed:
         failed=tuple(sorted(failed)),
         processed=tuple(replay.consuming.processed),
         with_workers=tuple(replay.consuming.with_workers.values()),
-        committed=starts[replay.consuming.programs] if replay.consuming.programs > 1 else None,
+        committed=_committed(replay),
         other_logs={broker: log for broker, log in logs.items() if broker != leader},
         late=_late(replay),
         log_start=_log_start(replay, leader),
@@ -100,6 +99,13 @@ def _log_start(replay: Replay, leader: int | None) -> int:
     if leader is None or leader not in replay.brokers or not replay.cluster.node(leader).is_up:
         return 0
     return replay.cluster.range_of(leader, replay.topic).start
+
+
+def _committed(replay: Replay) -> int | None:
+    """Return the offset that the consumer's group has committed, as its coordinator says; None without a consumer."""
+    if not replay.consuming.programs:
+        return None
+    return replay.cluster.admin.committed_offset(replay.group, replay.topic)
 
 
 def _given(replay: Replay, broker: int | None) -> Given | None:

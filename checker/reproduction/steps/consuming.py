@@ -89,11 +89,15 @@ def move_after_asking(api: str) -> Callable[[Replay, PlannedStep], None]:
 
 
 def commit_first(replay: Replay, step: PlannedStep) -> None:
-    """Bring about the commit that the next start of the consumer finds, unless results commit offsets themselves."""
+    """Bring about the commit of this step, or the commit that the consumer's next start finds.
+
+    Results that commit offsets themselves need none.
+    """
     if replay.consuming.start_results is not None:
         return
     starts = replay.plan.later(step, "restart_consumer")
-    offset = committed_by(replay.plan, starts[0].number) if starts else None
+    found = [committed_by(replay.plan, one.number) for one in (step, *starts[:1])]
+    offset = next((one for one in found if one is not None), None)
     program = replay.consuming.program
     if offset is None or program is None:
         return
