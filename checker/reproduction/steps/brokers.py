@@ -13,7 +13,7 @@ from checker.cluster.metadata_view import NO_LEADER
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
-from checker.reproduction.gates import to_broker
+from checker.reproduction.gates import CONSUMER_ID, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
 
@@ -162,6 +162,7 @@ def lose_power(replay: Replay, step: PlannedStep) -> None:
     replay.proxy.keep_open(to_broker(broker), True)
     _forget_messages(replay, broker)
     replay.cluster.power_loss(broker, keep={(replay.topic, 0): replay.base + step.arguments["kept"]})
+    _let_consumer_notice(replay, broker)
 
 
 def lose_disk(replay: Replay, step: PlannedStep) -> None:
@@ -170,6 +171,12 @@ def lose_disk(replay: Replay, step: PlannedStep) -> None:
     replay.proxy.keep_open(to_broker(broker), True)
     _forget_messages(replay, broker)
     replay.cluster.lose_disk(broker)
+    _let_consumer_notice(replay, broker)
+
+
+def _let_consumer_notice(replay: Replay, broker: int) -> None:
+    """End the consumer's silent connection: the model's consumer waits for no timer of its own before it reads on."""
+    replay.proxy.cut(to_broker(broker), client=CONSUMER_ID)
 
 
 def _forget_messages(replay: Replay, broker: int) -> None:
