@@ -100,22 +100,27 @@ def page(text: str) -> str:
 
 def early(rows: Sequence[Row]) -> list[str]:
     """Return the table of the replays that were not reproduced, grouped by what was observed, with its cause."""
-    causes = {row["why"]: row for row in read(CAUSES)}
+    causes = read(CAUSES)
     lines = ["| replays | observed | whose | cause |", "|---|---|---|---|"]
-    groups: dict[str, list[Row]] = {}
+    groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row["outcome"] != "reproduced":
             groups.setdefault(cause_of(row, causes), []).append(row)
-    for why, found in sorted(groups.items(), key=lambda group: -len(group[1])):
+    for (why, whose, cause), found in sorted(groups.items(), key=lambda group: -len(group[1])):
         names = ", ".join(f"{row['example']} {row['number']} (step {row['step'] or 'end'})" for row in found)
-        cause = causes.get(why, {"whose": "not known", "cause": ""})
-        lines.append(f"| {names} | {why} | {cause['whose']} | {cause['cause']} |")
+        lines.append(f"| {names} | {why} | {whose} | {cause} |")
     return lines
 
 
-def cause_of(row: Row, causes: dict[str, Row]) -> str:
-    """Return the text of the table of causes that a row's observation contains, or the observation itself."""
-    return next((why for why in causes if why in row["why"]), row["why"])
+def cause_of(row: Row, causes: Sequence[Row]) -> tuple[str, str, str]:
+    """Return the observation, whose it is, and the cause, from the first row of the table that fits; else "not known".
+
+    A row fits an observation that contains its text, of its example if it names one.
+    """
+    for cause in causes:
+        if cause["why"] in row["why"] and cause["example"] in ("", row["example"]):
+            return cause["why"], cause["whose"], cause["cause"]
+    return row["why"], "not known", ""
 
 
 def outcomes_of(path: Path) -> Iterable[Row]:
