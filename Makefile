@@ -1,7 +1,8 @@
 # make check      install into .venv and check the first example
 # make test       lint, types and the quick tests
 # make test-all   the same with every test that needs no Kafka
-# make test-cluster   the tests on real Kafka (need a JDK, and Maven Central the first time)
+# make test-cluster   four replays on real Kafka (needs a JDK, and Maven Central the first time)
+# make test-cluster-all   every test on real Kafka, about an hour
 # make audit      audit a design review of 2,304 combinations, on Spark (needs Java 17), into build/audit
 # make clean      remove .venv and everything that can be made again
 
@@ -11,9 +12,9 @@ BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # Unless bytecode is kept, each worker of pytest rewrites 300 files of tests, and each process that they start compiles.
-test test-all test-cluster: export PYTHONDONTWRITEBYTECODE =
+test test-all test-cluster test-cluster-all: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: check audit test test-all test-cluster lint clean
+.PHONY: check audit test test-all test-cluster test-cluster-all lint clean
 
 check: $(VENV)/.installed
 	@echo "proofka check examples/orders.yaml"
@@ -31,6 +32,9 @@ test-all: lint
 
 # One after another: a cluster of four nodes keeps two cores busy.
 test-cluster: $(VENV)/.installed-cluster
+	$(BIN)/python -m pytest -m cluster tests/checker/reproduction/test_replays.py
+
+test-cluster-all: $(VENV)/.installed-cluster
 	$(BIN)/python -m pytest -m cluster
 
 lint: $(VENV)/.installed-dev
