@@ -157,6 +157,14 @@ class Cluster:
         """Return the offset after the last record that a broker has on disk."""
         return log_end(self._nodes[broker].data / f"{topic}-{partition}")
 
+    def wait_copied(self, topic: str, partition: int = 0, *, seconds: float) -> None:
+        """Wait until the logs of all brokers end at the same offset. Raises ``NotSeen``."""
+        until(
+            lambda: len({self.log_end(broker, topic, partition) for broker in self.plan.brokers}) == 1,
+            what=f"the records of {topic}-{partition} on the disks of all brokers",
+            seconds=seconds,
+        )
+
     def batches(self, broker: int, topic: str, partition: int = 0) -> tuple[Batch, ...]:
         """Return the batches that a broker has on disk; the broker may be up or down."""
         return read_batches(self._nodes[broker].data / f"{topic}-{partition}")

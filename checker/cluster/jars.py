@@ -92,8 +92,11 @@ def zookeeper_releases() -> tuple[Release, ...]:
 
 
 def newest_patch(line: str) -> Release:
-    """Return the newest known release of a release line: ``3.9.2`` for ``3.9``. Raises ``JarsUnavailable``."""
-    patches = [release for release in _needed() if release.line == line]
+    """Return the newest known release of a release line: ``3.9.2`` for ``3.9``. A release is its own newest patch.
+
+    Raises ``JarsUnavailable``.
+    """
+    patches = [release for release in _needed() if line in (release.line, release)]
     if not patches:
         lines = dict.fromkeys(release.line for release in _needed())
         raise JarsUnavailable(f"no release of Kafka {line} is known: choose one of {', '.join(lines)}")

@@ -15,7 +15,6 @@ from checker.cluster.jars import jars_of, newest_patch
 from checker.cluster.plan import ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
 from checker.conformance.cluster_controls import ClusterControls
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Recording
@@ -24,14 +23,12 @@ from checker.conformance.observations import Observations, PartitionDecision
 from checker.conformance.recording import events_of
 from checker.conformance.scheduler import Schedule
 from checker.conformance.watching import MS, Watcher
+from checker.real_settings import client_of, effective_of, features_of, given_settings
 from model.deployment.deployment import Deployment
 from model.deployment.explored import Bounds
 
 _TABLE = Path(__file__).parent / "tables" / "lab_settings.csv"
 _ROWS = tuple(csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines()))
-
-_GIVEN = ("file", "option")
-"""The origins of settings that the user gave."""
 
 WARM = 90
 """The number of the record before a run; the records of a run have smaller numbers."""
@@ -104,26 +101,25 @@ class _Lab:
         if deployment.producer.transactional is not None:
             raise NotRunnable("the lab has no transactions yet: use a deployment without transactional.id")
         self._asked, self._tell = asked, tell
-        self._effective = {f"{one.scope}.{one.key}": one.value for one in deployment.settings}
-        self._library, _, version = self._effective["producer.client"].partition(" ")
-        line = self._effective["broker.release"]
-        self.release = str(newest_patch(line)) if line.count(".") == 1 else line
-        self._client_release = version or line
+        self._effective = effective_of(deployment)
+        self._library, version = client_of(deployment, "producer")
+        self.release = str(newest_patch(self._effective["broker.release"]))
+        self._client_release = version or self.release
         self._supervisor, self._proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
         plan = ClusterPlan(
             self.release,
             brokers=tuple(range(1, deployment.cluster.replicas + 1)),
             kafka_home=asked.kafka_home,
             broker_settings=self._settings("broker", ""),
+            features=features_of(deployment),
         )
         tell(f"Apache Kafka {self.release}: a controller and {len(plan.brokers)} brokers start on this machine")
         self._cluster = stack.enter_context(Cluster(plan, self._supervisor, self._proxy))
         self._cluster.start()
 
     def _settings(self, role: str, library: str) -> dict[str, str]:
-        given = self._asked.deployment.settings
-        own = {one.key: one.value for one in given if one.scope == role and one.origin.kind in _GIVEN}
-        for key in ("client", "version", "release", "client.id", "bootstrap.servers"):
+        own = given_settings(self._asked.deployment, role)
+        for key in ("client.id", "bootstrap.servers"):
             own.pop(key, None)
         return own | {row["setting"]: row["value"] for row in _ROWS if (row["role"], row["library"]) == (role, library)}
 
@@ -179,10 +175,9 @@ class _Lab:
         """
         order = self._cluster.plan.brokers
         settings = self._settings("topic", "")
-        given = {key: value for key, value in settings.items() if key not in ("name", "replication.factor")}
         for attempt in range(ATTEMPTS):
             topic, client_id = f"lab-{seed}-{attempt}", f"lab-producer-{seed}-{attempt}"
-            self._cluster.create_topic(topic, (order,), given)
+            self._cluster.create_topic(topic, (order,), settings)
             producer = self._producer(topic, client_id)
             base = self._cluster.log_end(order[0], topic)
             watcher = Watcher(self._cluster, topic, base)
@@ -214,12 +209,7 @@ class _Lab:
             program.wait_event(
                 event_is("report", record=WARM, error=None), what="the first report", seconds=START_SECONDS
             )
-        brokers = self._cluster.plan.brokers
-        until(
-            lambda: len({self._cluster.log_end(broker, topic) for broker in brokers}) == 1,
-            what="the first record in all logs",
-            seconds=START_SECONDS,
-        )
+        self._cluster.wait_copied(topic, seconds=START_SECONDS)
         return program
 
     def _classpath(self) -> Sequence[Path]:

@@ -4,34 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from checker.real_settings import client_of, effective_of, features_of, given_settings
 from checker.reproduction.plan import Plan, PlannedClient, PlannedSend, PlannedStep
 from model.deployment.deployment import Deployment
-from model.deployment.setting import Setting
 from properties.verdict import Shown, Trace, states_of
-
-_GIVEN = ("file", "option")
-"""Origins of settings that the user gave; a real client and a real broker derive all others by themselves."""
-_OF_CLIENT = ("client", "version")
-_OF_TOPIC_ITSELF = ("name", "replication.factor")
-_ELR_SINCE = (4, 0, 0)
-"""The first release that knows the feature of eligible leader replicas."""
-_ELR = "eligible.leader.replicas.version"
 
 
 def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, str]]) -> Plan:
     """Return the plan that replays ``trace``. ``failures``: each violated property, with what failed, in words."""
-    given = [one for one in deployment.settings if one.origin.kind in _GIVEN]
-    effective = {f"{one.scope}.{one.key}": one.value for one in deployment.settings}
+    effective = effective_of(deployment)
     states = list(states_of(trace))
     return Plan(
         name=deployment.name,
         kafka=effective.get("broker.release", ".".join(map(str, deployment.cluster.kafka))),
         replicas=deployment.cluster.replicas,
-        producer=_client(deployment, given, "producer"),
-        consumer=_client(deployment, given, "consumer"),
-        topic_settings=_settings(given, "topic", without=_OF_TOPIC_ITSELF),
-        broker_settings=_settings(given, "broker", without=("release", _ELR)),
-        features=_features(deployment, effective),
+        producer=_client(deployment, "producer"),
+        consumer=_client(deployment, "consumer"),
+        topic_settings=given_settings(deployment, "topic"),
+        broker_settings=given_settings(deployment, "broker"),
+        features=features_of(deployment),
         effective=effective,
         application={one.key: one.value for one in deployment.settings if one.scope == "application"},
         idempotent=deployment.producer.idempotence,
@@ -58,21 +49,9 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
     )
 
 
-def _settings(given: Sequence[Setting], scope: str, *, without: Sequence[str]) -> Mapping[str, str]:
-    return {one.key: one.value for one in given if one.scope == scope and one.key not in without}
-
-
-def _features(deployment: Deployment, effective: Mapping[str, str]) -> Mapping[str, int]:
-    """Return the feature levels of the deployment that its release knows."""
-    key = f"broker.{_ELR}"
-    knows = key in effective and deployment.cluster.kafka >= _ELR_SINCE
-    return {_ELR: int(effective[key])} if knows else {}
-
-
-def _client(deployment: Deployment, given: Sequence[Setting], role: str) -> PlannedClient:
-    effective = {one.key: one.value for one in deployment.settings if one.scope == role}
-    library, _, release = effective["client"].partition(" ")
-    return PlannedClient(library, release or None, _settings(given, role, without=_OF_CLIENT))
+def _client(deployment: Deployment, role: str) -> PlannedClient:
+    library, release = client_of(deployment, role)
+    return PlannedClient(library, release, given_settings(deployment, role))
 
 
 def _sends(deployment: Deployment) -> tuple[PlannedSend, ...]:

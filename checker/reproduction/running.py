@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
-from checker.cluster.client import ClientProcess
+from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
 from checker.cluster.coordination import transaction_of
 from checker.cluster.frames import RESPONSE
@@ -183,17 +183,11 @@ class RunningCluster:
         elif plan.idempotent and plan.application.get("producer_id") != "new":
             program.ask("send", record=0, seconds=START_SECONDS)
             program.wait_event(
-                lambda event: event["event"] == "report" and event["error"] is None,
+                event_is("report", record=0, error=None),
                 what="the report on the record before the trace",
                 seconds=START_SECONDS,
             )
-        end = max(self.cluster.log_end(broker, topic) for broker in range(1, plan.replicas + 1))
-        for broker in range(1, plan.replicas + 1):
-            until(
-                lambda broker=broker: self.cluster.log_end(broker, topic) == end,  # type: ignore[misc]
-                what=f"broker {broker} to have the records before the trace",
-                seconds=SECONDS,
-            )
+        self.cluster.wait_copied(topic, seconds=SECONDS)
 
     def _warm_up_transactions(self, plan: Plan, producing: Producing, topic: str) -> None:
         """Start the producer's transactions. Where brokers know its producer id, commit a transaction with a record."""

@@ -178,6 +178,9 @@ def test_the_table_has_every_release_of_each_line() -> None:
     assert [release.line for release in zookeeper_releases()] == [
         "2.4", "2.5", "2.6", "2.7", "2.8", "3.0", "3.1", "3.2",
     ]  # fmt: skip
+    assert newest_patch("3.9.1") == "3.9.1"
+    with pytest.raises(JarsUnavailable, match=r"no release of Kafka 3\.9\.77 is known"):
+        newest_patch("3.9.77")
     with pytest.raises(JarsUnavailable, match=r"no release of Kafka 5\.0 is known: choose one of 2\.4, .*, 4\.\d"):
         newest_patch("5.0")
 
