@@ -11,7 +11,7 @@ import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from checker.cli.errors import fail, one_line_errors
-from checker.cli.options import Assume
+from checker.cli.options import Assume, KafkaHome
 
 if TYPE_CHECKING:
     from checker.conformance.coverage import CheckedRun, Coverage
@@ -51,14 +51,7 @@ def conform(
         Path | None,
         typer.Option("--keep", metavar="DIR", help="Write each run as a JSON file into DIR (default: no files)."),
     ] = None,
-    kafka_home: Annotated[
-        Path | None,
-        typer.Option(
-            "--kafka-home",
-            metavar="DIR",
-            help="The folder of an unpacked Apache Kafka (default: jars from Maven Central, kept in the cache).",
-        ),
-    ] = None,
+    kafka_home: KafkaHome = None,
     assume: Assume = None,
 ) -> None:
     """Tell whether random runs of a throw-away cluster with a real producer are behaviours of the model.

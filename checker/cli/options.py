@@ -238,6 +238,20 @@ FailOnKnownDefects = Annotated[
         "modelled, could violate the property (default: off).",
     ),
 ]
+ResultOrPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A result (--json), a bundle, or a PATH of proofka check, which is checked first."
+    ),
+]
+KafkaHome = Annotated[
+    Path | None,
+    typer.Option(
+        "--kafka-home",
+        metavar="DIR",
+        help="The folder of an unpacked Apache Kafka (default: jars from Maven Central, kept in the cache).",
+    ),
+]
 JsonFile = Annotated[
     Path | None,
     typer.Option(

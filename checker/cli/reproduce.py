@@ -20,9 +20,11 @@ from checker.cli.options import (
     Fill,
     JsonFile,
     Kafka,
+    KafkaHome,
     Partly,
     PipelineNumber,
     ReportFiles,
+    ResultOrPath,
     Seconds,
     Topic,
 )
@@ -36,12 +38,7 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A result (--json), a bundle, or a PATH of proofka check, which is checked first."
-        ),
-    ],
+    file: ResultOrPath,
     number: Annotated[
         int | None, typer.Argument(metavar="[N]", min=1, help="Number of the trace, as proofka trace lists it.")
     ] = None,
@@ -52,14 +49,7 @@ def reproduce(
     all_traces: Annotated[
         bool, typer.Option("--all", help="Replay every trace, one after the other (default: off).")
     ] = False,
-    kafka_home: Annotated[
-        Path | None,
-        typer.Option(
-            "--kafka-home",
-            metavar="DIR",
-            help="The folder of an unpacked Apache Kafka (default: jars from Maven Central, kept in the cache).",
-        ),
-    ] = None,
+    kafka_home: KafkaHome = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Let the cluster run at the end, until Ctrl-C (default: off).")
     ] = False,

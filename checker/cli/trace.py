@@ -21,6 +21,7 @@ from checker.cli.options import (
     Kafka,
     Partly,
     PipelineNumber,
+    ResultOrPath,
     Seconds,
     Topic,
 )
@@ -35,12 +36,7 @@ NO_MATPLOTLIB = 'matplotlib is not installed: pip install "proofka[figures]"'
 
 
 def trace(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A result (--json), a bundle, or a PATH of proofka check, which is checked first."
-        ),
-    ],
+    file: ResultOrPath,
     number: Annotated[
         int | None, typer.Argument(metavar="[N]", min=1, help="Number of the trace (default: list all traces).")
     ] = None,

@@ -10,7 +10,7 @@ Commands of a producer, with their answers:
     init, begin, commit, abort      initialised, begun, committed, aborted (error, code)
     send_offsets (offset, group, topic, partition, membership)      offsets_sent (error, code)
 Commands of a consumer:
-    join (seconds, partitions)      assigned (partitions, position, membership), when it has so many partitions (1)
+    join (seconds, partitions)      assigned (partitions, position, membership), with that number of partitions (1)
     poll (count, milliseconds)      polled (records, held), with the first record, or when the time has passed
     commit (offset)         committed (offset, error, code); without an offset what the library takes as read
     stored (offset)         stored (offset, error, code): the offset for the library's own commits

@@ -32,6 +32,11 @@ class View:
     replicas: tuple[int, ...]
     error: str
 
+    @property
+    def chosen(self) -> int | None:
+        """The leader, or None when there is none."""
+        return None if self.leader == NO_LEADER else self.leader
+
 
 @dataclass(frozen=True)
 class Range:

@@ -63,7 +63,7 @@ def compare_coordinator(replay: Replay, step: PlannedStep) -> None:
 
 def entries_in_words(replay: Replay, broker: int) -> str:
     """Return the entries of a broker's log from the modelled part on, with real offsets and epochs."""
-    entries = [entry for entry in replay.entries(broker) if entry[0] >= replay.base]
+    entries = replay.modelled_entries(broker)
     return ", ".join(f"{offset}: {content} (epoch {epoch})" for offset, content, epoch in entries) or "empty"
 
 

@@ -15,12 +15,6 @@ class PlanError(ReproductionError):
     code = "R01"
 
 
-class NoTrace(ReproductionError):
-    """A result without the trace that was asked for."""
-
-    code = "R02"
-
-
 class UnknownOutcome(ReproductionError):
     """A property that no judgement is written for."""
 

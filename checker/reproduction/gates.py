@@ -102,6 +102,11 @@ def to_broker(broker: int) -> str:
     return f"client->{broker}"
 
 
+def broker_of(frame: Frame) -> int:
+    """Return the broker at the end of the link of a request to a broker, or of its answer."""
+    return int(frame.link.partition("->")[2])
+
+
 def follower_of(frame: Frame) -> int:
     """Return the broker that sent a fetch of a follower, by the request's client id."""
     return int(frame.client.split("-")[1])

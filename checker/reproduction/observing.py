@@ -126,8 +126,7 @@ def _log(replay: Replay, broker: int) -> tuple[tuple[int, str], ...]:
     ended: Mapping[int, bool] = _ends(replay, broker)
     return tuple(
         (offset, f"aborted {what}" if ended.get(offset) is False else what)
-        for offset, what, _ in replay.entries(broker)
-        if offset >= replay.base
+        for offset, what, _ in replay.modelled_entries(broker)
     )
 
 

@@ -6,16 +6,26 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Callable
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import RESPONSE, Frame
-from checker.cluster.metadata_view import NO_LEADER, View
+from checker.cluster.metadata_view import View
 from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
-from checker.reproduction.gates import PRODUCE, PRODUCER_ID, Gates, carried, follower_of, named_leaders, to_broker
+from checker.reproduction.gates import (
+    PRODUCE,
+    PRODUCER_ID,
+    Gates,
+    broker_of,
+    carried,
+    follower_of,
+    named_leaders,
+    to_broker,
+)
 from checker.reproduction.observed import Read
 from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.transacting import Transacting
@@ -29,6 +39,8 @@ TIMER_SECONDS = 45.0
 START_SECONDS = 90.0
 """Longest wait until a broker serves after its start, in seconds."""
 
+Steer = Callable[["Replay", PlannedStep], None]
+"""The plan of an action: brings a step about, and waits for what shows the step."""
 Content = tuple[str, int]
 """Content of an entry of a log ("record 1", "commit"), and its leader epoch in the model's counting."""
 
@@ -83,9 +95,12 @@ class Replay:
         return self.plan.sends[step.arguments["batch"]].record
 
     def log(self, broker: int) -> tuple[Content, ...]:
-        """Return what the log of a broker holds on disk from ``base`` on."""
-        modelled = [entry for entry in self.entries(broker) if entry[0] >= self.base]
-        return tuple((content, self._modelled_epoch(epoch)) for _, content, epoch in modelled)
+        """Return what the log of a broker holds on disk, with leader epochs in the model's counting."""
+        return tuple((content, self._modelled_epoch(epoch)) for _, content, epoch in self.modelled_entries(broker))
+
+    def modelled_entries(self, broker: int) -> tuple[tuple[int, str, int], ...]:
+        """Return the entries of a broker's log on disk from ``base`` on."""
+        return tuple(entry for entry in self.entries(broker) if entry[0] >= self.base)
 
     def entries(self, broker: int) -> tuple[tuple[int, str, int], ...]:
         """Return (offset, content, leader epoch) of each entry of a broker's log on disk."""
@@ -111,13 +126,12 @@ class Replay:
     @property
     def leader(self) -> int | None:
         """The leader that the controller has chosen, or None if there is none."""
-        leader = self.view().leader
-        return None if leader == NO_LEADER else leader
+        return self.view().chosen
 
     def held_fetch(self, follower: int, leader: int | None = None) -> Frame | None:
         """Return the fetch of a follower that a gate holds, or None. ``leader``: only a fetch from this broker."""
         for frame in self.gates.fetches.held:
-            is_wanted = follower_of(frame) == follower and leader in (None, int(frame.link.split(">")[1]))
+            is_wanted = follower_of(frame) == follower and leader in (None, broker_of(frame))
             # A follower that reconnects leaves an old request behind, whose answer nobody reads.
             if is_wanted and self.proxy.has_client(frame.connection):
                 return frame

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Callable
 
 from checker.cluster.errors import NotSeen
 from checker.reproduction.comparing import compare, compare_coordinator
@@ -13,8 +12,8 @@ from checker.reproduction.errors import DivergedError, NotSteerableError, Unknow
 from checker.reproduction.judgement import judge
 from checker.reproduction.observing import observe, remember_readings
 from checker.reproduction.plan import Plan, PlannedStep
-from checker.reproduction.replay import Replay
-from checker.reproduction.running import RunningCluster
+from checker.reproduction.replay import Replay, Steer
+from checker.reproduction.running import RunningCluster, Told
 from checker.reproduction.steps import (
     brokers,
     consuming,
@@ -27,7 +26,7 @@ from checker.reproduction.steps import (
 from checker.reproduction.unsteerable import reason_for
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {
+PLANS: Mapping[str, Steer] = {
     **producing.PLANS,
     **brokers.PLANS,
     **consuming.PLANS,
@@ -37,9 +36,6 @@ PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = {
     **coordinating.PLANS,
 }
 """The plan of each action that a replay can bring about, by the action's name."""
-
-Told = Callable[[str], None]
-"""A function that shows a line of progress."""
 
 
 def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome:

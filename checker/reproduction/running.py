@@ -35,6 +35,7 @@ from properties.reproduced import ChangedSetting
 TOPIC = "proofka"
 """Name of the tested topics, before the number of the trace."""
 Told = Callable[[str], None]
+"""A function that shows a line of progress."""
 
 
 def clients_that_run(plan: Plan) -> dict[str, PlannedClient]:

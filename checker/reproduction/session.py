@@ -11,10 +11,8 @@ from checker.cluster.supervisor import Supervisor
 from checker.reproduction.adjusting import adjusted
 from checker.reproduction.plan import Plan
 from checker.reproduction.run import reproduce, unplanned
-from checker.reproduction.running import RunningCluster
+from checker.reproduction.running import RunningCluster, Told
 from properties.reproduced import Outcome
-
-Told = Callable[[str], None]
 
 
 def replay_all(

@@ -9,13 +9,12 @@ from typing import Callable
 
 from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.frames import Frame
-from checker.cluster.metadata_view import NO_LEADER
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
 from checker.reproduction.gates import CONSUMER_ID, to_broker
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
 
 _EPOCH = re.compile(r"in epoch (\d+)")
 MOST_FETCHES = 4
@@ -180,8 +179,9 @@ def _let_consumer_notice(replay: Replay, broker: int) -> None:
 
 
 def _forget_messages(replay: Replay, broker: int) -> None:
-    replay.requests = {batch: frame for batch, frame in replay.requests.items() if frame.link != f"client->{broker}"}
-    replay.abandoned = {batch: frame for batch, frame in replay.abandoned.items() if frame.link != f"client->{broker}"}
+    link = to_broker(broker)
+    replay.requests = {batch: frame for batch, frame in replay.requests.items() if frame.link != link}
+    replay.abandoned = {batch: frame for batch, frame in replay.abandoned.items() if frame.link != link}
 
 
 def restart(replay: Replay, step: PlannedStep) -> None:
@@ -239,12 +239,12 @@ def _wait_controller(replay: Replay, step: PlannedStep) -> None:
     replay.note("controller", f"leader {view.leader}, epoch {view.epoch}, ISR {sorted(view.isr)}")
 
 
-def _decided(replay: Replay) -> tuple[object, tuple[int, ...]]:
+def _decided(replay: Replay) -> tuple[int | None, tuple[int, ...]]:
     view = replay.view()
-    return None if view.leader == NO_LEADER else view.leader, tuple(sorted(view.isr))
+    return view.chosen, tuple(sorted(view.isr))
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+PLANS: Mapping[str, Steer] = MappingProxyType(
     {
         "fetch": fetch,
         "truncate": fetch,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Callable
 
 from checker.cluster.frames import RESPONSE
 from checker.cluster.waiting import until
@@ -13,7 +12,7 @@ from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
 from checker.reproduction.gates import CONSUMER_ID
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.results import write_results
 
 POLL_MILLISECONDS = 200
@@ -68,7 +67,7 @@ def pass_over(replay: Replay, step: PlannedStep) -> None:
     """Do nothing: the client passes over markers and aborted records inside its next poll."""
 
 
-def move_after_asking(api: str) -> Callable[[Replay, PlannedStep], None]:
+def move_after_asking(api: str) -> Steer:
     """Return the plan of a position that moves after an answer of a broker: poll until the answer has come."""
 
     def move(replay: Replay, step: PlannedStep) -> None:
@@ -140,7 +139,7 @@ def polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
     return polled
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+PLANS: Mapping[str, Steer] = MappingProxyType(
     {
         "poll": poll,
         "hand_off": hand_off,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Callable
 
 from checker.cluster.bodies import write_txn_markers_request
 from checker.cluster.frames import Frame
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.brokers import hear
 from checker.reproduction.steps.transacting import coordinator, learn_at_last, of, wait_coordinator
 from checker.reproduction.transacting import STATE_TOPIC
@@ -107,7 +106,7 @@ def _lose(replay: Replay, end: int) -> None:
     replay.note("coordinator", f"{STATE_TOPIC} ended at offset {end}: {coordinator(replay)}")
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+PLANS: Mapping[str, Steer] = MappingProxyType(
     {
         "abort_forgotten": time_out,
         "complete_transaction": complete_transaction,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Callable
 
 from checker.cluster.coordination import members_of
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.errors import NotSteerableError
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import TIMER_SECONDS, Replay
+from checker.reproduction.replay import TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.consuming import commit_first, polled
 from checker.reproduction.steps.results import write_late_results
 
@@ -53,7 +52,7 @@ def crash_late(replay: Replay, step: PlannedStep) -> None:
     replay.consuming.kill_evicted()
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+PLANS: Mapping[str, Steer] = MappingProxyType(
     {
         "crash_late": crash_late,
         "finish_late": finish_late,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Callable
 
 from checker.cluster.errors import NotSeen
 from checker.cluster.frames import Frame
@@ -14,9 +13,9 @@ from checker.reproduction.adjusting import LEARNS_BY_AGE, situations_of
 from checker.reproduction.answers import error_of
 from checker.reproduction.applications import START_SECONDS
 from checker.reproduction.errors import DivergedError
-from checker.reproduction.gates import PRODUCE, carried, to_broker
+from checker.reproduction.gates import PRODUCE, broker_of, carried, to_broker
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps import transacting
 
 TRANSMITTED_SECONDS = 1.0
@@ -120,7 +119,7 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
 def _let_refusal_pass(replay: Replay, batch: int, record: int) -> None:
     refusal = replay.held_response(batch)
     if refusal is not None and error_of(refusal):
-        replay.note(f"broker {refusal.link[-1]}", f"answers record {record}: {error_of(refusal)}")
+        replay.note(f"broker {broker_of(refusal)}", f"answers record {record}: {error_of(refusal)}")
         replay.gates.produce_responses.release(refusal)
 
 
@@ -135,7 +134,7 @@ def give_up(replay: Replay, step: PlannedStep) -> None:
     _wait_report(replay, replay.record_of(step), failed=True)
 
 
-def answer_with(expected: str) -> Callable[[Replay, PlannedStep], None]:
+def answer_with(expected: str) -> Steer:
     """Return the plan of an answer that was decided earlier, with this error."""
 
     def answer(replay: Replay, step: PlannedStep) -> None:
@@ -157,7 +156,7 @@ def time_out_at_broker(replay: Replay, step: PlannedStep) -> None:
         program.resume()
 
 
-def refuse_with(*expected: str) -> Callable[[Replay, PlannedStep], None]:
+def refuse_with(*expected: str) -> Steer:
     """Return the plan of a broker that executes a request and refuses with one of these errors."""
 
     def refuse(replay: Replay, step: PlannedStep) -> None:
@@ -194,7 +193,7 @@ def recognise_duplicate(replay: Replay, step: PlannedStep) -> None:
 def lose_request(replay: Replay, step: PlannedStep) -> None:
     """Keep the request from its broker for good, and end its connection."""
     batch = step.arguments["batch"]
-    replay.abandon(_broker_of(replay, batch), lost=frozenset({batch}))
+    replay.abandon(broker_of(replay.requests[batch]), lost=frozenset({batch}))
 
 
 def lose_response(replay: Replay, step: PlannedStep) -> None:
@@ -207,7 +206,7 @@ def lose_response(replay: Replay, step: PlannedStep) -> None:
     if following and following[0].action == "give_up":
         replay.note("proxy", "keeps the answer; the producer's connection stays open and silent")
         return
-    replay.abandon(_broker_of(replay, step.arguments["batch"]))
+    replay.abandon(broker_of(replay.requests[step.arguments["batch"]]))
 
 
 def _concerns(step: PlannedStep, batch: int) -> bool:
@@ -216,7 +215,7 @@ def _concerns(step: PlannedStep, batch: int) -> bool:
 
 def delay_request(replay: Replay, step: PlannedStep) -> None:
     """End the producer's connection, and keep the request for later."""
-    replay.abandon(_broker_of(replay, step.arguments["batch"]))
+    replay.abandon(broker_of(replay.requests[step.arguments["batch"]]))
 
 
 def notice(replay: Replay, step: PlannedStep) -> None:
@@ -279,10 +278,6 @@ def crash_producer(replay: Replay, step: PlannedStep) -> None:
         replay.producing.run()
 
 
-def _broker_of(replay: Replay, batch: int) -> int:
-    return int(replay.requests[batch].link.split(">")[1])
-
-
 def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, ...] | None) -> int:
     batch, record = step.arguments["batch"], replay.record_of(step)
     if batch in replay.answered:
@@ -293,7 +288,7 @@ def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, 
     error = error_of(frame)
     if error not in (expected or (None,)):
         raise DivergedError(step.text, f"the answer to record {record} is {error or 'a success'}")
-    replay.note(frame.link.replace("client->", "broker "), f"answers record {record}: {error or 'stored'}")
+    replay.note(f"broker {broker_of(frame)}", f"answers record {record}: {error or 'stored'}")
     replay.gates.produce_responses.release(frame)
     return record
 
@@ -338,7 +333,7 @@ def _wait_report(replay: Replay, record: int, *, failed: bool) -> None:
     replay.note("delivery report", str(report))
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+PLANS: Mapping[str, Steer] = MappingProxyType(
     {
         "send": send,
         "transmit": transmit,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Callable
 
 from checker.cluster.coordination import delete_group
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 
 
 def expire(replay: Replay, step: PlannedStep) -> None:
@@ -48,7 +47,5 @@ def expire_offsets(replay: Replay, step: PlannedStep) -> None:
     replay.note("group", "its committed offset is deleted")
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
-    {"expire": expire, "expire_offsets": expire_offsets}
-)
+PLANS: Mapping[str, Steer] = MappingProxyType({"expire": expire, "expire_offsets": expire_offsets})
 """The plan of each deletion, by the action's name."""

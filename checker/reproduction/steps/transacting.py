@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Callable
 
 from checker.cluster.bodies import end_txn_request
 from checker.cluster.client import ANSWERS
@@ -19,7 +18,7 @@ from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import previous
 from checker.reproduction.gates import PRODUCER_ID
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.transacting import (
     ABORTED,
     COMMITTED,
@@ -456,7 +455,7 @@ def let_leader_go_on(replay: Replay, batch: int) -> bool:
     return True
 
 
-PLANS: Mapping[str, Callable[[Replay, PlannedStep], None]] = MappingProxyType(
+PLANS: Mapping[str, Steer] = MappingProxyType(
     {
         "abort_unknown": abort_unknown,
         "add_again": add_again,
