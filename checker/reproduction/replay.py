@@ -164,6 +164,20 @@ class Replay:
         held = self.gates.produce_responses.held
         return next((frame for frame in held if request is not None and frame.request is request), None)
 
+    def let_metadata_ahead_pass(self, request: Frame) -> None:
+        """Let held answers with metadata pass that are ahead of the answer to a request, on the request's connection.
+
+        A producer can ask a broker for the leader before it sends the request. The broker answers in the order of the
+        requests, so the answer to the request would wait for the held answer without end.
+        """
+        waiting = [
+            frame for frame in self.proxy.waiting(request.link, RESPONSE) if frame.connection == request.connection
+        ]
+        place = next((place for place, frame in enumerate(waiting) if frame.request is request), 0)
+        for frame in waiting[:place]:
+            if frame in self.gates.other_leaders.held:
+                self.gates.other_leaders.release(frame)
+
     def abandon(self, broker: int, *, lost: frozenset[int] = frozenset()) -> None:
         """End the producer's connection to a broker.
 

@@ -117,6 +117,8 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
 
 
 def _let_refusal_pass(replay: Replay, batch: int, record: int) -> None:
+    if batch in replay.requests:
+        replay.let_metadata_ahead_pass(replay.requests[batch])
     refusal = replay.held_response(batch)
     if refusal is not None and error_of(refusal):
         replay.note(f"broker {broker_of(refusal)}", f"answers record {record}: {error_of(refusal)}")
@@ -296,13 +298,14 @@ def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, 
 def _answer_to(replay: Replay, step: PlannedStep) -> Frame | None:
     """Return the held answer to the request of a step's batch, or None.
 
-    Answers on one connection come in the order of requests. So a success that the trace lets pass later passes first
-    if it is ahead of the answer.
+    Answers on one connection come in the order of requests. So what is ahead of the answer passes first: a success that
+    the trace lets pass later, and metadata that names another leader.
     """
     request = replay.requests.get(step.arguments["batch"])
     frame = replay.held_response(step.arguments["batch"])
     if frame is not None or request is None:
         return frame
+    replay.let_metadata_ahead_pass(request)
     if any(waiting.request is request for waiting in replay.proxy.waiting(request.link, "response")):
         for batch, other in replay.requests.items():
             ahead = replay.held_response(batch) if other.connection == request.connection else None

@@ -42,6 +42,7 @@ class FakeProducer:
         self._connections: dict[int, Client] = {}
         self._unanswered: dict[int, tuple[int, int]] = {}
         self._correlations = count(1)
+        self._unread: set[int] = set()
         self._threads: list[threading.Thread] = []
 
     def ask(self, command: str, *, seconds: float, **arguments: Any) -> dict[str, Any]:
@@ -89,6 +90,13 @@ class FakeProducer:
             if not self._acks:
                 self._report(record, None, None)
 
+    def ask_for_leader_before_sending(self, broker: int) -> None:
+        """Ask a broker for the leader, on the connection for records, and do not look at the answer."""
+        with self._lock:
+            correlation = next(self._correlations)
+            self._unread.add(correlation)
+            self._connection(broker).send(*messages.METADATA, correlation, client=self._name)
+
     def close(self, broker: int) -> None:
         """Close the connection to a broker, as a producer does whose request has waited too long."""
         hang_up(self._connections[broker].socket)
@@ -119,6 +127,8 @@ class FakeProducer:
                 self.transmit(record)
 
     def _take(self, data: bytes) -> None:
+        if int.from_bytes(data[:4], "big") in self._unread:
+            return
         frame = _answer("Produce", messages.PRODUCE[1], data)
         with self._lock:
             _, record = self._unanswered.pop(frame.correlation)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checker.cluster.errors import NotSeen
@@ -57,6 +59,23 @@ def test_an_older_answer_does_not_pass_once_the_trace_needs_another(scene: Scene
     assert scene.replay.gates.other_leaders.held == (held,)
     scene.replay.gates.know(1)
     assert asks.receive() is not None
+
+
+def test_an_older_answer_passes_that_is_ahead_of_the_answer_to_a_request(scene: Scene) -> None:
+    trace = Trace().add("send", batch=0).add("transmit", batch=0, leader=1)
+    trace.add("append", batch=0, logs={1: ("record 1 @1",)}).add("acknowledge", batch=0)
+    scene.begin(trace, acks="1")
+    scene.replay.producing.run()
+    now = scene.cluster.views[1]
+    scene.cluster.views[1] = replace(now, leader=2)
+    scene.producer.ask_for_leader_before_sending(1)
+    gate = scene.replay.gates.other_leaders
+    gate.wait(what="the answer that names broker 2", seconds=SECONDS)
+    scene.cluster.views[1] = now
+    scene.play(1, 2, 3)
+    assert gate.held
+    scene.play(4)
+    assert not gate.held
 
 
 def test_clients_keep_from_brokers_that_name_another_leader(scene: Scene) -> None:
