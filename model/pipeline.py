@@ -40,13 +40,14 @@ from model.replication import (
     isr,
     mixing_fetches,
     moving_replicas,
+    starting_early,
 )
 from model.sequencing import idempotence, network
 from model.state.pipeline import Pipeline, declare
 from model.timing import clocks_and_needs
 from model.transactions import coordinator, ending, forgetting, split_transactions
 
-VERSION = "16"
+VERSION = "17"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
 
 
@@ -68,7 +69,7 @@ def build(deployment: Deployment) -> Model:
     pipeline = declared(deployment)
     possible = deployment.faults.possible
     of_fetches = (fetching, answering_late, forging, mixing_fetches)
-    of_brokers = (*of_fetches, replica, isr, controller, broker, announced_ends, moving_replicas)
+    of_brokers = (*of_fetches, replica, isr, controller, broker, starting_early, announced_ends, moving_replicas)
     of_failures = (pipeline.recovery, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
     of_transactions = (ending, split_transactions, early_expiry, coordinator, forgetting, pipeline.sending)

@@ -13,6 +13,9 @@ MINUTE = 60_000
 MOST_DOUBLINGS = 40
 """The number of failures after which pauses no longer grow: their maximum is less than a thousand years."""
 
+LOOKS_IN_SESSION = 8
+"""The number of times in a session that a KRaft controller looks for brokers to fence."""
+
 HEARTBEATS_TO_MOVE = 3
 """Heartbeats until a partition moves: one to learn the assignment, one to confirm, and one of the next member."""
 
@@ -110,6 +113,19 @@ class Durations:
         """The time between two heartbeats of a broker; with ZooKeeper, a third of the session (semantics 6.4)."""
         to_zookeeper = self.broker_heartbeat.name == self.broker_session.name
         return Duration.of(self.broker_heartbeat, Fraction(1, 3) if to_zookeeper else 1)
+
+    def lags_at_least(self) -> Duration:
+        """Return the least time for which a follower lags behind before its leader drops it (semantics 6.2, I1)."""
+        return Duration.of(self.replica_lag) - self.between_fetches - self.between_fetches
+
+    def until_fenced(self, brokers: int) -> Duration:
+        """Return the longest time until a KRaft controller fences a broker of which it hears nothing (semantics 6.4).
+
+        The controller fences a broker after broker.session.timeout.ms. It looks every eighth of that, and fences one
+        broker at a time.
+        """
+        looks = 1 + Fraction(brokers, LOOKS_IN_SESSION)
+        return Duration.of(self.broker_session, looks) + Duration.of(self.election) + Duration.of(self.network)
 
     @property
     def offsets_kept_at_least(self) -> Duration:

@@ -24,6 +24,16 @@ def goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return Or(retried, batch.sequence.term >= 0)
 
 
+def is_called_before(pipeline: Pipeline, other: Batch, batch: Batch) -> bool:
+    """Tell whether send() was called for ``other`` first, if both wait to be sent for the first time (3.1, P2).
+
+    An application sends in the order of records, also after its start (choice 37). Only an application that sends a
+    record again because its send failed can do so after it has sent later ones.
+    """
+    in_order = not pipeline.deployment.application.on_send_error.sends_again
+    return other.record < batch.record and (in_order or other.attempt == batch.attempt)
+
+
 class Accumulator(Recovery):
     """A client that hands out retries first, then records in the order of sending (semantics 3.1, P2 P4)."""
 
@@ -38,11 +48,11 @@ class Accumulator(Recovery):
         sent_before = [
             And(other.is_(Fate.BUFFERED), other.retries.term == 0)
             for other in others
-            if other.attempt == batch.attempt and other.record < batch.record
+            if is_called_before(pipeline, other, batch)
         ]
         fresh_may_go = And(Not(retry_waits), Not(Or(*sent_before)))
         if pipeline.deployment.producer.sender.retries_keep_their_place:
-            ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
+            ahead = [other.is_(Fate.BUFFERED) for other in others if is_called_before(pipeline, other, batch)]
             return If(retried, Not(Or(*ahead)), fresh_may_go)
         return self.may_overtake(pipeline, batch, retried, fresh_may_go)
 

@@ -14,6 +14,7 @@ import z3
 
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, Not, Or
+from model.recovery.accumulator import is_called_before
 from model.recovery.draining import Drains
 from model.recovery.elsewhere import stop_elsewhere
 from model.sequencing.arrival import accepts, arrives, checked, has_numbers
@@ -156,7 +157,7 @@ def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     for other, sequence in pipeline.producer.numbered(but=batch):
         later = Or(batch.sequence.term < 0, sequence.term < batch.sequence.term)
         stands = And(sequence.term >= 0, later)
-        if other.attempt == batch.attempt and other.record < batch.record:
+        if is_called_before(pipeline, other, batch):
             stands = Or(stands, And(sequence.term < 0, batch.sequence.term < 0))
         ahead.append(And(other.is_(Fate.BUFFERED), stands))
     return Not(Or(*ahead))

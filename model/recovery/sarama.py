@@ -17,6 +17,7 @@ from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, BoolVal, If, Not, Or
+from model.recovery.accumulator import is_called_before
 from model.recovery.elsewhere import fail_elsewhere
 from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
 from model.sequencing.idempotence import epoch_left
@@ -164,7 +165,7 @@ def _is_numbered(batch: Batch) -> z3.BoolRef:
     return batch.sequence.term >= 0
 
 
-def _comes_before(other: Batch, batch: Batch) -> z3.BoolRef:
+def _comes_before(pipeline: Pipeline, other: Batch, batch: Batch) -> z3.BoolRef:
     """Tell whether ``other`` stands before ``batch`` in the queue: numbers and epochs are given out in its order."""
     assert other.sequence is not None and other.numbered_in is not None
     assert batch.sequence is not None and batch.numbered_in is not None
@@ -172,7 +173,7 @@ def _comes_before(other: Batch, batch: Batch) -> z3.BoolRef:
     earlier = And(same_epoch, other.sequence.term < batch.sequence.term)
     numbered_before = Or(other.numbered_in.term < batch.numbered_in.term, earlier)
     numbers = And(_is_numbered(other), Or(Not(_is_numbered(batch)), numbered_before))
-    if other.attempt != batch.attempt or other.record > batch.record:
+    if not is_called_before(pipeline, other, batch):
         return numbers
     return Or(numbers, Not(Or(_is_numbered(other), _is_numbered(batch))))
 
@@ -184,7 +185,7 @@ def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
 def _leads_queue(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether no record that was not tried yet stands before this one."""
     ahead = [
-        And(other.is_(Fate.BUFFERED), Not(was_tried(other)), _comes_before(other, batch))
+        And(other.is_(Fate.BUFFERED), Not(was_tried(other)), _comes_before(pipeline, other, batch))
         for other in _others(pipeline, batch)
     ]
     return Not(Or(*ahead))
@@ -215,7 +216,7 @@ def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
     unnumbered = [
         And(other.is_(Fate.BUFFERED), Not(_is_numbered(other)))
         for other in _others(pipeline, batch)
-        if other.attempt == batch.attempt and other.record < batch.record
+        if is_called_before(pipeline, other, batch)
     ]
     others = Or(*(other.incomplete for other in _others(pipeline, batch)))
     waits = And(batch.is_(Fate.BUFFERED), Not(_is_numbered(batch)), pipeline.recovery.can_be_numbered(pipeline, batch))

@@ -19,7 +19,7 @@ from model.replication.controller import sentence_on_leader, take_out, take_out_
 from model.sequencing.network import disconnect
 from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
+from model.state.taking_part import while_it_takes_part, while_registered
 from model.state.wording import membership
 
 
@@ -40,7 +40,7 @@ def _announced_end(
     note_outage_of_brokers(pipeline, effect)
     note_unserved(pipeline, effect)
     is_counted_on = pipeline.controller.unfenced[replica.number].is_set
-    heard = And(replica.up.is_set, Not(replica.cut_off.is_set), is_counted_on)
+    heard = while_registered(replica, And(replica.up.is_set, Not(replica.cut_off.is_set), is_counted_on))
     can_go = while_it_takes_part(pipeline, replica, And(heard, take_out_has_room(pipeline, replica)))
     guard = checkpoint.while_known(effect, replica, can_go)
     checkpoint.write_down(effect, replica)

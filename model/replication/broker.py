@@ -10,7 +10,7 @@ import z3
 from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, Not, Or
+from model.language.terms import And, BoolVal, If, IntVal, Not, Or
 from model.log.replica import advance_high_watermark, keep_prefix, lead_again, stop_leading, surviving_prefix
 from model.log.restoring import numbers_in_words, restore_numbers
 from model.log.unserved import note_unserved
@@ -23,7 +23,7 @@ from model.replication.moving_replicas import leave_if_removed, was_removed
 from model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
+from model.state.taking_part import while_it_takes_part, while_registered
 from model.state.wording import broker_name, records_dropped
 
 
@@ -36,6 +36,7 @@ def die(pipeline: Pipeline, replica: Replica) -> Effect:
     effect[replica.leader] = 0
     effect[replica.epoch] = 0
     effect[replica.restored] = 0
+    effect[replica.unregistered] = False
     stop_leading(effect, replica)
     break_off_fetches(pipeline, effect, replica)
     return effect
@@ -156,19 +157,25 @@ def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.Ari
         keep_prefix(effect, replica, If(follows, known, replica.log.end.term))
 
 
+def start(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef) -> Effect:
+    """Return the effect of a start with the newest metadata, of which the broker takes ``leader`` (semantics 5 L9)."""
+    effect = Effect()
+    effect[replica.up] = True
+    _follow(pipeline, effect, replica, leader)
+    effect[replica.leader] = leader
+    effect[replica.epoch] = pipeline.controller.epoch.term
+    break_off_fetches(pipeline, effect, replica)
+    _forget_fetches_of(pipeline, effect, replica)
+    restore_numbers(pipeline, effect, replica)
+    effect[replica.stopped_in_order] = False
+    return effect
+
+
 def restart(pipeline: Pipeline, replica: Replica) -> Action:
     """Let a fenced broker start, replay the metadata and be unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
     controller = pipeline.controller
-    effect = Effect()
-    effect[replica.up] = True
-    _follow(pipeline, effect, replica, controller.leader.term)
-    effect[replica.leader] = controller.leader.term
-    effect[replica.epoch] = controller.epoch.term
-    break_off_fetches(pipeline, effect, replica)
-    _forget_fetches_of(pipeline, effect, replica)
+    effect = start(pipeline, replica, controller.leader.term)
     among = after_stop(pipeline, replica)
-    restore_numbers(pipeline, effect, replica)
-    effect[replica.stopped_in_order] = False
     welcome(pipeline, effect, replica, among)
     note_unserved(pipeline, effect)
 
@@ -177,7 +184,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
             f"{replica.name} restarts"
             + numbers_in_words(replica, before, after)
             + _dropped(pipeline, replica, before, after)
-            + _elected_now(pipeline, replica, before, after, was_away=True)
+            + elected_now(pipeline, replica, before, after, was_away=True)
         )
 
     return Action(
@@ -206,7 +213,7 @@ def _dropped(pipeline: Pipeline, replica: Replica, before: State, after: State) 
     return f", truncates to its high watermark and drops {dropped}" if dropped else ""
 
 
-def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:
+def elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:
     """Return the words for the leader that is elected because a broker is back; empty if there is no election.
 
     ``was_away``: the broker was down, and so is no eligible leader replica any more (semantics 6.3).
@@ -254,17 +261,29 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     )
 
 
+def leader_heard_of(pipeline: Pipeline, replica: Replica) -> z3.ArithRef:
+    """Return the leader that a broker takes from the newest decision, 0 if none.
+
+    A broker that is elected before it is registered accepts no requests, and so leads nobody (semantics 6.4).
+    """
+    leader = pipeline.controller.leader.term
+    if replica.unregistered is None:
+        return leader
+    return If(And(replica.unregistered.is_set, leader == replica.number), IntVal(0), leader)
+
+
 def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """Lead or follow as the controller decided last; requests that wait at a former leader fail (semantics 6.5)."""
     controller = pipeline.controller
-    leads = controller.leader.term == replica.number
+    leader = leader_heard_of(pipeline, replica)
+    leads = leader == replica.number
     fail_requests_of_former_leader(pipeline, effect, replica, Not(leads))
-    effect[replica.leader] = controller.leader.term
+    effect[replica.leader] = leader
     effect[replica.epoch] = controller.epoch.term
     break_off_own_fetch(pipeline, effect, replica)
-    _follow(pipeline, effect, replica, controller.leader.term)
+    _follow(pipeline, effect, replica, leader)
     if not pipeline.deployment.cluster.truncation.fences_fetches:
-        _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
+        _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, leader))
     stop_leading(effect, replica)
     lead_again(effect, replica, when=And(leads, replica.leader.term == replica.number))
     for number, member in controller.isr.items():
@@ -300,18 +319,20 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         as_leader[variable] = value
     advance_high_watermark(pipeline, as_leader, replica)
     for variable in (replica.high_watermark, *pipeline.exposed):
-        leads = controller.leader.term == replica.number
+        leads = leader_heard_of(pipeline, replica) == replica.number
         effect[variable] = If(leads, as_leader[variable], variable.term)
     leave_if_removed(pipeline, effect, replica)
     note_unserved(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
-        leader = after[controller.leader.name]
+        leader = after[replica.leader.name]
         if leader == replica.number:
             return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
         if was_removed(pipeline, after, replica):
             return f"{replica.name} learns that it has no replica any more, and deletes its log"
         role = f"follows {broker_name(leader)}" if leader else "there is no leader"
+        if after[pipeline.controller.leader.name] == replica.number:
+            role = "it is elected, and accepts no requests before it is registered"
         followed = before[replica.leader.name]
         if followed and followed != replica.number and after[replica.leader.name] == followed:
             if not leader:
@@ -344,6 +365,7 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
 
 def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
     """Let a broker lose the controller and go on with what it knows (semantics 9)."""
+    unfenced = pipeline.controller.unfenced[replica.number].is_set
     effect = Effect()
     effect[replica.cut_off] = True
     note_outage_of_brokers(pipeline, effect)
@@ -356,7 +378,7 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
         guard=while_it_takes_part(
             pipeline,
             replica,
-            And(replica.up.is_set, Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set),
+            while_registered(replica, And(replica.up.is_set, Not(replica.cut_off.is_set), unfenced)),
         ),
         updates=effect.updates,
         sentence=lambda before, after: f"{replica.name} is cut off from the controller",
@@ -398,7 +420,7 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
     welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:
-        return f"{replica.name} rejoins the cluster" + _elected_now(pipeline, replica, before, after, was_away=False)
+        return f"{replica.name} rejoins the cluster" + elected_now(pipeline, replica, before, after, was_away=False)
 
     return Action(
         "rejoin",

@@ -13,6 +13,7 @@ from model.log.unserved import note_unserved
 from model.replication.elections import Membership, chosen, current, elect, record, without
 from model.state.outages import note_outage_of_brokers
 from model.state.pipeline import Pipeline, Replica
+from model.state.taking_part import waits_for_registration
 from model.state.wording import elected, membership
 
 
@@ -89,7 +90,10 @@ def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, afte
 
 
 def fence(pipeline: Pipeline, replica: Replica) -> Action:
-    """Let the session of a dead or cut-off broker end (semantics 6.2 I5, 6.3 E1 E2 E8)."""
+    """Let the session of a dead or cut-off broker end (semantics 6.2 I5, 6.3 E1 E2 E8).
+
+    The old session of a broker that runs again and is not registered yet ends in the same way (6.4).
+    """
     effect = take_out(pipeline, replica)
     note_unserved(pipeline, effect)
 
@@ -104,7 +108,7 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
         arguments={"broker": replica.number},
         guard=And(
             pipeline.controller.unfenced[replica.number].is_set,
-            Or(Not(replica.up.is_set), replica.cut_off.is_set),
+            Or(Not(replica.up.is_set), replica.cut_off.is_set, *waits_for_registration(replica)),
             take_out_has_room(pipeline, replica),
         ),
         updates=effect.updates,

@@ -19,7 +19,13 @@ from model.deployment.deployment import Deployment
 from model.deployment.implied.coordination import commits_without_refused
 from model.deployment.implied.expiry import records_expire_unread
 from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
-from model.deployment.implied.outages import ends_of_producer, fetches_may_mix, leader_may_miss_epoch, modelled_brokers
+from model.deployment.implied.outages import (
+    brokers_start_early,
+    ends_of_producer,
+    fetches_may_mix,
+    leader_may_miss_epoch,
+    modelled_brokers,
+)
 from model.faults import Fault
 from model.language import Log, Variable, flag, log, present, variables_of
 from model.language.terms import And, If, Not, Or, Sum
@@ -86,7 +92,8 @@ class Replica:
     itself has not deleted; None where that has no effect (:mod:`model.log.log_starts`). ``knows_producer``: older
     records of the idempotent producer's first session stand before the modelled log; None where there are none.
     ``restored``: the length of the log at the last start, where the broker has forgotten numbers of that log; None
-    where that has no effect (:mod:`model.log.restoring`).
+    where that has no effect (:mod:`model.log.restoring`). ``unregistered``: the broker started while its old session
+    lasts; None where that has no effect (:mod:`model.replication.starting_early`).
     """
 
     number: int
@@ -103,6 +110,7 @@ class Replica:
     knows_producer: Variable | None
     restored: Variable | None
     log_start: Variable | None
+    unregistered: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
     fetched_before: dict[int, Variable]
@@ -154,7 +162,7 @@ class Replica:
     @property
     def variables(self) -> tuple[Variable, ...]:
         kept = (self.flushed, self.reconciled, self.stopped_in_order)
-        optional = present(*kept, self.knows_producer, self.restored, self.log_start)
+        optional = present(*kept, self.knows_producer, self.restored, self.log_start, self.unregistered)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         believed = (*self.fetched.values(), *self.fetched_before.values())
         return (*own, *self.log.variables, *optional, *self.isr.values(), *believed)
@@ -406,6 +414,7 @@ def _declare_replica(deployment: Deployment, number: int, *, numbers: Sequence[i
         flag(f"{name}_knows_producer", has_replica) if knows else None,
         Variable(f"{name}_restored", 0, capacity, 0) if brokers_forget_numbers(deployment) else None,
         Variable(f"{name}_log_start", 0, capacity, 0) if brokers_forget_deleted(deployment) else None,
+        flag(f"{name}_unregistered") if brokers_start_early(deployment) else None,
         {other: flag(f"{name}_isr_{other}", leads and other <= deployment.cluster.replicas) for other in numbers},
         {
             other: Variable(f"{name}_fetched_{other}", 0, fetched, int(leads and other <= deployment.cluster.replicas))

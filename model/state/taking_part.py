@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import z3
 
-from model.language.terms import And, Or
+from model.language.terms import And, Not, Or
 from model.state.pipeline import Pipeline, Replica
 from model.state.reassignment import Reassignment
 
@@ -18,6 +18,16 @@ def while_it_takes_part(pipeline: Pipeline, replica: Replica, condition: z3.Bool
     """Restrict a condition of a broker's action to brokers that take part; without reassignment all do."""
     reassignment = pipeline.controller.reassignment
     return condition if reassignment is None else And(condition, takes_part(reassignment, replica))
+
+
+def waits_for_registration(replica: Replica) -> tuple[z3.BoolRef, ...]:
+    """Return the condition that the broker runs and waits until its old session is over; nothing where none does."""
+    return () if replica.unregistered is None else (replica.unregistered.is_set,)
+
+
+def while_registered(replica: Replica, condition: z3.BoolRef) -> z3.BoolRef:
+    """Restrict a condition to brokers that do not wait until their old session is over (semantics 6.4)."""
+    return condition if replica.unregistered is None else And(condition, Not(replica.unregistered.is_set))
 
 
 def while_it_is_answered(pipeline: Pipeline, follower: Replica, leader: Replica, condition: z3.BoolRef) -> z3.BoolRef:

@@ -18,6 +18,10 @@ SESSION_OF_ZOOKEEPER = 9_000
 """The time, in ms, before which no session with ZooKeeper is certainly over: the shortest is two ticks long, and one
 ends it. A tick is 3 s unless ZooKeeper is configured otherwise."""
 
+REGISTRATION_JITTER = Fraction(1, 50)
+"""The jitter of a broker's pauses between two tries to register, which grow to a whole session
+(``BrokerLifecycleManager``)."""
+
 RESTARTS = ("restart", "restart_before_fenced")
 """The names of the actions by which a broker that died comes back."""
 
@@ -46,7 +50,7 @@ class Brokers(Part):
         yield ("restart_before_fenced",), number, Need(self.unheard(replica), at_least=session)
         for follower in self._pipeline.followers_of(replica):
             pair = {"leader": replica.number, "follower": follower.number}
-            lag = Duration.of(times.replica_lag) - self._times.between_fetches - self._times.between_fetches
+            lag = times.lags_at_least()
             yield ("shrink_isr",), pair, Need(self.behind(replica, follower), at_least=lag)
 
     def away(self, replica: Replica) -> Clock:
@@ -56,21 +60,19 @@ class Brokers(Part):
     def unheard(self, replica: Replica) -> Clock:
         """Return the clock of the time since the controller last heard of a broker, which it fences in the end (6.4).
 
-        The controller fences a broker after broker.session.timeout.ms. It looks every eighth of that, and fences one
-        broker at a time. ZooKeeper ends sessions by its own tick, and no session is shorter than two ticks.
+        ZooKeeper ends sessions by its own tick, and no session is shorter than two ticks.
         """
         since = f"the controller last heard of {replica.name}"
         return self._due("unheard", since, self._until_fenced, ("fence",), broker=replica.number)
 
     @property
     def _until_fenced(self) -> Duration:
-        looks = 1 + Fraction(len(self._pipeline.replicas), 8)
-        session = Duration.of(self._times.broker_session, looks)
-        if self._pipeline.deployment.cluster.zookeeper:
-            session = Duration.of(self._times.broker_session, max(looks, Fraction(2)))
-            missing = max(0, SESSION_OF_ZOOKEEPER - 2 * self._times.broker_session.least)
-            session = session + Duration.of(Quantity("ZooKeeper's ticks", missing, missing))
-        return session + Duration.of(self._times.election) + self._network
+        times = self._times
+        if not self._pipeline.deployment.cluster.zookeeper:
+            return times.until_fenced(len(self._pipeline.replicas))
+        missing = max(0, SESSION_OF_ZOOKEEPER - 2 * times.broker_session.least)
+        session = Duration.of(times.broker_session, 2) + Duration.of(Quantity("ZooKeeper's ticks", missing, missing))
+        return session + Duration.of(times.election) + self._network
 
     @property
     def _until_unfenced(self) -> Duration:
@@ -97,6 +99,10 @@ class Brokers(Part):
         yield self._due("returning", f"{name} could start again", back, ("restart",), broker=number)
         stops = f"{name} could stop"
         yield self._due("stopping", stops, Duration.of(STOPS_WITHIN), ("finish_shutdown",), broker=number)
+        if replica.unregistered is not None:
+            since = f"the old session of {name} was over"
+            waits = Duration.of(times.broker_session, 1 + REGISTRATION_JITTER) + self._until_unfenced
+            yield self._due("registering", since, waits, ("register",), broker=number)
         learns = f"there was news from the controller for {name}"
         yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)
         slow = Duration.of(times.slowness)

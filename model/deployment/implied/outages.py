@@ -42,6 +42,20 @@ def may_return_unfenced(deployment: Deployment) -> bool:
     return deployment.cluster.restart_before_fenced and Fault.CONTROLLER_STALL in deployment.faults.possible
 
 
+def brokers_start_early(deployment: Deployment) -> bool:
+    """Tell whether it matters that a broker fetches before it is registered (3.5 and later, KRaft mode; 6.4).
+
+    That matters only where a leader can drop a dead broker from the ISR before the controller fences the broker: the
+    broker can join the ISR before it is registered then, and the fencing takes it out once more (choice 9).
+    """
+    cluster, times = deployment.cluster, deployment.durations
+    fetches_unregistered = not cluster.zookeeper and not cluster.old_fetches_count
+    dies = bool(deployment.faults.possible & {Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS})
+    until_fenced = times.until_fenced(modelled_brokers(deployment)).at_most()
+    dropped_before = until_fenced is None or until_fenced >= times.lags_at_least().at_least()
+    return fetches_unregistered and dies and cluster.replicas > 1 and dropped_before
+
+
 def leader_may_return_unnoticed(deployment: Deployment) -> bool:
     """Tell whether a send can wait until its end for a leader that dies and continues in the same epoch (3.3 to 3.9,
     6.4)."""
