@@ -14,6 +14,7 @@ from checker.cluster.metadata_view import View
 from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
+from checker.cluster.sends import Send, send_of
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import (
@@ -42,7 +43,7 @@ START_SECONDS = 90.0
 Steer = Callable[["Replay", PlannedStep], None]
 """The plan of an action: brings a step about, and waits for what shows the step."""
 Content = tuple[str, int]
-"""Content of an entry of a log ("record 1", "commit"), and its leader epoch in the model's counting."""
+"""Content of an entry of a log ("record 1", "record 1 (send 2)", "commit"), and the model's leader epoch."""
 
 
 @dataclass
@@ -90,9 +91,9 @@ class Replay:
         """Add an observation."""
         self.facts.append(Fact(self.step, source, text, round(time.monotonic() - self.began, 3)))
 
-    def record_of(self, step: PlannedStep) -> int:
-        """Return the number of the record that a step's batch carries."""
-        return self.plan.sends[step.arguments["batch"]].record
+    def send_of(self, step: PlannedStep) -> Send:
+        """Return the call of ``send()`` that made a step's batch."""
+        return self.plan.sends[step.arguments["batch"]]
 
     def log(self, broker: int) -> tuple[Content, ...]:
         """Return what the log of a broker holds on disk, with leader epochs in the model's counting."""
@@ -110,8 +111,7 @@ class Replay:
                 found.append((batch.base_offset, batch.marker, batch.leader_epoch))
                 continue
             for record in batch.records:
-                value = (record.value or b"").decode("utf-8", "replace")
-                found.append((record.offset, value.replace("-", " "), batch.leader_epoch))
+                found.append((record.offset, str(send_of(record.value)), batch.leader_epoch))
         return tuple(found)
 
     def _modelled_epoch(self, epoch: int) -> int:
@@ -146,15 +146,15 @@ class Replay:
             seconds=seconds,
         )
 
-    def waiting_request(self, record: int, broker: int | None = None) -> Frame | None:
-        """Return the first new Produce request with a record that waits at the proxy, or None.
+    def waiting_request(self, send: Send, broker: int | None = None) -> Frame | None:
+        """Return the first new Produce request of a call of ``send()`` that waits at the proxy, or None.
 
         A request waits at a gate, or behind another request of its connection. ``broker``: only a request to this
         broker.
         """
         link = r"client->\d+" if broker is None else to_broker(broker)
         for frame in self.proxy.waiting(link, "request"):
-            if frame.api == PRODUCE and record in carried(frame) and frame not in self.known:
+            if frame.api == PRODUCE and send in carried(frame) and frame not in self.known:
                 return frame
         return None
 
