@@ -54,9 +54,10 @@ class Replay:
     modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``requests``: the request in flight of
     each batch. ``abandoned``: requests that nobody waits for, by batch. ``detached``: connections without a client, by
     number. ``deferred``: batches that are sent later than in the trace. ``answered``: batches whose answer came
-    earlier. ``known``: requests that a step has counted. ``facts``: what was observed. ``shown``: the log of each
-    broker as last noted. ``step``: number of the step. ``transacting``: None without transactions. ``read_before``: by
-    offset, the first record that readers could be given.
+    earlier. ``lost``: batches whose request no broker gets. ``known``: requests that a step has counted. ``facts``:
+    what was observed. ``shown``: the log of each broker as last noted. ``step``: number of the step.
+    ``transacting``: None without transactions. ``read_before``: by offset, the first record that readers could be
+    given.
     """
 
     plan: Plan
@@ -76,6 +77,7 @@ class Replay:
     detached: list[int] = field(default_factory=list)
     deferred: list[int] = field(default_factory=list)
     answered: list[int] = field(default_factory=list)
+    lost: set[int] = field(default_factory=set)
     known: list[Frame] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     shown: dict[int, tuple[Content, ...]] = field(default_factory=dict)
@@ -178,7 +180,7 @@ class Replay:
             if frame in self.gates.other_leaders.held:
                 self.gates.other_leaders.release(frame)
 
-    def abandon(self, broker: int, *, lost: frozenset[int] = frozenset()) -> None:
+    def abandon(self, broker: int) -> None:
         """End the producer's connection to a broker.
 
         Requests on the way to the broker stay with the proxy, which can deliver them later as abandoned requests;
@@ -189,8 +191,9 @@ class Replay:
         for batch, frame in list(self.requests.items()):
             if frame.link == link:
                 del self.requests[batch]
-                if frame in waiting and batch not in lost:
+                if frame in waiting and batch not in self.lost:
                     self.abandoned[batch] = frame
+                self.lost.discard(batch)
         held = [
             frame for frame in self.gates.produce_requests.held if frame.link == link and not self.is_abandoned(frame)
         ]

@@ -133,8 +133,15 @@ def acknowledge(replay: Replay, step: PlannedStep) -> None:
 
 
 def give_up(replay: Replay, step: PlannedStep) -> None:
-    """Wait until the producer tells the application that the record failed."""
+    """Wait until the producer tells the application that the record failed.
+
+    The time of a request that has no answer is over as well. So its connection ends, unless another batch waits there.
+    """
+    batch = step.arguments["batch"]
     _wait_report(replay, replay.send_of(step), failed=True)
+    link = replay.requests[batch].link if batch in replay.requests else None
+    if link is not None and not any(one.link == link for other, one in replay.requests.items() if other != batch):
+        replay.abandon(broker_of(replay.requests[batch]))
 
 
 def answer_with(expected: str) -> Steer:
@@ -195,30 +202,28 @@ def recognise_duplicate(replay: Replay, step: PlannedStep) -> None:
 
 def lose_request(replay: Replay, step: PlannedStep) -> None:
     """Keep the request from its broker for good, and end its connection."""
-    batch = step.arguments["batch"]
-    replay.abandon(broker_of(replay.requests[batch]), lost=frozenset({batch}))
+    replay.lost.add(step.arguments["batch"])
+    break_connection(replay, step)
 
 
-def lose_response(replay: Replay, step: PlannedStep) -> None:
-    """End the connection on which the answer would come.
+def break_connection(replay: Replay, step: PlannedStep) -> None:
+    """End the connection of a request, which the proxy keeps if its broker has not got the request.
 
-    A producer that gives the record up before it notices keeps its connection, which is silent.
+    A producer that gives the record up before it notices keeps its connection, which is silent until then.
     """
     batch = step.arguments["batch"]
-    following = [one for one in replay.plan.steps[step.number :] if _concerns(one, batch)]
-    if following and following[0].action == "give_up":
-        replay.note("proxy", "keeps the answer; the producer's connection stays open and silent")
-        return
-    replay.abandon(broker_of(replay.requests[step.arguments["batch"]]))
+    following = next((one for one in replay.plan.steps[step.number :] if _is_noticed(one, batch)), None)
+    if following is not None and following.action == "give_up":
+        replay.note("proxy", "the producer's connection stays open and silent")
+    else:
+        replay.abandon(broker_of(replay.requests[batch]))
 
 
-def _concerns(step: PlannedStep, batch: int) -> bool:
+def _is_noticed(step: PlannedStep, batch: int) -> bool:
+    """Tell whether the producer takes part in a step that concerns a batch or its connection."""
+    if step.action in ("execute_delayed", "discard_delayed"):
+        return False
     return step.arguments.get("batch") == batch or step.action in ("notice", "time_out")
-
-
-def delay_request(replay: Replay, step: PlannedStep) -> None:
-    """End the producer's connection, and keep the request for later."""
-    replay.abandon(broker_of(replay.requests[step.arguments["batch"]]))
 
 
 def notice(replay: Replay, step: PlannedStep) -> None:
@@ -249,14 +254,17 @@ def execute_delayed(replay: Replay, step: PlannedStep) -> None:
     batch = step.arguments["batch"]
     frame = replay.abandoned.pop(batch, None)
     if frame is None:
-        # The connection is dead for the producer, and the request was not abandoned by a step: it is still in flight.
-        frame = replay.requests.pop(batch)
+        # The connection is dead, and the producer has not noticed: for the producer the request is in flight.
+        frame = replay.requests[batch]
     _deliver(replay, step, frame)
 
 
 def discard_delayed(replay: Replay, step: PlannedStep) -> None:
     """Forget an abandoned request; the proxy never delivers it."""
-    replay.abandoned.pop(step.arguments["batch"], None)
+    batch = step.arguments["batch"]
+    replay.abandoned.pop(batch, None)
+    if batch in replay.requests:
+        replay.lost.add(batch)
 
 
 def take_for_another(replay: Replay, step: PlannedStep) -> None:
@@ -350,8 +358,8 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "fail_not_enough_after_append": answer_with("NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
         "time_out_at_broker": time_out_at_broker,
         "lose_request": lose_request,
-        "lose_response": lose_response,
-        "delay_request": delay_request,
+        "lose_response": break_connection,
+        "delay_request": break_connection,
         "notice": notice,
         "time_out": time_out,
         "execute_delayed": execute_delayed,

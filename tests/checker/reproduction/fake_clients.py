@@ -100,6 +100,10 @@ class FakeProducer:
             self._unread.add(correlation)
             self._connection(broker).send(*messages.METADATA, correlation, client=self._name)
 
+    def expire(self, send: Send) -> None:
+        """Report that the time of a record is over, as a producer does that waits for an answer no longer."""
+        self._report(send, None, "TimeoutException")
+
     def close(self, broker: int) -> None:
         """Close the connection to a broker, as a producer does whose request has waited too long."""
         hang_up(self._connections[broker].socket)
