@@ -151,12 +151,13 @@ class Replay:
     def waiting_request(self, send: Send, broker: int | None = None) -> Frame | None:
         """Return the first new Produce request of a call of ``send()`` that waits at the proxy, or None.
 
-        A request waits at a gate, or behind another request of its connection. ``broker``: only a request to this
-        broker.
+        A request waits at a gate, or behind another request of its connection, which still has its client.
+        ``broker``: only a request to this broker.
         """
         link = r"client->\d+" if broker is None else to_broker(broker)
         for frame in self.proxy.waiting(link, "request"):
-            if frame.api == PRODUCE and send in carried(frame) and frame not in self.known:
+            is_wanted = frame.api == PRODUCE and send in carried(frame) and frame not in self.known
+            if is_wanted and self.proxy.has_client(frame.connection):
                 return frame
         return None
 

@@ -212,23 +212,30 @@ def break_connection(replay: Replay, step: PlannedStep) -> None:
     A producer that gives the record up before it notices keeps its connection, which is silent until then.
     """
     batch = step.arguments["batch"]
-    following = next((one for one in replay.plan.steps[step.number :] if _is_noticed(one, batch)), None)
-    if following is not None and following.action == "give_up":
+    if _is_given_up_next(replay, step, batch):
         replay.note("proxy", "the producer's connection stays open and silent")
     else:
         replay.abandon(broker_of(replay.requests[batch]))
 
 
-def _is_noticed(step: PlannedStep, batch: int) -> bool:
-    """Tell whether the producer takes part in a step that concerns a batch or its connection."""
-    if step.action in ("execute_delayed", "discard_delayed"):
-        return False
-    return step.arguments.get("batch") == batch or step.action in ("notice", "time_out")
+def _is_given_up_next(replay: Replay, step: PlannedStep, batch: int) -> bool:
+    """Tell whether the producer does nothing with a batch after a step but give the record up."""
+    for one in replay.plan.steps[step.number :]:
+        concerns = one.arguments.get("batch") == batch and one.action not in ("execute_delayed", "discard_delayed")
+        if concerns or one.action == "time_out":
+            return one.action == "give_up"
+    return False
 
 
 def notice(replay: Replay, step: PlannedStep) -> None:
-    """End the producer's connection to the broker, if it has one."""
-    replay.abandon(step.arguments["broker"])
+    """End the producer's connection to the broker, if it has one.
+
+    A producer sends a record again at once. So the connection stays silent if all records there are given up next.
+    """
+    broker = step.arguments["broker"]
+    batches = [batch for batch, frame in replay.requests.items() if frame.link == to_broker(broker)]
+    if not batches or not all(_is_given_up_next(replay, step, batch) for batch in batches):
+        replay.abandon(broker)
 
 
 def time_out(replay: Replay, step: PlannedStep) -> None:

@@ -88,6 +88,25 @@ def test_a_producer_that_gives_up_first_keeps_its_silent_connection_until_then(s
     assert list(scene.replay.abandoned) == ([0] if action == "delay_request" else [])
 
 
+def test_a_producer_that_notices_and_gives_up_does_not_send_again_in_between(scene: Scene) -> None:
+    trace = sent().add("delay_request", batch=0).add("notice", broker=1).add("give_up", batch=0)
+    scene.begin(trace)
+    scene.play(1, 2, 3, 4)
+    assert scene.proxy.has_client(scene.replay.requests[0].connection)
+    scene.producer.expire(Send(1))
+    scene.play(5)
+    assert list(scene.replay.abandoned) == [0]
+
+
+def test_a_request_on_a_connection_that_has_ended_is_not_the_one_that_is_sent_again(scene: Scene) -> None:
+    trace = sent().add("send", batch=1).add("delay_request", batch=0).add("transmit", batch=1, leader=1)
+    scene.begin(trace)
+    scene.play(1, 2, 3)
+    old = scene.wait_request(2, 1)
+    scene.play(4, 5)
+    assert scene.replay.requests[1].connection != old.connection
+
+
 def test_a_delayed_request_can_be_executed_before_the_producer_gives_up(scene: Scene) -> None:
     scene.producer_options["retries"] = False
     trace = sent().add("delay_request", batch=0).add("execute_delayed", batch=0, leader=1, logs=FIRST)
