@@ -27,13 +27,19 @@ def send(replay: Replay, step: PlannedStep) -> None:
     """Have the application call ``send()``.
 
     A real producer transmits at once where it can. So the call waits for the trace's step that transmits the batch if
-    the producer knows another leader now, or if an earlier batch waits.
+    the producer knows another leader now, if an earlier batch waits, or if another record is given up before: the time
+    of a record begins with its send.
     """
     batch = step.arguments["batch"]
-    following = [one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == batch]
-    crashes = replay.plan.later(step, "crash_producer", "give_up")
-    is_awaited = bool(following) and not (crashes and crashes[0].number < following[0].number)
-    if is_awaited and (replay.deferred or following[0].arguments["leader"] != replay.gates.known.leader):
+    later = replay.plan.later(step, "transmit", "crash_producer", "give_up")
+    following = next((one for one in later if one.action == "transmit" and one.arguments["batch"] == batch), None)
+    ends = [one for one in later if one.action != "transmit" and following and one.number < following.number]
+    is_awaited = all(one.action == "give_up" and one.arguments["batch"] != batch for one in ends)
+    if (
+        following
+        and is_awaited
+        and (replay.deferred or ends or following.arguments["leader"] != replay.gates.known.leader)
+    ):
         replay.deferred.append(batch)
     else:
         _call_send(replay, replay.send_of(step))

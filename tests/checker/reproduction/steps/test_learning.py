@@ -168,3 +168,19 @@ def test_a_producer_that_only_time_tells_sends_once_it_knows_the_leader(scene: S
     scene.producer.leader = 2
     scene.play(8)
     assert scene.replay.producing.sent == [Send(1), Send(2)]
+
+
+def test_a_send_waits_until_another_record_is_given_up_if_it_transmits_after(scene: Scene) -> None:
+    trace = Trace().add("send", batch=0).add("transmit", batch=0, leader=1).add("send", batch=1)
+    scene.begin(trace.add("give_up", batch=0).add("transmit", batch=1, leader=1))
+    scene.play(1, 2, 3)
+    assert scene.replay.producing.sent == [Send(1)]
+    scene.producer.expire(Send(1))
+    scene.play(4, 5)
+    assert scene.replay.producing.sent == [Send(1), Send(2)]
+
+
+def test_a_send_of_a_record_that_is_given_up_before_it_is_transmitted_does_not_wait(scene: Scene) -> None:
+    scene.begin(Trace().add("send", batch=0).add("give_up", batch=0).add("transmit", batch=0, leader=1))
+    scene.play(1)
+    assert scene.replay.producing.sent == [Send(1)]
