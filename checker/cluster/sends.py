@@ -1,4 +1,4 @@
-"""The mark of each call of ``send()``, in the value of the record that the call sends.
+"""The values of records, which tell the calls of ``send()``.
 
 The value of a record's first send is "record-1", and that of its second send is "record-1-send-2". So a later send
 differs from a client's retry of the first. The programs in ``programs/`` build the same values.

@@ -1,4 +1,4 @@
-"""Tests of the marks of calls of ``send()``."""
+"""The values of records, which tell the calls of ``send()``."""
 
 from __future__ import annotations
 

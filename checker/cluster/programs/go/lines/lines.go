@@ -84,7 +84,7 @@ func (command Command) Number(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// Send is the mark of a call of send(): a record, and which of its sends the call is. checker/cluster/sends.py reads it.
+// Send is a call of send(): a record, and which of its sends the call is. checker/cluster/sends.py reads the value.
 type Send struct{ Record, Attempt int64 }
 
 // Send returns the call of send() that a command asks for.
