@@ -42,6 +42,7 @@ def observe(replay: Replay) -> Observed:
         committed=_committed(replay),
         other_logs={broker: log for broker, log in logs.items() if broker != leader},
         late=_late(replay),
+        entries={broker: replay.modelled_entries(broker) for broker in replay.brokers},
         log_start=_log_start(replay, leader),
         given=read,
         high_watermark=given.high_watermark if given is not None else 0,
