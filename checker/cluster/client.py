@@ -6,7 +6,8 @@ command asked for, except what its library does by itself. Each program tells in
 
 Commands of a producer, with their answers:
     prepare (seconds)       prepared: metadata and, where there is one, the producer id are there; no record is written
-    send (record)           sent, when the library's send() returned; later report (offset, error, code) by its callback
+    send (record, attempt)  sent, when the library's send() returned; later report (offset, error, code) by callback.
+                            "attempt" tells the sends of one record apart, and is 1 if left out (sends.py)
     init, begin, commit, abort      initialised, begun, committed, aborted (error, code)
     send_offsets (offset, group, topic, partition, membership)      offsets_sent (error, code)
 Commands of a consumer:

@@ -10,8 +10,8 @@ from checker.cluster.bodies import produce_request, produce_response
 from checker.cluster.client import Event
 from checker.cluster.frames import REQUEST, Frame
 from checker.cluster.passed import DETACHED, DROPPED, PASSED, RELEASED, Passed
+from checker.cluster.sends import send_of
 from checker.conformance.observations import Report, Request, Send
-from checker.conformance.watching import record_number
 
 CLOCK_SECONDS = 0.001
 """The resolution of the times that client programs tell."""
@@ -35,7 +35,7 @@ class _Seen:
 def requests_of(entries: Iterable[Passed], client: str, records: int) -> tuple[Request, ...]:
     """Return the produce requests of a client with at least one of the records from 0 to ``records`` - 1.
 
-    Raises UnreadableBody.
+    Raises UnreadableBody and ForeignValue.
     """
     seen: dict[int, _Seen] = {}
     ended: dict[int, float] = {}
@@ -60,7 +60,7 @@ def requests_of(entries: Iterable[Passed], client: str, records: int) -> tuple[R
 
 def _request(one: _Seen, ended: Mapping[int, float], records: int) -> Request:
     frame = one.frame
-    values = [record_number(value) for partition in produce_request(frame).partitions for value in partition.values]
+    values = [send_of(value).record for partition in produce_request(frame).partitions for value in partition.values]
     closed = ended.get(frame.connection)
     if closed is not None and one.given_up is None and (one.left is None or one.left > closed):
         one.given_up = closed  # It waited behind a request that was held.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -12,13 +11,11 @@ from checker.cluster.batches import Batch
 from checker.cluster.cluster import Cluster
 from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
 from checker.cluster.plan import CONTROLLER
+from checker.cluster.sends import send_of
 from checker.conformance.observations import BrokerDecision, Entry, Look, PartitionDecision
 
 INTERVAL_SECONDS = 0.01
 """Seconds between two rounds of looks."""
-
-VALUE = re.compile(rb"record-(\d+)")
-"""The value of a record that a client program sends, with the number of the record."""
 
 MS = 1000
 """Milliseconds of a second."""
@@ -137,20 +134,12 @@ class Watcher:
 
 
 def entries_of(batches: tuple[Batch, ...], base: int) -> tuple[Entry, ...]:
-    """Return the entries of a log from an offset on. Raise ValueError for a record that no client program has sent."""
+    """Return the entries of a log from an offset on. Raises ForeignValue."""
     found = []
     for batch in batches:
         for place, record in enumerate(batch.records):
             if record.offset >= base and not batch.is_control:
                 sequence = batch.base_sequence + place if batch.producer_id >= 0 else -1
-                number = record_number(record.value)
+                number = send_of(record.value).record
                 found.append(Entry(number, batch.leader_epoch, (batch.producer_id, batch.producer_epoch), sequence))
     return tuple(found)
-
-
-def record_number(value: bytes | None) -> int:
-    """Return the number of a record by its value. Raise ValueError for a value that no client program sends."""
-    match = VALUE.fullmatch(value or b"")
-    if match is None:
-        raise ValueError(f"{value!r} is no value of a client program: let nothing else write into the topic")
-    return int(match[1])

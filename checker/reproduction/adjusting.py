@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from checker.reproduction.expected import previous
+from checker.reproduction.expected import leader_of, previous
 from checker.reproduction.plan import Plan, PlannedClient
 from properties.reproduced import ChangedSetting
 
@@ -24,15 +24,27 @@ LEARNS_BY_AGE = "learns-by-age"
 """The situation that a producer learns of a new leader because its metadata has become old."""
 TRANSACTIONS, TRANSACTIONS_LAST = "transactions", "transactions-last"
 """The situations that a producer has transactions, and that none of them runs out of time."""
-GIVES_UP_AT_FIRST = "gives-up-at-first"
-"""The situation that a producer gives records up while their first request is on its way, as far as it knows."""
+GIVES_UP_IN_FLIGHT = "gives-up-in-flight"
+"""The situation that a producer gives records up, and that no request before has run out of time."""
+TIMES_OUT_BEFORE_SHRINKING = "times-out-before-shrinking"
+"""The situation that a request runs out of time before its leader proposes a smaller ISR, and is not given up."""
 TELLING = frozenset(
     {"kill", "notice", "time_out", "reject_not_leader", "crash_producer", "lose_request", "lose_response"}
 )
 """Actions after which a producer that has a request on its way asks for the leader."""
+SILENCING = frozenset({"lose_power", "lose_disk"})
+"""Actions that leave connections to a broker open and silent, so that a producer without a request notices nothing."""
 
-
-SITUATIONS = frozenset({AUTO_COMMITS, LEARNS_BY_AGE, TRANSACTIONS, TRANSACTIONS_LAST, GIVES_UP_AT_FIRST})
+SITUATIONS = frozenset(
+    {
+        AUTO_COMMITS,
+        LEARNS_BY_AGE,
+        TRANSACTIONS,
+        TRANSACTIONS_LAST,
+        GIVES_UP_IN_FLIGHT,
+        TIMES_OUT_BEFORE_SHRINKING,
+    }
+)
 """The situations that no single action shows."""
 
 
@@ -73,23 +85,40 @@ def situations_of(plan: Plan) -> frozenset[str]:
     if plan.transactional:
         timed = plan.has("abort_forgotten", "time_out_transaction")
         situations |= {TRANSACTIONS} if timed else {TRANSACTIONS, TRANSACTIONS_LAST}
-    sent = [step.arguments["batch"] for step in plan.steps if step.action == "transmit"]
-    if plan.has("give_up") and not plan.has("time_out", "time_out_at_broker", "notice") and len(sent) == len(set(sent)):
-        situations.add(GIVES_UP_AT_FIRST)
+    if plan.has("give_up") and not _times_out(plan):
+        situations.add(GIVES_UP_IN_FLIGHT)
+    waits = [step.action for step in plan.steps if step.action in ("time_out", "shrink_isr")]
+    if "shrink_isr" in waits and waits[0] == "time_out" and not plan.has("give_up"):
+        situations.add(TIMES_OUT_BEFORE_SHRINKING)
     if _learns_by_age(plan):
         situations.add(LEARNS_BY_AGE)
     return frozenset(situations)
+
+
+def _times_out(plan: Plan) -> bool:
+    """Tell whether a request of the trace runs out of time before the producer gives its record up.
+
+    A producer sends a record again because a request has run out of time, or because a step ends the connection. No
+    step ends the connection to a broker without power, unless the producer notices.
+    """
+    sent = [step.arguments["batch"] for step in plan.steps if step.action == "transmit"]
+    is_silent = plan.has(*SILENCING) and not plan.has("notice")
+    return plan.has("time_out", "time_out_at_broker") or (is_silent and len(sent) > len(set(sent)))
 
 
 def _learns_by_age(plan: Plan) -> bool:
     """Tell whether the producer transmits to another broker than before although nothing told it of a new leader."""
     target = None
     has_request = False
+    has_sent = False
+    first_leader = leader_of(plan.start)
     for step in plan.steps:
         # A broker that learns of another leader refuses the requests that it has and cannot finish.
         is_refused = step.action == "apply_metadata" and step.arguments["broker"] == target and has_request
         if step.action in TELLING or is_refused:
             target = None
+        elif step.action in SILENCING and not has_sent and step.arguments["broker"] == first_leader:
+            target = first_leader
         elif step.action == "append":
             has_request = plan.acks == "all"
         elif step.action == "transmit":
@@ -97,6 +126,7 @@ def _learns_by_age(plan: Plan) -> bool:
                 return True
             target = step.arguments["leader"]
             has_request = False
+            has_sent = True
     return False
 
 

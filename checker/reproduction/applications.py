@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Callable
 
 from checker.cluster.client import ClientProcess
+from checker.cluster.sends import Send
 
 Event = Mapping[str, Any]
 START_SECONDS = 60.0
@@ -17,13 +18,13 @@ START_SECONDS = 60.0
 class Report:
     """A delivery report of the producer: the record's offset, or an error. ``code``: the error's name."""
 
-    record: int
+    send: Send
     offset: int | None
     error: str | None
     code: str | None
 
     def __str__(self) -> str:
-        return f"record {self.record}: " + (self.error or f"stored at offset {self.offset}")
+        return f"{self.send}: " + (self.error or f"stored at offset {self.offset}")
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Producing:
     start: Callable[[int], ClientProcess]
     program: ClientProcess | None = None
     programs: int = 0
-    sent: list[int] = field(default_factory=list)
+    sent: list[Send] = field(default_factory=list)
     ended: list[Event] = field(default_factory=list)
     transaction: bool = False
 
@@ -45,16 +46,15 @@ class Producing:
             self.program.ask("prepare", seconds=START_SECONDS)
         return self.program
 
-    def send(self, record: int) -> None:
+    def send(self, send: Send) -> None:
         """Have the application call ``send()``, which returns at once, and with kafka-go only with the report."""
         program = self.run()
-        self.sent.append(record)
-        program.send("send", record=record)
+        self.sent.append(send)
+        program.send("send", **asdict(send))
 
-    def has_returned(self, record: int) -> bool:
-        """Tell whether every call of ``send()`` for a record has returned."""
-        returned = [event for event in self.events if event["event"] == "sent" and event["record"] == record]
-        return len(returned) >= self.sent.count(record)
+    def has_returned(self, send: Send) -> bool:
+        """Tell whether a call of ``send()`` has returned."""
+        return any(event["event"] == "sent" and _send_in(event) == send for event in self.events)
 
     def kill(self) -> None:
         """Kill the program; its reports stay known."""
@@ -72,14 +72,18 @@ class Producing:
     def reports(self) -> tuple[Report, ...]:
         """All reports of records so far, in order. The warm-up, record 0, is none of the trace's."""
         return tuple(
-            Report(event["record"], event.get("offset"), event.get("error"), event.get("code"))
+            Report(_send_in(event), event.get("offset"), event.get("error"), event.get("code"))
             for event in self.events
             if event["event"] == "report" and event["record"] > 0
         )
 
     def acknowledged(self) -> set[int]:
         """Return the records that the application was told are stored."""
-        return {report.record for report in self.reports if report.error is None}
+        return {report.send.record for report in self.reports if report.error is None}
+
+
+def _send_in(event: Event) -> Send:
+    return Send(event["record"], event["attempt"])
 
 
 @dataclass

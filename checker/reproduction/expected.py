@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from checker.cluster.sends import Send
 from checker.reproduction.plan import Plan, PlannedStep
 
 _ENTRY = re.compile(r"record (?P<record>\d+)(?: \(send (?P<attempt>\d+)\))? @(?P<epoch>\d+)")
@@ -22,14 +23,17 @@ _RECORD = re.compile(r"record (\d+)")
 
 
 def entries_of(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Return (content, leader epoch) of each entry of a log in the model's words; content is "record 1" or "commit"."""
+    """Return (content, leader epoch) of each entry of a log in the model's words.
+
+    Content is "record 1", "record 1 (send 2)" or "commit".
+    """
     return tuple(_entry(text) for text in texts)
 
 
 def _entry(text: str) -> tuple[str, int]:
     found = _ENTRY.search(text)
     if found:
-        return f"record {found['record']}", int(found["epoch"])
+        return str(Send(int(found["record"]), int(found["attempt"] or 1))), int(found["epoch"])
     found = _MARKER.search(text)
     if found:
         return found["kind"], int(found["epoch"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from checker.cluster.bodies.metadata import metadata_response
 from checker.cluster.frames import Frame
 from checker.cluster.gate import Gate
 from checker.cluster.proxy import Proxy
+from checker.cluster.sends import Send, sends_in
 
 PRODUCE, FETCH, ALTER_PARTITION, METADATA = "Produce", "Fetch", "AlterPartition", "Metadata"
 """Names of the requests that gates hold."""
@@ -17,8 +17,6 @@ PRODUCER_ID = "proofka-producer"
 """Prefix of the client id of every producer that a replay starts."""
 CONSUMER_ID = "proofka-consumer"
 """Prefix of the client id of every consumer that a replay starts."""
-
-_VALUE = re.compile(rb"record-(\d+)")
 
 
 @dataclass
@@ -112,6 +110,6 @@ def follower_of(frame: Frame) -> int:
     return int(frame.client.split("-")[1])
 
 
-def carried(frame: Frame) -> frozenset[int]:
-    """Return the numbers of the records that a Produce request carries."""
-    return frozenset(int(number) for number in _VALUE.findall(frame.body))
+def carried(frame: Frame) -> frozenset[Send]:
+    """Return the calls of ``send()`` whose records a Produce request carries."""
+    return sends_in(frame.body)

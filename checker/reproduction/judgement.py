@@ -127,16 +127,19 @@ def effect(observed: Observed) -> Evidence:
 
 
 def disagreement(observed: Observed) -> Evidence:
-    """Return the offsets at which two brokers hold different records."""
-    found = []
-    for broker, log in sorted(observed.other_logs.items()):
-        mine = dict(observed.log)
-        for offset, content in log:
-            if offset in mine and mine[offset] != content:
-                found.append(
-                    f"offset {offset} holds {mine[offset]} at broker {observed.leader} and {content} at broker {broker}"
-                )
-    return tuple(found)
+    """Return the offsets at which the leader and another broker hold different entries.
+
+    Entries of different leader epochs differ, although both have the same record.
+    """
+    leader = observed.leader
+    mine = {offset: (content, epoch) for offset, content, epoch in observed.entries.get(leader or 0, ())}
+    return tuple(
+        f"offset {offset} holds {mine[offset][0]} of epoch {mine[offset][1]} at broker {leader} and {content} of epoch "
+        f"{epoch} at broker {broker}"
+        for broker, log in sorted(observed.entries.items())
+        for offset, content, epoch in log
+        if mine.get(offset, (content, epoch)) != (content, epoch)
+    )
 
 
 def _distinct(records: tuple[int, ...]) -> tuple[int, ...]:

@@ -30,7 +30,8 @@ class Observed:
     way to the producer. ``min_insync``: the topic's ``min.insync.replicas``. ``read_before``: by offset, the first
     record that could be read there. ``transactions``: (records, outcome) of each transaction that the application has
     begun. ``coordinator``: the answer of the coordinator of transactions. ``late``: records that evicted members have.
-    ``log_start``: the leader's log start offset; what stands before is deleted.
+    ``log_start``: the leader's log start offset; what stands before is deleted. ``entries``: by broker, (offset,
+    content, leader epoch) of each entry of its log, where the content tells the send of a record.
     """
 
     leader: int | None
@@ -51,6 +52,7 @@ class Observed:
     transactions: tuple[tuple[tuple[int, ...], str], ...] = ()
     coordinator: str = ""
     late: tuple[int, ...] = ()
+    entries: Mapping[int, tuple[tuple[int, str, int], ...]] = field(default_factory=dict)
     log_start: int = 0
 
     @property

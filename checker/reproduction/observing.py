@@ -9,6 +9,7 @@ from checker.cluster.coordination import transaction_of
 from checker.cluster.errors import ClusterError, NotSeen
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.reading import Given, given_by
+from checker.cluster.sends import send_of
 from checker.cluster.waiting import until
 from checker.reproduction.answers import error_of
 from checker.reproduction.applications import Report
@@ -28,12 +29,12 @@ def observe(replay: Replay) -> Observed:
     logs = {broker: _log(replay, broker) for broker in replay.brokers}
     acknowledged, failed = _told(replay)
     given = _given(replay, leader)
-    read = tuple(int(value.split(b"-")[1]) for _, value in given.records) if given is not None else ()
+    read = tuple(send_of(value).record for _, value in given.records) if given is not None else ()
     transacting = replay.transacting
     return Observed(
         leader=leader,
         log=logs.get(leader, ()) if leader is not None else (),
-        sent=tuple(replay.producing.sent),
+        sent=tuple(send.record for send in replay.producing.sent),
         acknowledged=tuple(sorted(acknowledged)),
         failed=tuple(sorted(failed)),
         processed=tuple(replay.consuming.processed),
@@ -41,6 +42,7 @@ def observe(replay: Replay) -> Observed:
         committed=_committed(replay),
         other_logs={broker: log for broker, log in logs.items() if broker != leader},
         late=_late(replay),
+        entries={broker: replay.modelled_entries(broker) for broker in replay.brokers},
         log_start=_log_start(replay, leader),
         given=read,
         high_watermark=given.high_watermark if given is not None else 0,
@@ -58,7 +60,7 @@ def remember_readings(replay: Replay) -> None:
     for broker in replay.brokers:
         given = _given(replay, broker)
         for offset, value in given.records if given is not None else ():
-            content = value.decode("utf-8", "replace").replace("-", " ")
+            content = f"record {send_of(value).record}"
             replay.read_before.setdefault(offset, Read(content, broker, replay.step))
 
 
@@ -67,7 +69,7 @@ def _told(replay: Replay) -> tuple[set[int], set[int]]:
 
     With transactions a record is stored only once its transaction is committed.
     """
-    last: dict[int, Report] = {report.record: report for report in replay.producing.reports}
+    last: dict[int, Report] = {report.send.record: report for report in replay.producing.reports}
     failed = {record for record, report in last.items() if report.error is not None}
     if replay.transacting is None:
         return replay.producing.acknowledged(), failed
@@ -125,9 +127,14 @@ def _log(replay: Replay, broker: int) -> tuple[tuple[int, str], ...]:
     """Return (offset, content) of each entry of a broker's log; records that the log aborts are called aborted."""
     ended: Mapping[int, bool] = _ends(replay, broker)
     return tuple(
-        (offset, f"aborted {what}" if ended.get(offset) is False else what)
+        (offset, f"aborted {_of_record(what)}" if ended.get(offset) is False else _of_record(what))
         for offset, what, _ in replay.modelled_entries(broker)
     )
+
+
+def _of_record(content: str) -> str:
+    """Return the content of an entry without the number of its send: properties speak of records."""
+    return content.partition(" (send ")[0]
 
 
 def _ends(replay: Replay, broker: int) -> dict[int, bool]:

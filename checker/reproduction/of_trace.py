@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from checker.cluster.sends import Send
 from checker.real_settings import client_of, effective_of, features_of, given_settings
-from checker.reproduction.plan import Plan, PlannedClient, PlannedSend, PlannedStep
+from checker.reproduction.plan import Plan, PlannedClient, PlannedStep
 from model.deployment.deployment import Deployment
 from properties.verdict import Shown, Trace, states_of
 
@@ -54,12 +55,12 @@ def _client(deployment: Deployment, role: str) -> PlannedClient:
     return PlannedClient(library, release, given_settings(deployment, role))
 
 
-def _sends(deployment: Deployment) -> tuple[PlannedSend, ...]:
+def _sends(deployment: Deployment) -> tuple[Send, ...]:
     """Return the call of ``send()`` behind each batch, by number."""
     from model.pipeline import declared
 
     batches = sorted(declared(deployment).producer.batches, key=lambda batch: batch.number)
-    return tuple(PlannedSend(record=batch.record + 1, attempt=batch.attempt + 1) for batch in batches)
+    return tuple(Send(record=batch.record + 1, attempt=batch.attempt + 1) for batch in batches)
 
 
 def _in_words(state: Sequence[Shown]) -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from checker.cluster.sends import Send
 from checker.reproduction.errors import PlanError
 
 FORMAT = 1
@@ -20,14 +21,6 @@ class PlannedClient:
     library: str
     release: str | None
     settings: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class PlannedSend:
-    """One call of ``send()``: the ``attempt``-th (from 1) for ``record`` (from 1)."""
-
-    record: int
-    attempt: int
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ class Plan:
     idempotent: bool
     transactional: bool
     acks: str
-    sends: tuple[PlannedSend, ...]
+    sends: tuple[Send, ...]
     failures: tuple[tuple[str, str], ...]
     faults: Mapping[str, int]
     start: Mapping[str, str]
@@ -102,7 +95,7 @@ def from_json(text: str) -> Plan:
         document["producer"] = PlannedClient(**document["producer"])
         document["consumer"] = PlannedClient(**document["consumer"])
         document["failures"] = tuple((name, failure) for name, failure in document["failures"])
-        document["sends"] = tuple(PlannedSend(**one) for one in document["sends"])
+        document["sends"] = tuple(Send(**one) for one in document["sends"])
         document["steps"] = tuple(_step(one) for one in document["steps"])
         return Plan(**document)
     except (ValueError, KeyError, TypeError, AttributeError) as error:

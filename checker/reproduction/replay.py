@@ -14,6 +14,7 @@ from checker.cluster.metadata_view import View
 from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
+from checker.cluster.sends import Send, send_of
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import (
@@ -42,7 +43,7 @@ START_SECONDS = 90.0
 Steer = Callable[["Replay", PlannedStep], None]
 """The plan of an action: brings a step about, and waits for what shows the step."""
 Content = tuple[str, int]
-"""Content of an entry of a log ("record 1", "commit"), and its leader epoch in the model's counting."""
+"""Content of an entry of a log ("record 1", "record 1 (send 2)", "commit"), and the model's leader epoch."""
 
 
 @dataclass
@@ -53,9 +54,10 @@ class Replay:
     modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``requests``: the request in flight of
     each batch. ``abandoned``: requests that nobody waits for, by batch. ``detached``: connections without a client, by
     number. ``deferred``: batches that are sent later than in the trace. ``answered``: batches whose answer came
-    earlier. ``known``: requests that a step has counted. ``facts``: what was observed. ``shown``: the log of each
-    broker as last noted. ``step``: number of the step. ``transacting``: None without transactions. ``read_before``: by
-    offset, the first record that readers could be given.
+    earlier. ``lost``: batches whose request no broker gets. ``known``: requests that a step has counted. ``facts``:
+    what was observed. ``shown``: the log of each broker as last noted. ``step``: number of the step.
+    ``transacting``: None without transactions. ``read_before``: by offset, the first record that readers could be
+    given.
     """
 
     plan: Plan
@@ -75,6 +77,7 @@ class Replay:
     detached: list[int] = field(default_factory=list)
     deferred: list[int] = field(default_factory=list)
     answered: list[int] = field(default_factory=list)
+    lost: set[int] = field(default_factory=set)
     known: list[Frame] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     shown: dict[int, tuple[Content, ...]] = field(default_factory=dict)
@@ -90,9 +93,9 @@ class Replay:
         """Add an observation."""
         self.facts.append(Fact(self.step, source, text, round(time.monotonic() - self.began, 3)))
 
-    def record_of(self, step: PlannedStep) -> int:
-        """Return the number of the record that a step's batch carries."""
-        return self.plan.sends[step.arguments["batch"]].record
+    def send_of(self, step: PlannedStep) -> Send:
+        """Return the call of ``send()`` that made a step's batch."""
+        return self.plan.sends[step.arguments["batch"]]
 
     def log(self, broker: int) -> tuple[Content, ...]:
         """Return what the log of a broker holds on disk, with leader epochs in the model's counting."""
@@ -110,8 +113,7 @@ class Replay:
                 found.append((batch.base_offset, batch.marker, batch.leader_epoch))
                 continue
             for record in batch.records:
-                value = (record.value or b"").decode("utf-8", "replace")
-                found.append((record.offset, value.replace("-", " "), batch.leader_epoch))
+                found.append((record.offset, str(send_of(record.value)), batch.leader_epoch))
         return tuple(found)
 
     def _modelled_epoch(self, epoch: int) -> int:
@@ -146,15 +148,16 @@ class Replay:
             seconds=seconds,
         )
 
-    def waiting_request(self, record: int, broker: int | None = None) -> Frame | None:
-        """Return the first new Produce request with a record that waits at the proxy, or None.
+    def waiting_request(self, send: Send, broker: int | None = None) -> Frame | None:
+        """Return the first new Produce request of a call of ``send()`` that waits at the proxy, or None.
 
-        A request waits at a gate, or behind another request of its connection. ``broker``: only a request to this
-        broker.
+        A request waits at a gate, or behind another request of its connection, which still has its client.
+        ``broker``: only a request to this broker.
         """
         link = r"client->\d+" if broker is None else to_broker(broker)
         for frame in self.proxy.waiting(link, "request"):
-            if frame.api == PRODUCE and record in carried(frame) and frame not in self.known:
+            is_wanted = frame.api == PRODUCE and send in carried(frame) and frame not in self.known
+            if is_wanted and self.proxy.has_client(frame.connection):
                 return frame
         return None
 
@@ -178,7 +181,7 @@ class Replay:
             if frame in self.gates.other_leaders.held:
                 self.gates.other_leaders.release(frame)
 
-    def abandon(self, broker: int, *, lost: frozenset[int] = frozenset()) -> None:
+    def abandon(self, broker: int) -> None:
         """End the producer's connection to a broker.
 
         Requests on the way to the broker stay with the proxy, which can deliver them later as abandoned requests;
@@ -189,8 +192,9 @@ class Replay:
         for batch, frame in list(self.requests.items()):
             if frame.link == link:
                 del self.requests[batch]
-                if frame in waiting and batch not in lost:
+                if frame in waiting and batch not in self.lost:
                     self.abandoned[batch] = frame
+                self.lost.discard(batch)
         held = [
             frame for frame in self.gates.produce_requests.held if frame.link == link and not self.is_abandoned(frame)
         ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from checker.cluster.frames import RESPONSE
+from checker.cluster.sends import send_of
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
@@ -129,7 +130,7 @@ def polled(replay: Replay, step: PlannedStep) -> list[tuple[int, int]]:
             break
         for record in event["records"]:
             if record["offset"] >= replay.base:
-                polled.append((record["offset"], int(record["value"].split("-")[1])))
+                polled.append((record["offset"], send_of(record["value"].encode()).record))
     records = [record for _, record in polled]
     replay.note("consumer", "polls " + (", ".join(f"record {r} at offset {o}" for o, r in polled) or "nothing"))
     if tuple(records) != expected:

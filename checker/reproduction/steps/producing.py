@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from checker.cluster.errors import NotSeen
 from checker.cluster.frames import Frame
+from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import LEARNS_BY_AGE, situations_of
 from checker.reproduction.answers import error_of
@@ -26,42 +27,48 @@ def send(replay: Replay, step: PlannedStep) -> None:
     """Have the application call ``send()``.
 
     A real producer transmits at once where it can. So the call waits for the trace's step that transmits the batch if
-    the producer knows another leader now, or if an earlier batch waits.
+    the producer knows another leader now, if an earlier batch waits, or if another record is given up before: the time
+    of a record begins with its send.
     """
     batch = step.arguments["batch"]
-    following = [one for one in replay.plan.later(step, "transmit") if one.arguments["batch"] == batch]
-    crashes = replay.plan.later(step, "crash_producer", "give_up")
-    is_awaited = bool(following) and not (crashes and crashes[0].number < following[0].number)
-    if is_awaited and (replay.deferred or following[0].arguments["leader"] != replay.gates.known.leader):
+    later = replay.plan.later(step, "transmit", "crash_producer", "give_up")
+    following = next((one for one in later if one.action == "transmit" and one.arguments["batch"] == batch), None)
+    ends = [one for one in later if one.action != "transmit" and following and one.number < following.number]
+    is_awaited = all(one.action == "give_up" and one.arguments["batch"] != batch for one in ends)
+    if (
+        following
+        and is_awaited
+        and (replay.deferred or ends or following.arguments["leader"] != replay.gates.known.leader)
+    ):
         replay.deferred.append(batch)
     else:
-        _call_send(replay, replay.record_of(step))
+        _call_send(replay, replay.send_of(step))
 
 
-def _call_send(replay: Replay, record: int) -> None:
+def _call_send(replay: Replay, send: Send) -> None:
     """Call ``send()``, and let a producer that can transmit do so before the next ``send()``.
 
     Otherwise two records could share a batch, which the model does not have. A producer that cannot transmit (its
     connections are full, or it knows no leader) keeps the record.
     """
     if replay.transacting is not None:
-        transacting.begin(replay).records.append(record)
-    replay.producing.send(record)
+        transacting.begin(replay).records.append(send.record)
+    replay.producing.send(send)
     until(
-        lambda: replay.producing.has_returned(record) or _has_transmitted(replay, record),
-        what=f"send() of record {record} to return, or the request",
+        lambda: replay.producing.has_returned(send) or _has_transmitted(replay, send),
+        what=f"send() of {send} to return, or the request",
         seconds=START_SECONDS,
     )
     with suppress(NotSeen):
-        until(lambda: _has_transmitted(replay, record), what="the request", seconds=TRANSMITTED_SECONDS)
+        until(lambda: _has_transmitted(replay, send), what="the request", seconds=TRANSMITTED_SECONDS)
     if replay.transacting is not None and not replay.deferred and transacting.calls_commit_next(replay):
         transacting.ask(replay, "commit")
 
 
-def _has_transmitted(replay: Replay, record: int) -> bool:
-    """Tell whether a request with a record waits, or the request before it, which adds the partition."""
+def _has_transmitted(replay: Replay, send: Send) -> bool:
+    """Tell whether a request of a call of ``send()`` waits, or the request before it, which adds the partition."""
     adds = replay.transacting.gates.adds.held if replay.transacting is not None else ()
-    return bool(adds) or replay.waiting_request(record) is not None
+    return bool(adds) or replay.waiting_request(send) is not None
 
 
 def _send_deferred(replay: Replay, batch: int, leader: int) -> None:
@@ -75,7 +82,7 @@ def _send_deferred(replay: Replay, batch: int, leader: int) -> None:
             seconds=TIMER_SECONDS,
         )
     while batch in replay.deferred:
-        _call_send(replay, replay.plan.sends[replay.deferred.pop(0)].record)
+        _call_send(replay, replay.plan.sends[replay.deferred.pop(0)])
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:
@@ -83,57 +90,64 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
 
     A refusal after which the producer retries reaches the producer first.
     """
-    batch, leader, record = step.arguments["batch"], step.arguments["leader"], replay.record_of(step)
+    batch, leader, send = step.arguments["batch"], step.arguments["leader"], replay.send_of(step)
     leader_adds = transacting.added_partition(replay, step)
 
     def request() -> Frame | None:
         # The broker can take a while to refuse, so the refusal is looked for until the request is there.
-        _let_refusal_pass(replay, batch, record)
-        return replay.waiting_request(record, leader)
+        _let_refusal_pass(replay, batch, send)
+        return replay.waiting_request(send, leader)
 
     try:
         with replay.only_brokers_that_name(leader):
             replay.gates.know(leader)
             _send_deferred(replay, batch, leader)
             if leader_adds:
-                leader_adds = not transacting.let_partition_be_added(replay, record)
+                leader_adds = not transacting.let_partition_be_added(replay, send)
             frame = until(
                 request,
-                what=f"a request with record {record} to broker {leader}",
+                what=f"a request with {send} to broker {leader}",
                 seconds=TIMER_SECONDS,
             )
     except NotSeen as error:
-        elsewhere = replay.waiting_request(record)
+        elsewhere = replay.waiting_request(send)
         if elsewhere is None:
             raise
-        raise DivergedError(step.text, f"the producer sends record {record} to {elsewhere.link}") from error
+        raise DivergedError(step.text, f"the producer sends {send} to {elsewhere.link}") from error
     replay.known.append(frame)
     replay.requests[batch] = frame
-    replay.note("proxy", f"request with record {record} from the producer to broker {leader}")
+    replay.note("proxy", f"request with {send} from the producer to broker {leader}")
     if leader_adds:
         transacting.let_leader_add(replay, step, frame)
     if replay.plan.acks == "0":
-        _wait_report(replay, record, failed=False)
+        _wait_report(replay, send, failed=False)
 
 
-def _let_refusal_pass(replay: Replay, batch: int, record: int) -> None:
+def _let_refusal_pass(replay: Replay, batch: int, send: Send) -> None:
     if batch in replay.requests:
         replay.let_metadata_ahead_pass(replay.requests[batch])
     refusal = replay.held_response(batch)
     if refusal is not None and error_of(refusal):
-        replay.note(f"broker {broker_of(refusal)}", f"answers record {record}: {error_of(refusal)}")
+        replay.note(f"broker {broker_of(refusal)}", f"answers {send}: {error_of(refusal)}")
         replay.gates.produce_responses.release(refusal)
 
 
 def acknowledge(replay: Replay, step: PlannedStep) -> None:
     """Let the answer reach the producer, and wait until the application is told that the record is stored."""
-    record = _let_answer_pass(replay, step, expected=None)
-    _wait_report(replay, record, failed=False)
+    send = _let_answer_pass(replay, step, expected=None)
+    _wait_report(replay, send, failed=False)
 
 
 def give_up(replay: Replay, step: PlannedStep) -> None:
-    """Wait until the producer tells the application that the record failed."""
-    _wait_report(replay, replay.record_of(step), failed=True)
+    """Wait until the producer tells the application that the record failed.
+
+    The time of a request that has no answer is over as well. So its connection ends, unless another batch waits there.
+    """
+    batch = step.arguments["batch"]
+    _wait_report(replay, replay.send_of(step), failed=True)
+    link = replay.requests[batch].link if batch in replay.requests else None
+    if link is not None and not any(one.link == link for other, one in replay.requests.items() if other != batch):
+        replay.abandon(broker_of(replay.requests[batch]))
 
 
 def answer_with(expected: str) -> Steer:
@@ -178,12 +192,12 @@ def _deliver(replay: Replay, step: PlannedStep, frame: Frame) -> None:
     """Let a request pass the gate. Raises DivergedError if another request is before it on its connection."""
     ahead = [other for other in replay.proxy.waiting(frame.link, "request") if other.connection == frame.connection]
     if ahead and ahead[0] is not frame and ahead[0].api == PRODUCE:
-        before = ", ".join(f"record {record}" for record in sorted(carried(ahead[0])))
+        before = ", ".join(sorted(map(str, carried(ahead[0]))))
         raise DivergedError(
             step.text, f"the producer has sent a request with {before} before this one on the same connection"
         )
     gate = replay.gates.produce_requests
-    gate.wait(lambda held: held is frame, what=f"the request with record {replay.record_of(step)}", seconds=SECONDS)
+    gate.wait(lambda held: held is frame, what=f"the request with {replay.send_of(step)}", seconds=SECONDS)
     gate.release(frame)
 
 
@@ -194,35 +208,40 @@ def recognise_duplicate(replay: Replay, step: PlannedStep) -> None:
 
 def lose_request(replay: Replay, step: PlannedStep) -> None:
     """Keep the request from its broker for good, and end its connection."""
-    batch = step.arguments["batch"]
-    replay.abandon(broker_of(replay.requests[batch]), lost=frozenset({batch}))
+    replay.lost.add(step.arguments["batch"])
+    break_connection(replay, step)
 
 
-def lose_response(replay: Replay, step: PlannedStep) -> None:
-    """End the connection on which the answer would come.
+def break_connection(replay: Replay, step: PlannedStep) -> None:
+    """End the connection of a request, which the proxy keeps if its broker has not got the request.
 
-    A producer that gives the record up before it notices keeps its connection, which is silent.
+    A producer that gives the record up before it notices keeps its connection, which is silent until then.
     """
     batch = step.arguments["batch"]
-    following = [one for one in replay.plan.steps[step.number :] if _concerns(one, batch)]
-    if following and following[0].action == "give_up":
-        replay.note("proxy", "keeps the answer; the producer's connection stays open and silent")
-        return
-    replay.abandon(broker_of(replay.requests[step.arguments["batch"]]))
+    if _is_given_up_next(replay, step, batch):
+        replay.note("proxy", "the producer's connection stays open and silent")
+    else:
+        replay.abandon(broker_of(replay.requests[batch]))
 
 
-def _concerns(step: PlannedStep, batch: int) -> bool:
-    return step.arguments.get("batch") == batch or step.action in ("notice", "time_out")
-
-
-def delay_request(replay: Replay, step: PlannedStep) -> None:
-    """End the producer's connection, and keep the request for later."""
-    replay.abandon(broker_of(replay.requests[step.arguments["batch"]]))
+def _is_given_up_next(replay: Replay, step: PlannedStep, batch: int) -> bool:
+    """Tell whether the producer does nothing with a batch after a step but give the record up."""
+    for one in replay.plan.steps[step.number :]:
+        concerns = one.arguments.get("batch") == batch and one.action not in ("execute_delayed", "discard_delayed")
+        if concerns or one.action == "time_out":
+            return one.action == "give_up"
+    return False
 
 
 def notice(replay: Replay, step: PlannedStep) -> None:
-    """End the producer's connection to the broker, if it has one."""
-    replay.abandon(step.arguments["broker"])
+    """End the producer's connection to the broker, if it has one.
+
+    A producer sends a record again at once. So the connection stays silent if all records there are given up next.
+    """
+    broker = step.arguments["broker"]
+    batches = [batch for batch, frame in replay.requests.items() if frame.link == to_broker(broker)]
+    if not batches or not all(_is_given_up_next(replay, step, batch) for batch in batches):
+        replay.abandon(broker)
 
 
 def time_out(replay: Replay, step: PlannedStep) -> None:
@@ -248,14 +267,17 @@ def execute_delayed(replay: Replay, step: PlannedStep) -> None:
     batch = step.arguments["batch"]
     frame = replay.abandoned.pop(batch, None)
     if frame is None:
-        # The connection is dead for the producer, and the request was not abandoned by a step: it is still in flight.
-        frame = replay.requests.pop(batch)
+        # The connection is dead, and the producer has not noticed: for the producer the request is in flight.
+        frame = replay.requests[batch]
     _deliver(replay, step, frame)
 
 
 def discard_delayed(replay: Replay, step: PlannedStep) -> None:
     """Forget an abandoned request; the proxy never delivers it."""
-    replay.abandoned.pop(step.arguments["batch"], None)
+    batch = step.arguments["batch"]
+    replay.abandoned.pop(batch, None)
+    if batch in replay.requests:
+        replay.lost.add(batch)
 
 
 def take_for_another(replay: Replay, step: PlannedStep) -> None:
@@ -280,19 +302,19 @@ def crash_producer(replay: Replay, step: PlannedStep) -> None:
         replay.producing.run()
 
 
-def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, ...] | None) -> int:
-    batch, record = step.arguments["batch"], replay.record_of(step)
+def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, ...] | None) -> Send:
+    batch, send = step.arguments["batch"], replay.send_of(step)
     if batch in replay.answered:
         replay.answered.remove(batch)
-        return record
+        return send
     seconds = SECONDS if expected is None else TIMER_SECONDS
-    frame = until(lambda: _answer_to(replay, step), what=f"the answer to record {record}", seconds=seconds)
+    frame = until(lambda: _answer_to(replay, step), what=f"the answer to {send}", seconds=seconds)
     error = error_of(frame)
     if error not in (expected or (None,)):
-        raise DivergedError(step.text, f"the answer to record {record} is {error or 'a success'}")
-    replay.note(f"broker {broker_of(frame)}", f"answers record {record}: {error or 'stored'}")
+        raise DivergedError(step.text, f"the answer to {send} is {error or 'a success'}")
+    replay.note(f"broker {broker_of(frame)}", f"answers {send}: {error or 'stored'}")
     replay.gates.produce_responses.release(frame)
-    return record
+    return send
 
 
 def _answer_to(replay: Replay, step: PlannedStep) -> Frame | None:
@@ -310,9 +332,7 @@ def _answer_to(replay: Replay, step: PlannedStep) -> Frame | None:
         for batch, other in replay.requests.items():
             ahead = replay.held_response(batch) if other.connection == request.connection else None
             if ahead is not None and error_of(ahead) is None and _is_acknowledged_next(replay, step, batch):
-                replay.note(
-                    "proxy", f"the answer to record {replay.plan.sends[batch].record} is ahead, and passes first"
-                )
+                replay.note("proxy", f"the answer to {replay.plan.sends[batch]} is ahead, and passes first")
                 replay.gates.produce_responses.release(ahead)
                 replay.answered.append(batch)
                 break
@@ -324,15 +344,15 @@ def _is_acknowledged_next(replay: Replay, step: PlannedStep, batch: int) -> bool
     return bool(following) and following[0].action == "acknowledge"
 
 
-def _wait_report(replay: Replay, record: int, *, failed: bool) -> None:
+def _wait_report(replay: Replay, send: Send, *, failed: bool) -> None:
     wanted = "an error" if failed else "a success"
     report = until(
-        lambda: next((one for one in reversed(replay.producing.reports) if one.record == record), None),
-        what=f"the report on record {record}",
+        lambda: next((one for one in reversed(replay.producing.reports) if one.send == send), None),
+        what=f"the report on {send}",
         seconds=TIMER_SECONDS,
     )
     if (report.error is not None) != failed:
-        raise DivergedError(f"the application is told {wanted} for record {record}", f"the report says {report}")
+        raise DivergedError(f"the application is told {wanted} for {send}", f"the report says {report}")
     replay.note("delivery report", str(report))
 
 
@@ -351,8 +371,8 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "fail_not_enough_after_append": answer_with("NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
         "time_out_at_broker": time_out_at_broker,
         "lose_request": lose_request,
-        "lose_response": lose_response,
-        "delay_request": delay_request,
+        "lose_response": break_connection,
+        "delay_request": break_connection,
         "notice": notice,
         "time_out": time_out,
         "execute_delayed": execute_delayed,

@@ -12,6 +12,7 @@ from checker.cluster.coordination import TransactionView, add_partition, transac
 from checker.cluster.frames import Frame
 from checker.cluster.gate import NotHeld
 from checker.cluster.plan import CONTROLLER
+from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from checker.reproduction.applications import START_SECONDS, Event
 from checker.reproduction.errors import DivergedError
@@ -403,22 +404,22 @@ def added_partition(replay: Replay, step: PlannedStep) -> bool:
     return replay.transacting is not None and previous(replay.plan, step)[key] != step.state[key]
 
 
-def let_partition_be_added(replay: Replay, record: int) -> bool:
+def let_partition_be_added(replay: Replay, send: Send) -> bool:
     """Let the producer's request to add the partition pass, where the producer and not the leader adds it.
 
     Return whether the producer has asked.
     """
     adds = of(replay).gates.adds
     until(
-        lambda: adds.held or replay.waiting_request(record),
-        what=f"a request to add the partition, or a request with record {record}",
+        lambda: adds.held or replay.waiting_request(send),
+        what=f"a request to add the partition, or a request with {send}",
         seconds=TIMER_SECONDS,
     )
     if not adds.held:
         return False
     with of(replay).opened(adds):
         # The answer to the first request may find nobody, where the producer has given the request up meanwhile.
-        until(lambda: replay.waiting_request(record), what=f"a request with record {record}", seconds=TIMER_SECONDS)
+        until(lambda: replay.waiting_request(send), what=f"a request with {send}", seconds=TIMER_SECONDS)
     replay.note("coordinator", str(coordinator(replay)))
     return True
 

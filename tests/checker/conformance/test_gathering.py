@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from checker.cluster.frames import REQUEST, RESPONSE, Frame
 from checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Passed
 from checker.cluster.wire import array, int16, int32, int64, text
 from checker.conformance.gathering import changes_passed, reports_of, requests_of, sends_of
 from checker.conformance.observations import Report, Request, Send
-from checker.conformance.watching import entries_of, record_number
+from checker.conformance.watching import entries_of
 from tests.checker.cluster.segments import batch
 
 CLIENT = "lab-producer"
@@ -77,13 +75,6 @@ def test_sends_and_reports_have_intervals() -> None:
     ]
     assert sends_of(events, {0: 4.0, 1: 4.5}, 9.0) == (Send(0, (4.0, 5.001)), Send(1, (4.5, 9.0)))
     assert reports_of(events, 2) == (Report(0, (5.999, 6.001), None), Report(1, (6.999, 7.001), "TimeoutException"))
-
-
-def test_a_value_of_nobody_is_refused() -> None:
-    assert record_number(b"record-12") == 12
-    for value in (None, b"record-", b"record-1x"):
-        with pytest.raises(ValueError, match="no value of a client program"):
-            record_number(value)
 
 
 def test_entries_begin_at_the_first_offset_of_the_run() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from itertools import count, cycle
 from typing import Any
 
@@ -13,6 +14,7 @@ from checker.cluster.bodies.metadata import metadata_response
 from checker.cluster.bodies.producing import produce_response
 from checker.cluster.frames import RESPONSE, Frame
 from checker.cluster.metadata_view import error_name
+from checker.cluster.sends import Send
 from checker.cluster.waiting import INTERVAL, until
 from tests.checker.cluster.wire import SECONDS, Client, hang_up
 from tests.checker.reproduction import messages
@@ -40,7 +42,7 @@ class FakeProducer:
         self._retries = retries
         self._lock = threading.RLock()
         self._connections: dict[int, Client] = {}
-        self._unanswered: dict[int, tuple[int, int]] = {}
+        self._unanswered: dict[int, tuple[int, Send]] = {}
         self._correlations = count(1)
         self._unread: set[int] = set()
         self._threads: list[threading.Thread] = []
@@ -49,10 +51,11 @@ class FakeProducer:
         """Obey a command of a replay."""
         return {"event": command}
 
-    def send(self, command: str, *, record: int) -> None:
+    def send(self, command: str, *, record: int, attempt: int) -> None:
         """Obey the command to send a record."""
-        self.transmit(record)
-        self.events.append({"event": "sent", "record": record})
+        send = Send(record, attempt)
+        self.transmit(send)
+        self.events.append({"event": "sent", **asdict(send)})
 
     @property
     def process(self) -> FakeProducer:
@@ -77,18 +80,18 @@ class FakeProducer:
         for thread in self._threads:
             thread.join()
 
-    def transmit(self, record: int) -> None:
+    def transmit(self, send: Send) -> None:
         """Send a request with a record to the leader that the producer knows; keep the record if it knows none."""
         with self._lock:
             correlation = next(self._correlations)
-            self._unanswered[correlation] = (self.leader or 0, record)
+            self._unanswered[correlation] = (self.leader or 0, send)
             if self.leader is None or self.is_killed:
                 return
             with contextlib.suppress(OSError):
-                body = messages.produce(record, acks=self._acks)
+                body = messages.produce(send, acks=self._acks)
                 self._connection(self.leader).send(*messages.PRODUCE, correlation, client=self._name, body=body)
             if not self._acks:
-                self._report(record, None, None)
+                self._report(send, None, None)
 
     def ask_for_leader_before_sending(self, broker: int) -> None:
         """Ask a broker for the leader, on the connection for records, and do not look at the answer."""
@@ -96,6 +99,10 @@ class FakeProducer:
             correlation = next(self._correlations)
             self._unread.add(correlation)
             self._connection(broker).send(*messages.METADATA, correlation, client=self._name)
+
+    def expire(self, send: Send) -> None:
+        """Report that the time of a record is over, as a producer does that waits for an answer no longer."""
+        self._report(send, None, "TimeoutException")
 
     def close(self, broker: int) -> None:
         """Close the connection to a broker, as a producer does whose request has waited too long."""
@@ -121,26 +128,26 @@ class FakeProducer:
         with self._lock:
             del self._connections[broker]
             lost = [one for one, (to, _) in self._unanswered.items() if to == broker]
-            records = [self._unanswered.pop(one)[1] for one in lost]
-        if records and self._retries and self._learn():
-            for record in records:
-                self.transmit(record)
+            sends = [self._unanswered.pop(one)[1] for one in lost]
+        if sends and self._retries and self._learn():
+            for send in sends:
+                self.transmit(send)
 
     def _take(self, data: bytes) -> None:
         if int.from_bytes(data[:4], "big") in self._unread:
             return
         frame = _answer("Produce", messages.PRODUCE[1], data)
         with self._lock:
-            _, record = self._unanswered.pop(frame.correlation)
+            _, send = self._unanswered.pop(frame.correlation)
         (told,) = produce_response(frame).partitions
         error = error_name(told.error_code) or None
         if error not in RETRIED:
-            self._report(record, told.base_offset, error)
+            self._report(send, told.base_offset, error)
         elif error != "NOT_LEADER_OR_FOLLOWER" or self._learn():
-            self.transmit(record)
+            self.transmit(send)
 
-    def _report(self, record: int, offset: int | None, error: str | None) -> None:
-        self.events.append({"event": "report", "record": record, "offset": offset, "error": error, "code": error})
+    def _report(self, send: Send, offset: int | None, error: str | None) -> None:
+        self.events.append({"event": "report", **asdict(send), "offset": offset, "error": error, "code": error})
 
     def _learn(self) -> bool:
         """Ask brokers for the leader until one names a leader. Tell whether the producer still runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from checker.cluster.sends import Send
 from checker.cluster.wire import (
     NO_TAGS,
     array,
@@ -23,9 +24,9 @@ PRODUCE, FETCH, METADATA, ALTER_PARTITION = (0, 7), (1, 11), (3, 7), (56, 0)
 """Key and version of each request that fakes send."""
 
 
-def produce(record: int, *, acks: int = -1) -> bytes:
-    """Return the body of a Produce request with one record."""
-    data = batch(0, [f"record-{record}".encode()], epoch=-1)
+def produce(send: Send, *, acks: int = -1) -> bytes:
+    """Return the body of a Produce request of one call of ``send()``."""
+    data = batch(0, [send.value.encode()], epoch=-1)
     return text(None) + int16(acks) + int32(1000) + array([text(TOPIC) + array([int32(0) + int32(len(data)) + data])])
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import Frame
 from checker.cluster.proxy import Proxy
+from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.comparing import compare
@@ -66,9 +67,9 @@ class Scene:
                 compare(self.replay, step)
 
     def wait_request(self, record: int, broker: int) -> Frame:
-        """Return the request with a record that waits at the proxy on its way to a broker, and that no step knows."""
+        """Return the request of a record's first send that waits on its way to a broker, and that no step knows."""
         return until(
-            lambda: self.replay.waiting_request(record, broker),
+            lambda: self.replay.waiting_request(Send(record), broker),
             what=f"record {record} on its way to broker {broker}",
             seconds=SECONDS,
         )
@@ -78,11 +79,11 @@ class Scene:
         return [int(value.split("-")[1]) for value, _ in self.cluster.logs[broker][1:]]
 
     def delivered(self, record: int) -> int:
-        """Return the number of requests with a record that the proxy let through to brokers."""
+        """Return the number of requests of a record's first send that the proxy let through to brokers."""
         fates = [
             entry.fate
             for entry in self.proxy.seen
-            if entry.frame.api == "Produce" and entry.frame.side == "request" and record in carried(entry.frame)
+            if entry.frame.api == "Produce" and entry.frame.side == "request" and Send(record) in carried(entry.frame)
         ]
         return sum(fate in ("passed", "released") for fate in fates)
 

@@ -6,6 +6,7 @@ import pytest
 
 from checker.reproduction.adjusting import (
     AUTO_COMMITS,
+    GIVES_UP_IN_FLIGHT,
     LEARNS_BY_AGE,
     adjusted,
     adjusted_client,
@@ -88,6 +89,48 @@ def test_a_producer_that_nothing_tells_of_another_leader_learns_by_age() -> None
 )
 def test_an_action_that_ends_a_request_tells_the_producer(action: str) -> None:
     assert not moved(action)
+
+
+@pytest.mark.parametrize("action", ["lose_power", "lose_disk"])
+def test_a_producer_without_a_request_does_not_notice_that_its_leader_lost_power(action: str) -> None:
+    silent = Trace().add(action, broker=1).add("transmit", batch=0, leader=2)
+    assert LEARNS_BY_AGE in situations_of(silent.plan())
+    other = Trace().add(action, broker=3).add("transmit", batch=0, leader=2)
+    assert LEARNS_BY_AGE not in situations_of(other.plan())
+    killed = Trace().add("kill", broker=1).add("transmit", batch=0, leader=2)
+    assert LEARNS_BY_AGE not in situations_of(killed.plan())
+
+
+def gives_up(*actions: str) -> bool:
+    """Tell whether a producer whose request is sent again after these actions gives up before a request's time."""
+    trace = Trace().add("transmit", batch=0, leader=1)
+    for action in actions:
+        trace.add(action, broker=1, batch=0, leader=1)
+    plan = trace.add("transmit", batch=0, leader=2).add("give_up", batch=0).plan()
+    used, _ = adjusted(plan, "producer", "java", {})
+    assert (GIVES_UP_IN_FLIGHT in situations_of(plan)) == (used["request.timeout.ms"] == used["delivery.timeout.ms"])
+    return GIVES_UP_IN_FLIGHT in situations_of(plan)
+
+
+def test_a_request_that_is_sent_again_runs_out_of_time_only_where_no_step_ends_its_connection() -> None:
+    assert gives_up("kill")
+    assert gives_up("lose_request", "notice")
+    assert gives_up("lose_power", "notice")
+    assert not gives_up("lose_power")
+    assert not gives_up("time_out")
+
+
+@pytest.mark.parametrize(
+    ("actions", "waits"), [(("time_out", "shrink_isr"), True), (("shrink_isr", "time_out"), False)]
+)
+def test_a_request_waits_until_its_leader_proposes_a_smaller_isr(actions: tuple[str, ...], waits: bool) -> None:
+    trace = Trace()
+    for action in actions:
+        trace.add(action, leader=1)
+    lag, _ = adjusted(trace.plan(), "broker", "", {})
+    used, _ = adjusted(trace.plan(), "producer", "java", {})
+    most = 1.5 * int(lag["replica.lag.time.max.ms"])  # a leader looks for slow followers once in half that time
+    assert (int(used["request.timeout.ms"]) > most) == waits
 
 
 def test_a_broker_that_stops_leading_tells_only_a_producer_whose_request_it_holds() -> None:

@@ -11,6 +11,8 @@ from checker.reproduction.judgement import JUDGEMENTS, judge
 from checker.reproduction.observed import Observed, Read
 from checker.reproduction.transacting import ABORTED, COMMITTED, OPEN, REFUSED
 
+AGREED = ((5, "record 1", 0), (6, "record 2", 0))
+"""A log's entries as several brokers have them."""
 FINE = Observed(
     leader=1,
     log=((5, "record 1"), (6, "record 2")),
@@ -29,6 +31,7 @@ FINE = Observed(
     read_before={5: Read("record 1", broker=1, step=3)},
     transactions=(((1, 2), COMMITTED),),
     coordinator="CompleteCommit, producer epoch 0",
+    entries={1: AGREED, 2: AGREED},
 )
 """Observations in which nothing failed."""
 
@@ -42,7 +45,7 @@ FAILURES = {
     "exactly-once-effect": {"processed": (1, 1, 2)},
     "log-order": {"log": ((5, "record 2"), (6, "record 1")), "transactions": ()},
     "processing-order": {"processed": (2, 1)},
-    "replica-agreement": {"other_logs": {2: ((5, "record 2"),)}},
+    "replica-agreement": {"entries": {1: AGREED, 2: ((5, "record 2", 0),)}},
     "atomicity": {"given": (2,)},
     "no-aborted-read": {"transactions": (((1, 2), ABORTED),)},
     "no-uncommitted-read": {"transactions": (((1, 2), OPEN),)},
@@ -75,6 +78,16 @@ def test_a_failure_that_was_reported_is_no_silent_loss() -> None:
 def test_records_with_workers_side_by_side_are_in_no_order() -> None:
     assert judge("processing-order", replace(FINE, processed=(), with_workers=(1, 2)))
     assert not judge("processing-order", replace(FINE, processed=(1,), with_workers=(2,)))
+
+
+@pytest.mark.parametrize("other", [(5, "record 1", 2), (5, "record 1 (send 2)", 0)])
+def test_one_record_in_entries_of_different_epochs_or_sends_is_no_agreement(other: tuple[int, str, int]) -> None:
+    (told,) = judge("replica-agreement", replace(FINE, entries={1: AGREED, 2: (other,)}))
+    assert told == (f"offset 5 holds record 1 of epoch 0 at broker 1 and {other[1]} of epoch {other[2]} at broker 2")
+
+
+def test_entries_that_one_broker_lacks_are_no_disagreement() -> None:
+    assert not judge("replica-agreement", replace(FINE, entries={1: AGREED, 2: AGREED[:1]}))
 
 
 def test_a_commit_up_to_a_record_does_not_pass_it() -> None:

@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import proofka
+from checker.cluster.sends import Send
 from checker.reproduction import adjusting, expected
 from checker.reproduction.errors import PlanError
 from checker.reproduction.of_trace import plan_of
-from checker.reproduction.plan import Plan, PlannedSend, from_json, to_json
+from checker.reproduction.plan import Plan, from_json, to_json
 from checker.reproduction.run import PLANS
 
 DEPLOYMENTS = {
@@ -52,7 +53,7 @@ def test_a_plan_has_the_settings_as_given_and_the_logs_after_each_step() -> None
     assert (made.acks, made.idempotent, made.transactional) == ("1", False, False)
     assert [step.action for step in made.steps][:5] == ["send", "transmit", "append", "acknowledge", "kill"]
     assert made.steps[2].logs == {1: ("record 1 @1",), 2: ()}
-    assert made.sends == (PlannedSend(1, 1),)
+    assert made.sends == (Send(1),)
 
 
 def test_a_plan_survives_json() -> None:
@@ -86,7 +87,7 @@ def test_the_state_in_words_is_read() -> None:
     ("words", "entry"),
     [
         ("record 1 @1", ("record 1", 1)),
-        ("record 2 (send 2) @3", ("record 2", 3)),
+        ("record 2 (send 2) @3", ("record 2 (send 2)", 3)),
         ("commit of transaction 1 @2", ("commit", 2)),
         ("abort of transaction 2 @1", ("abort", 1)),
     ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from checker.reproduction.plan import Plan, PlannedClient, PlannedSend, PlannedStep
+from checker.cluster.sends import Send
+from checker.reproduction.plan import Plan, PlannedClient, PlannedStep
 
 
 class Trace:
@@ -69,7 +70,7 @@ class Trace:
             "idempotent": False,
             "transactional": False,
             "acks": "all",
-            "sends": (PlannedSend(1, 1), PlannedSend(2, 1), PlannedSend(3, 1)),
+            "sends": (Send(1), Send(2), Send(3)),
             "failures": (("no-acked-loss", "record 1 is lost"),),
             "faults": {},
             "start": self._start,

@@ -126,7 +126,7 @@ public final class JavaClient {
           prepare(command);
           return true;
         case "send":
-          send(command.get("record").asLong());
+          send(command.get("record").asLong(), command.path("attempt").asLong(1));
           return true;
         case "init":
           told("initialised", producer::initTransactions);
@@ -175,15 +175,16 @@ public final class JavaClient {
       say(found, "event", "prepared", "partitions", partitions);
     }
 
-    private void send(long number) {
-      var record = new ProducerRecord<String, String>(topic, 0, null, "record-" + number);
+    private void send(long number, long attempt) {
+      var value = "record-" + number + (attempt > 1 ? "-send-" + attempt : ""); // checker/cluster/sends.py reads it
+      var record = new ProducerRecord<String, String>(topic, 0, null, value);
       producer.send(
           record,
           (metadata, error) -> {
             Object offset = error == null && metadata.hasOffset() ? (Object) metadata.offset() : null;
-            say(failure(error), "event", "report", "record", number, "offset", offset);
+            say(failure(error), "event", "report", "record", number, "attempt", attempt, "offset", offset);
           });
-      say(fields(), "event", "sent", "record", number);
+      say(fields(), "event", "sent", "record", number, "attempt", attempt);
     }
 
     private void sendOffsets(JsonNode command) {

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import asdict
 from threading import Thread
 from typing import Any
 
@@ -28,6 +29,7 @@ from checker.cluster.programs.python.protocol import (
     chosen,
     commands,
     deadline,
+    send_in,
     start,
     told,
 )
@@ -127,16 +129,16 @@ class _Producing(_Looping):
     async def _send(self, command: Command) -> None:
         if not self._started:
             raise RuntimeError("The producer has not started: prepare it, or initialise it, before")
-        record = int(command["record"])
+        send = send_in(command)
 
         def report(future: asyncio.Future[Any]) -> None:
             error = future.exception()
             offset = None if error is not None else future.result().offset
             known = offset if offset is not None and offset >= 0 else None
-            self.events.say("report", record=record, offset=known, **told(error))
+            self.events.say("report", **asdict(send), offset=known, **told(error))
 
-        future = await self.producer.send(self.topic, f"record-{record}".encode(), partition=0)
-        self.events.say("sent", record=record)
+        future = await self.producer.send(self.topic, send.value.encode(), partition=0)
+        self.events.say("sent", **asdict(send))
         future.add_done_callback(report)
 
     async def _tell(self, event: str, call: Awaitable[object]) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 import kafka
@@ -27,6 +28,7 @@ from checker.cluster.programs.python.protocol import (
     commands,
     deadline,
     run,
+    send_in,
     start,
     thrown,
     told,
@@ -87,14 +89,14 @@ class _Producing:
         self.events.say("prepared", partitions=partitions, producer_id=number)
 
     def _send(self, command: Command) -> None:
-        record = int(command["record"])
+        send = send_in(command)
 
         def report(offset: int | None, error: BaseException | None) -> None:
             known = offset if offset is not None and offset >= 0 else None
-            self.events.say("report", record=record, offset=known, **told(error))
+            self.events.say("report", **asdict(send), offset=known, **told(error))
 
-        future = self.producer.send(self.topic, f"record-{record}".encode(), partition=0)
-        self.events.say("sent", record=record)
+        future = self.producer.send(self.topic, send.value.encode(), partition=0)
+        self.events.say("sent", **asdict(send))
         future.add_callback(lambda metadata: report(metadata.offset, None))
         future.add_errback(lambda error: report(None, error))
 

@@ -21,6 +21,7 @@ import base64
 import json
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
@@ -35,6 +36,7 @@ from checker.cluster.programs.python.protocol import (
     commands,
     deadline,
     run,
+    send_in,
     start,
 )
 from checker.cluster.programs.python.settings import Started
@@ -129,15 +131,15 @@ class _Producing(_Client):
         return bool(self.statistics) and self.statistics.get("eos", {}).get("idemp_state", "Assigned") == "Assigned"
 
     def _send(self, command: Command) -> None:
-        record = int(command["record"])
+        send = send_in(command)
 
         def report(error: KafkaError | None, message: Message) -> None:
             offset = message.offset()
             known = error is None and offset is not None and offset >= 0
-            self.events.say("report", record=record, offset=offset if known else None, **telling(error))
+            self.events.say("report", **asdict(send), offset=offset if known else None, **telling(error))
 
-        self.producer.produce(self.topic, f"record-{record}".encode(), partition=0, on_delivery=report)
-        self.events.say("sent", record=record)
+        self.producer.produce(self.topic, send.value.encode(), partition=0, on_delivery=report)
+        self.events.say("sent", **asdict(send))
 
     def _tell(self, event: str, call: Callable[[], object]) -> None:
         self.events.say(event, **thrown(call))

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from checker.cluster.programs.python.settings import Started
+from checker.cluster.sends import Send
 
 DEADLINE_SECONDS = 60.0
 """The seconds that "join" and "prepare" wait if their command does not say so."""
@@ -91,6 +92,11 @@ def run(command: Command, methods: Mapping[str, Callable[[Command], None]], even
         raise
     except Exception as error:
         events.fail(command, error)
+
+
+def send_in(command: Command) -> Send:
+    """Return the call of ``send()`` that a command asks for."""
+    return Send(int(command["record"]), int(command.get("attempt", 1)))
 
 
 def end() -> None:

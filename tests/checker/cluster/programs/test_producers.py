@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from checker.cluster.client import ClientProcess, Event, event_is
 from checker.cluster.errors import CommandFailed
 from checker.cluster.launching import libraries
+from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from tests.checker.cluster.programs.conftest import SECONDS, Kafka, Making
 from tests.checker.cluster.programs.of_libraries import CAREFUL, TRANSACTIONAL, WITHOUT_OFFSETS
@@ -36,6 +39,20 @@ def test_a_producer_prepares_without_a_record_and_reports_each_written_record(
     kafka.wait_values(topic, ["record-1", "record-2", "record-3"])
     producer.close(seconds=SECONDS)
     assert producer.process.exit_status == 0
+
+
+@pytest.mark.parametrize("library", ALL)
+def test_a_later_send_of_a_record_has_a_value_and_a_report_of_its_own(library: str, kafka: Kafka, make: Making) -> None:
+    topic = kafka.topic()
+    producer = make(library, "producer", topic, CAREFUL[library])
+    producer.ask("prepare", seconds=SECONDS)
+    sends = (Send(1), Send(1, 2))
+    for offset, send in enumerate(sends):
+        producer.send("send", **asdict(send))
+        for event, fields in (("sent", {}), ("report", {"offset": offset, "error": None})):
+            told = event_is(event, **asdict(send), **fields)
+            producer.wait_event(told, what=f"{event} of {send}", seconds=SECONDS)
+    kafka.wait_values(topic, [send.value for send in sends])
 
 
 @pytest.mark.parametrize("library", ALL)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
@@ -113,7 +114,7 @@ def test_sends_that_wait_for_a_leader_keep_the_order_of_the_application(scene: S
     scene.replay.producing.run()
     scene.producer.leader = 2
     scene.play(5, 6)
-    assert scene.replay.producing.sent == [1, 2]
+    assert scene.replay.producing.sent == [Send(1), Send(2)]
     assert scene.replay.deferred == []
 
 
@@ -131,7 +132,7 @@ def test_a_send_whose_producer_ends_before_it_transmits_does_not_wait(scene: Sce
     trace = Trace().add("send", batch=0).add(end, batch=0).add("transmit", batch=0, leader=2)
     scene.begin(trace)
     scene.play(1)
-    assert scene.replay.producing.sent == [1]
+    assert scene.replay.producing.sent == [Send(1)]
 
 
 def aged() -> Trace:
@@ -153,17 +154,33 @@ def test_nothing_is_sent_before_time_tells_the_producer_of_the_leader(scene: Sce
     scene.producer.leader = 2
     with pytest.raises(NotSeen, match="the producer to learn that broker 2 leads"):
         scene.play(8)
-    assert scene.replay.producing.sent == [1]
+    assert scene.replay.producing.sent == [Send(1)]
 
 
 def test_a_producer_that_only_time_tells_sends_once_it_knows_the_leader(scene: Scene) -> None:
     scene.begin(aged(), acks="1")
     scene.play(1, 2, 3, 4, 5, 6, 7)
-    assert scene.replay.producing.sent == [1]
+    assert scene.replay.producing.sent == [Send(1)]
     scene.replay.gates.know(2)
     asks = scene.cluster.connect(scene.cluster.clients[2])
     asks.send(3, 7, 1, client=scene.replay.producer_id)
     until(lambda: scene.replay.believed_leader() == 2, what="the answer to the producer", seconds=SECONDS)
     scene.producer.leader = 2
     scene.play(8)
-    assert scene.replay.producing.sent == [1, 2]
+    assert scene.replay.producing.sent == [Send(1), Send(2)]
+
+
+def test_a_send_waits_until_another_record_is_given_up_if_it_transmits_after(scene: Scene) -> None:
+    trace = Trace().add("send", batch=0).add("transmit", batch=0, leader=1).add("send", batch=1)
+    scene.begin(trace.add("give_up", batch=0).add("transmit", batch=1, leader=1))
+    scene.play(1, 2, 3)
+    assert scene.replay.producing.sent == [Send(1)]
+    scene.producer.expire(Send(1))
+    scene.play(4, 5)
+    assert scene.replay.producing.sent == [Send(1), Send(2)]
+
+
+def test_a_send_of_a_record_that_is_given_up_before_it_is_transmitted_does_not_wait(scene: Scene) -> None:
+    scene.begin(Trace().add("send", batch=0).add("give_up", batch=0).add("transmit", batch=0, leader=1))
+    scene.play(1)
+    assert scene.replay.producing.sent == [Send(1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.sends import Send
 from checker.reproduction.errors import DivergedError
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
@@ -68,6 +69,63 @@ def test_a_delayed_request_is_executed_after_a_later_one(scene: Scene) -> None:
     scene.play(4, 5, 6, 7)
     assert scene.values(1) == [2, 1]
     assert not scene.replay.abandoned
+
+
+@pytest.mark.parametrize("action", ["delay_request", "lose_request", "lose_response"])
+def test_a_producer_that_gives_up_first_keeps_its_silent_connection_until_then(scene: Scene, action: str) -> None:
+    scene.producer_options["retries"] = False
+    trace = sent()
+    if action == "lose_response":
+        trace.add("append", batch=0, logs=FIRST)
+    scene.begin(trace.add(action, batch=0).add("give_up", batch=0))
+    *before, last = [step.number for step in scene.replay.plan.steps]
+    scene.play(*before)
+    connection = scene.replay.requests[0].connection
+    assert scene.proxy.has_client(connection)
+    scene.producer.expire(Send(1))
+    scene.play(last)
+    assert not scene.proxy.has_client(connection)
+    assert list(scene.replay.abandoned) == ([0] if action == "delay_request" else [])
+
+
+def test_a_producer_that_notices_and_gives_up_does_not_send_again_in_between(scene: Scene) -> None:
+    trace = sent().add("delay_request", batch=0).add("notice", broker=1).add("give_up", batch=0)
+    scene.begin(trace)
+    scene.play(1, 2, 3, 4)
+    assert scene.proxy.has_client(scene.replay.requests[0].connection)
+    scene.producer.expire(Send(1))
+    scene.play(5)
+    assert list(scene.replay.abandoned) == [0]
+
+
+def test_a_request_on_a_connection_that_has_ended_is_not_the_one_that_is_sent_again(scene: Scene) -> None:
+    trace = sent().add("send", batch=1).add("delay_request", batch=0).add("transmit", batch=1, leader=1)
+    scene.begin(trace)
+    scene.play(1, 2, 3)
+    old = scene.wait_request(2, 1)
+    scene.play(4, 5)
+    assert scene.replay.requests[1].connection != old.connection
+
+
+def test_a_delayed_request_can_be_executed_before_the_producer_gives_up(scene: Scene) -> None:
+    scene.producer_options["retries"] = False
+    trace = sent().add("delay_request", batch=0).add("execute_delayed", batch=0, leader=1, logs=FIRST)
+    scene.begin(trace.add("give_up", batch=0))
+    scene.play(1, 2, 3, 4)
+    assert scene.values(1) == [1]
+    assert scene.replay.producing.reports == ()
+    scene.producer.expire(Send(1))
+    scene.play(5)
+
+
+def test_a_connection_on_which_another_batch_waits_outlives_a_record_that_is_given_up(scene: Scene) -> None:
+    scene.producer_options["retries"] = False
+    trace = sent().add("send", batch=1).add("transmit", batch=1, leader=1).add("give_up", batch=0)
+    scene.begin(trace)
+    scene.play(1, 2, 3, 4)
+    scene.producer.expire(Send(1))
+    scene.play(5)
+    assert scene.proxy.has_client(scene.replay.requests[1].connection)
 
 
 def test_a_discarded_request_is_never_delivered(scene: Scene) -> None:

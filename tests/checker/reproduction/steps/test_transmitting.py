@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.sends import Send
 from checker.reproduction.errors import DivergedError
+from checker.reproduction.gates import carried
+from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
 
@@ -62,6 +65,20 @@ def test_a_refused_request_is_sent_again_once_its_answer_passed(scene: Scene) ->
     assert scene.values(1) == []
     scene.play(5, 6)
     assert scene.values(1) == [1]
+
+
+def test_a_request_sent_again_is_not_taken_for_a_later_send_of_the_record(scene: Scene) -> None:
+    scene.cluster.errors[1, 1] = [NOT_ENOUGH_REPLICAS]
+    trace = sent().add("append", batch=0).add("send", batch=1).add("transmit", batch=1, leader=1)
+    trace.add("transmit", batch=0, leader=1).add("append", batch=1, logs={1: ("record 1 (send 2) @1",)})
+    scene.begin(trace, sends=(Send(1), Send(1, 2)))
+    scene.play(1, 2, 3)
+    refusal = scene.replay.gates.produce_responses.wait(what="the refusal", seconds=SECONDS)
+    scene.replay.gates.produce_responses.release(refusal)
+    scene.wait_request(1, 1)
+    scene.play(4, 5, 6)
+    assert carried(scene.replay.requests[1]) == {Send(1, 2)}
+    assert carried(scene.replay.requests[0]) == {Send(1)}
 
 
 def test_a_refusal_reaches_the_producer_at_its_step(scene: Scene) -> None:

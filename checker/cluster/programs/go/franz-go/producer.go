@@ -67,16 +67,16 @@ func (p *producer) prepare(command lines.Command) error {
 }
 
 func (p *producer) send(command lines.Command) error {
-	number := command.Number("record", 0)
-	record := &kgo.Record{Topic: p.topic, Partition: 0, Value: []byte(fmt.Sprintf("record-%d", number))}
+	sent := command.Send()
+	record := &kgo.Record{Topic: p.topic, Partition: 0, Value: []byte(sent.Value())}
 	p.client.Produce(context.Background(), record, func(written *kgo.Record, err error) {
 		var offset any
 		if err == nil && written.Offset >= 0 {
 			offset = written.Offset
 		}
-		lines.Say("report", lines.Told(err).With("record", number).With("offset", offset))
+		lines.Say("report", lines.Told(err).Of(sent).With("offset", offset))
 	})
-	lines.Say("sent", lines.Fields{"record": number})
+	lines.Say("sent", lines.Fields{}.Of(sent))
 	return nil
 }
 

@@ -15,14 +15,14 @@ type producer struct {
 	topic     string
 	writer    *kafka.Writer
 	transport *kafka.Transport
-	offsets   sync.Map // by record, of what was written
+	offsets   sync.Map // by call of send(), of what was written
 }
 
 var balancers = []string{"RoundRobin", "LeastBytes", "Hash", "ReferenceHash", "CRC32Balancer", "Murmur2Balancer"}
 
-// sendable is the mark of a message: the number of its record, and what tells that it got its partition.
+// sendable is the mark of a message: its call of send(), and what tells that the message got its partition.
 type sendable struct {
-	record int64
+	sent   lines.Send
 	placed chan struct{}
 }
 
@@ -98,37 +98,37 @@ func place(message kafka.Message, _ ...int) int {
 // complete is the writer's callback for a batch.
 func (p *producer) complete(messages []kafka.Message, err error) {
 	for _, one := range messages {
-		record := one.WriterData.(sendable).record
+		sent := one.WriterData.(sendable).sent
 		if err == nil && p.writer.RequiredAcks != kafka.RequireNone {
-			p.offsets.Store(record, one.Offset)
+			p.offsets.Store(sent, one.Offset)
 		}
 		if p.writer.Async {
-			p.report(record, err)
+			p.report(sent, err)
 		}
 	}
 }
 
-func (p *producer) report(record int64, err error) {
-	offset, _ := p.offsets.LoadAndDelete(record)
-	lines.Say("report", lines.Told(err).With("record", record).With("offset", offset))
+func (p *producer) report(sent lines.Send, err error) {
+	offset, _ := p.offsets.LoadAndDelete(sent)
+	lines.Say("report", lines.Told(err).Of(sent).With("offset", offset))
 }
 
 func (p *producer) send(command lines.Command) error {
-	record := command.Number("record", 0)
+	sent := command.Send()
 	placed, done := make(chan struct{}, 1), make(chan struct{})
-	message := kafka.Message{Value: []byte(fmt.Sprintf("record-%d", record)), WriterData: sendable{record, placed}}
+	message := kafka.Message{Value: []byte(sent.Value()), WriterData: sendable{sent, placed}}
 	write := func() error { return p.writer.WriteMessages(context.Background(), message) }
 	if p.writer.Async {
 		if err := write(); err != nil {
 			return err
 		}
-		lines.Say("sent", lines.Fields{"record": record})
+		lines.Say("sent", lines.Fields{}.Of(sent))
 		return nil
 	}
 	go func() {
 		err := write()
-		lines.Say("sent", lines.Fields{"record": record})
-		p.report(record, err)
+		lines.Say("sent", lines.Fields{}.Of(sent))
+		p.report(sent, err)
 		close(done)
 	}()
 	select { // records keep the order of the commands

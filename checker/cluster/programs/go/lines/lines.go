@@ -84,6 +84,27 @@ func (command Command) Number(name string, otherwise int64) int64 {
 	return otherwise
 }
 
+// Send is a call of send(): a record, and which of its sends the call is. checker/cluster/sends.py reads the value.
+type Send struct{ Record, Attempt int64 }
+
+// Send returns the call of send() that a command asks for.
+func (command Command) Send() Send {
+	return Send{command.Number("record", 0), command.Number("attempt", 1)}
+}
+
+// Value returns the value of the record that the call sends.
+func (send Send) Value() string {
+	if send.Attempt > 1 {
+		return fmt.Sprintf("record-%d-send-%d", send.Record, send.Attempt)
+	}
+	return fmt.Sprintf("record-%d", send.Record)
+}
+
+// Of adds the call of send() to fields.
+func (fields Fields) Of(send Send) Fields {
+	return fields.With("record", send.Record).With("attempt", send.Attempt)
+}
+
 // Has tells whether a command has an argument with a value.
 func (command Command) Has(name string) bool { return command[name] != nil }
 

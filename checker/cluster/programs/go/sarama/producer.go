@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/IBM/sarama"
@@ -69,7 +68,7 @@ func report(message *sarama.ProducerMessage, err error) {
 	if err == nil && message.Offset >= 0 {
 		offset = message.Offset
 	}
-	lines.Say("report", lines.Told(err).With("record", message.Metadata).With("offset", offset))
+	lines.Say("report", lines.Told(err).Of(message.Metadata.(lines.Send)).With("offset", offset))
 }
 
 func (p *producer) prepare(command lines.Command) error {
@@ -105,12 +104,12 @@ func (p *producer) send(command lines.Command) error {
 	if err := p.started(); err != nil {
 		return err
 	}
-	record := command.Number("record", 0)
+	sent := command.Send()
 	p.producer.Input() <- &sarama.ProducerMessage{
-		Topic: p.given.Topic, Partition: 0, Metadata: record,
-		Value: sarama.StringEncoder(fmt.Sprintf("record-%d", record)),
+		Topic: p.given.Topic, Partition: 0, Metadata: sent,
+		Value: sarama.StringEncoder(sent.Value()),
 	}
-	lines.Say("sent", lines.Fields{"record": record})
+	lines.Say("sent", lines.Fields{}.Of(sent))
 	return nil
 }
 

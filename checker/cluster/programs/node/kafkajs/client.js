@@ -43,10 +43,10 @@ function producing(given) {
     say(event, outcome)
   }
 
-  function report(record, results, error) {
+  function report(sent, results, error) {
     const offset = results?.[0]?.baseOffset
     const known = offset !== undefined && Number(offset) >= 0 ? Number(offset) : null
-    say('report', { record, offset: known, ...told(error) })
+    say('report', { ...sent, offset: known, ...told(error) })
   }
 
   return {
@@ -55,14 +55,16 @@ function producing(given) {
       await within(command, producer.send({ ...calls.send, topic: given.topic, messages: [] }), 'metadata')
       say('prepared')
     },
-    async send({ record }) {
-      const messages = [{ partition: 0, value: `record-${record}` }]
+    async send({ record, attempt = 1 }) {
+      const sent = { record, attempt } // checker/cluster/sends.py reads the value
+      const value = attempt > 1 ? `record-${record}-send-${attempt}` : `record-${record}`
+      const messages = [{ partition: 0, value }]
       const sender = transaction ?? producer
       const sending = sender.send({ ...calls.send, topic: given.topic, messages })
-      say('sent', { record })
+      say('sent', sent)
       sending.then(
-        (results) => report(record, results, null),
-        (error) => report(record, null, error),
+        (results) => report(sent, results, null),
+        (error) => report(sent, null, error),
       )
     },
     async init(command) {
