@@ -15,7 +15,7 @@ from checker.reproduction.answers import error_of
 from checker.reproduction.applications import Report
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.observed import Observed, Read
-from checker.reproduction.replay import Replay
+from checker.reproduction.replay import SECONDS, Replay
 from checker.reproduction.steps.results import write_late_results
 from checker.reproduction.transacting import ABORTED, COMMITTED, REFUSED
 
@@ -104,9 +104,18 @@ def _log_start(replay: Replay, leader: int | None) -> int:
 
 
 def _committed(replay: Replay) -> int | None:
-    """Return the offset that the consumer's group has committed, as its coordinator says; None without a consumer."""
+    """Return the offset that the consumer's group has committed, as its coordinator says; None without a consumer.
+
+    A consumer that started beyond records because its committed offset had expired commits its position now: what the
+    property says fails with the next commit.
+    """
     if not replay.consuming.programs:
         return None
+    found = replay.cluster.admin.committed_offset(replay.group, replay.topic)
+    program = replay.consuming.program
+    if found is not None or program is None or not replay.plan.has("restart_consumer_at_end"):
+        return found
+    program.ask("commit", seconds=SECONDS)
     return replay.cluster.admin.committed_offset(replay.group, replay.topic)
 
 
@@ -114,10 +123,9 @@ def _given(replay: Replay, broker: int | None) -> Given | None:
     """Return what a broker gives to the deployment's consumer; None if it gives nothing, or does not lead."""
     if broker is None or broker not in replay.brokers or not replay.cluster.node(broker).is_up:
         return None
-    committed = replay.plan.effective.get("consumer.isolation.level") == "read_committed"
     try:
         port = replay.cluster.harness_port(broker)
-        given = given_by(port, replay.topic, start=replay.base, committed=committed)
+        given = given_by(port, replay.topic, start=replay.base, committed=replay.plan.reads_committed)
     except ClusterError:
         return None  # a broker that is paused, or that just ends, gives nothing
     return None if given.error else given

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from checker.cluster.errors import CommandFailed
 from checker.cluster.frames import RESPONSE
+from checker.cluster.plan import CONTROLLER
 from checker.cluster.sends import send_of
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
-from checker.reproduction.gates import CONSUMER_ID
+from checker.reproduction.gates import CONSUMER_ID, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.results import write_results
@@ -68,24 +70,55 @@ def pass_over(replay: Replay, step: PlannedStep) -> None:
     """Do nothing: the client passes over markers and aborted records inside its next poll."""
 
 
-def move_after_asking(api: str) -> Steer:
-    """Return the plan of a position that moves after an answer of a broker: poll until the answer has come."""
+def seek_to_divergence(replay: Replay, step: PlannedStep) -> None:
+    """Poll until the consumer has asked where its log and the leader's diverge."""
+    _poll_until_asked(replay, "OffsetForLeaderEpoch")
 
-    def move(replay: Replay, step: PlannedStep) -> None:
-        program = replay.consuming.run(seconds=REBALANCE_SECONDS)
-        after = len(replay.proxy.seen) - 1
-        client = f"{CONSUMER_ID}-{replay.consuming.programs}"
 
-        def has_asked() -> bool:
+def reset_position(replay: Replay, step: PlannedStep) -> None:
+    """Poll until the consumer has asked for the offset of its policy."""
+    _poll_until_asked(replay, "ListOffsets")
+
+
+def reset_beyond_end(replay: Replay, step: PlannedStep) -> None:
+    """Have the consumer fetch from the broker beyond the end of its log, and ask for the offset of its policy.
+
+    Brokers that name another leader are out of reach meanwhile, so a client asks this broker for the leader: by its
+    list of bootstrap servers, for other brokers do not name a broker that is fenced.
+    """
+    leader = step.arguments["leader"]
+    others = [node for node in (CONTROLLER, *replay.brokers) if _names_another(replay, node, leader)]
+    links = [to_broker(node) for node in others]
+    for link in links:
+        replay.proxy.refuse(link)
+    try:
+        _poll_until_asked(replay, "ListOffsets")
+    finally:
+        for link in links:
+            replay.proxy.accept(link)
+
+
+def _names_another(replay: Replay, node: int, leader: int) -> bool:
+    return replay.cluster.node(node).is_up and replay.view(node).leader != leader
+
+
+def _poll_until_asked(replay: Replay, api: str) -> None:
+    """Poll until the consumer has an answer to a request of this name. The application goes on if a poll throws."""
+    program = replay.consuming.run(seconds=REBALANCE_SECONDS)
+    after = len(replay.proxy.seen) - 1
+    client = f"{CONSUMER_ID}-{replay.consuming.programs}"
+
+    def has_asked() -> bool:
+        try:
             program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
-            return any(
-                entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
-                for entry in tuple(replay.proxy.seen)[after + 1 :]
-            )
+        except CommandFailed as error:
+            replay.note("consumer", str(error))
+        return any(
+            entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
+            for entry in tuple(replay.proxy.seen)[after + 1 :]
+        )
 
-        until(has_asked, what=f"the answer to the consumer's {api} request", seconds=TIMER_SECONDS)
-
-    return move
+    until(has_asked, what=f"the answer to the consumer's {api} request", seconds=TIMER_SECONDS)
 
 
 def commit_first(replay: Replay, step: PlannedStep) -> None:
@@ -147,10 +180,11 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "crash_while_processing": crash_while_processing,
         "crash_consumer": crash_consumer,
         "pass_over": pass_over,
-        "reset_position": move_after_asking("ListOffsets"),
+        "reset_beyond_end": reset_beyond_end,
+        "reset_position": reset_position,
         "restart_consumer": restart_consumer,
         "restart_consumer_at_end": restart_consumer,
-        "seek_to_divergence": move_after_asking("OffsetForLeaderEpoch"),
+        "seek_to_divergence": seek_to_divergence,
     }
 )
 """The plan of each action of the consumer, by the action's name."""

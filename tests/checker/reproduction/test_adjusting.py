@@ -63,6 +63,11 @@ def test_a_start_that_finds_another_offset_than_the_one_before_tells_of_a_commit
     assert committed_by(committed(0).plan(), 2) is None
 
 
+def test_an_offset_that_has_expired_is_no_commit() -> None:
+    key = "committed offset at the last start"
+    assert committed_by(committed(1).add("restart_consumer_at_end", state={key: "none"}).plan(), 3) is None
+
+
 @pytest.mark.parametrize(("offset", "waits"), [(1, True), (0, False)])
 def test_a_consumer_commits_soon_only_where_the_trace_has_a_commit(offset: int, waits: bool) -> None:
     plan = committed(offset).plan()
@@ -131,6 +136,11 @@ def test_a_request_waits_until_its_leader_proposes_a_smaller_isr(actions: tuple[
     used, _ = adjusted(trace.plan(), "producer", "java", {})
     most = 1.5 * int(lag["replica.lag.time.max.ms"])  # a leader looks for slow followers once in half that time
     assert (int(used["request.timeout.ms"]) > most) == waits
+
+
+def test_a_broker_that_rejoins_refuses_the_requests_that_it_has() -> None:
+    assert not moved("append", "rejoin")
+    assert moved("append", "rejoin", acks="1")
 
 
 def test_a_broker_that_stops_leading_tells_only_a_producer_whose_request_it_holds() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checker.cluster.errors import NotSeen
 from checker.reproduction.errors import DivergedError
+from checker.reproduction.steps import consuming
 from tests.checker.reproduction.fake_clients import FakeConsumer
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
@@ -26,6 +29,14 @@ def test_polls_go_on_until_all_records_of_the_step_came(scene: Scene) -> None:
     assert scene.replay.consuming.processed == [1, 2]
     asked = [arguments["count"] for command, arguments in scene.consumers[0].commands if command == "poll"]
     assert asked == [2, 1], "no poll asks for more records than the step has"
+
+
+def test_a_consumer_that_does_not_tell_its_position_starts_at_its_first_fetch(scene: Scene) -> None:
+    scene.consumers = [FakeConsumer(None, [[(1, 1), (2, 2)]])]
+    scene.first_fetches = {1: 1}
+    scene.begin(polled())
+    scene.play()
+    assert scene.replay.consuming.started_at == {1: 1}
 
 
 @pytest.mark.parametrize(
@@ -109,3 +120,18 @@ def test_workers_that_finished_have_processed_their_records(scene: Scene) -> Non
     scene.play(2, 3)
     assert scene.replay.consuming.processed == [2]
     assert scene.replay.consuming.with_workers == {}
+
+
+def test_a_consumer_that_is_to_find_the_end_of_a_log_reaches_no_broker_that_names_another_leader(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.begin(Trace().add("reset_beyond_end", leader=1))
+    scene.cluster.views[2] = replace(scene.cluster.views[2], leader=2)
+    refused: list[str] = []
+    monkeypatch.setattr(scene.proxy, "refuse", refused.append)
+    monkeypatch.setattr(scene.proxy, "accept", refused.remove)
+    meanwhile: list[str] = []
+    monkeypatch.setattr(consuming, "_poll_until_asked", lambda replay, api: meanwhile.extend([*refused, api]))
+    scene.play()
+    assert meanwhile == ["client->2", "ListOffsets"]
+    assert not refused
