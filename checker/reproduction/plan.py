@@ -81,6 +81,12 @@ class Plan:
         """Tell whether a step of the trace is one of these actions."""
         return any(step.action in actions for step in self.steps)
 
+    @property
+    def effective_of_broker(self) -> Mapping[str, str]:
+        """The effective settings of the brokers."""
+        scope = "broker."
+        return {key[len(scope) :]: value for key, value in self.effective.items() if key.startswith(scope)}
+
     def later(self, step: PlannedStep, *actions: str) -> tuple[PlannedStep, ...]:
         """Return the steps after ``step`` that are one of these actions, in order."""
         return tuple(one for one in self.steps if one.number > step.number and one.action in actions)

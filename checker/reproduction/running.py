@@ -14,6 +14,7 @@ from checker.cluster.frames import RESPONSE
 from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
 from checker.cluster.java import java_home
 from checker.cluster.launching import Launch, launch_of, libraries
+from checker.cluster.nodes_of_modes import mode_of
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -72,6 +73,7 @@ class RunningCluster:
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
+                mode=mode_of(self.release, plan.effective_of_broker),
                 kafka_home=kafka_home,
                 brokers=tuple(range(1, plan.replicas + 1)),
                 broker_settings=settings,
@@ -120,7 +122,13 @@ class RunningCluster:
             proxy=self.proxy,
             topic=topic,
             group=self._group(plan),
-            gates=close_gates(self.proxy, plan.replicas, topic=topic, leader=leader_of(plan.start)),
+            gates=close_gates(
+                self.proxy,
+                plan.replicas,
+                channels=self.cluster.channels,
+                topic=topic,
+                leader=leader_of(plan.start),
+            ),
             producing=producing,
             consuming=consuming,
             base=base,
@@ -153,7 +161,7 @@ class RunningCluster:
             self._replay.gates.remove()
             if self._replay.transacting is not None:
                 self._replay.transacting.gates.remove()
-        self.proxy.accept(r"\d+->controller")
+        self.proxy.accept(self.cluster.channels.to_controller(r"\d+"))
         self.proxy.keep_open(r"client->\d+", False)
 
     def reached_by(self) -> list[str]:

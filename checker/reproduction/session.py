@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Callable
 
+from checker.cluster.nodes_of_modes import mode_of
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.reproduction.adjusting import adjusted
 from checker.reproduction.plan import Plan
-from checker.reproduction.run import reproduce, unplanned
+from checker.reproduction.run import reproduce, unsteerable
 from checker.reproduction.running import RunningCluster, Told
 from properties.reproduced import Outcome
 
@@ -36,7 +37,7 @@ def replay_all(
         with Supervisor() as supervisor, Proxy() as proxy:
             running: RunningCluster | None = None
             for plan in group:
-                if unplanned(plan) is None and running is None:
+                if unsteerable(plan) is None and running is None:
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
@@ -49,4 +50,5 @@ def replay_all(
 def cluster_of(plan: Plan) -> str:
     """Return a text that is equal for plans whose traces can be replayed on the same cluster."""
     settings, _ = adjusted(plan, "broker", "", plan.broker_settings)
-    return repr((plan.kafka, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))
+    mode = mode_of(plan.kafka, plan.effective_of_broker)
+    return repr((plan.kafka, mode, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))
