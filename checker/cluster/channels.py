@@ -22,6 +22,9 @@ class Messages:
 class Channels(ABC):
     """The ways between brokers and the controller, which depend on the mode and on the release."""
 
+    knows_when_back: bool = True
+    """True if a broker knows all decisions of the controller once the controller counts the broker as live again."""
+
     @abstractmethod
     def to_controller(self, broker: str) -> str:
         """Return the links without which a broker is cut off. ``broker``: a regular expression for its number."""
@@ -37,3 +40,11 @@ class Channels(ABC):
     @abstractmethod
     def proposed_isr(self, frame: Frame) -> tuple[int, ...]:
         """Return the ISR that a leader proposes, sorted. Raises UnreadableBody."""
+
+    @abstractmethod
+    def withhold(self, wanted: tuple[int, ...] | None = None) -> None:
+        """Keep leaders from putting any ISR but ``wanted`` (sorted) into effect, where no gate can hold a proposal."""
+
+    @abstractmethod
+    def admit(self) -> None:
+        """Let leaders put every ISR into effect again."""

@@ -25,3 +25,9 @@ class KRaftChannels(Channels):
     def proposed_isr(self, frame: Frame) -> tuple[int, ...]:
         """Return the ISR that a request asks for. Raises UnreadableBody."""
         return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
+
+    def withhold(self, wanted: tuple[int, ...] | None = None) -> None:
+        """Do nothing: a gate holds the requests."""
+
+    def admit(self) -> None:
+        """Do nothing, as :meth:`withhold`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 
 from checker.cluster.connection import Connection
@@ -20,7 +20,7 @@ class Link:
     """One port of the proxy. Only the thread of the proxy uses the class.
 
     ``is_refused`` refuses new connections, ``is_kept_open`` keeps clients' connections whose broker has gone.
-    ``carrier``: the connections' class, which knows the protocol.
+    ``carrier``: makes a connection, which knows the protocol.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Link:
         desk: Desk,
         thread: EventLoopThread,
         numbers: count[int],
-        carrier: type[Connection] = Connection,
+        carrier: Callable[..., Connection] = Connection,
     ) -> None:
         self.name = name
         self.is_refused = False

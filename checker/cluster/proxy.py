@@ -58,10 +58,10 @@ class Proxy:
         self._thread.run(closed())
         self._thread.close()
 
-    def listen(self, link: str, target_port: int, *, carrier: type[Connection] = Connection) -> int:
+    def listen(self, link: str, target_port: int, *, carrier: Callable[..., Connection] = Connection) -> int:
         """Return a new port whose connections lead to another port, as the link of this name.
 
-        ``carrier``: the connections' class, for another protocol than Kafka's. Raises UnknownLink.
+        ``carrier``: makes a connection, for another protocol than Kafka's. Raises UnknownLink.
         """
         if link in self._links:
             raise UnknownLink(f"The proxy has a link {link!r} already; choose another name")

@@ -15,6 +15,7 @@ _HEADER = struct.Struct(">ii")
 _LENGTH = struct.Struct(">i")
 _STATE = re.compile(r"/brokers/topics/[^/]+/partitions/\d+/state")
 _API = "ZooKeeper"
+_NO_VERSION = 2**31 - 1
 
 
 def zookeeper_frame(data: bytes, *, link: str, side: str, connection: int, at: float) -> Frame:
@@ -45,14 +46,24 @@ def is_ping(frame: Frame) -> bool:
 
 
 def isr_of_write(frame: Frame) -> tuple[int, ...] | None:
-    """Return the ISR that a broker writes as the state of a partition, sorted; None for any other frame."""
+    """Return the ISR that a broker writes as the state of a partition, sorted; None for any other frame.
+
+    A write that must fail, with a version that no node has, is another frame.
+    """
     if frame.api != _API or frame.side == RESPONSE or frame.version != _SET_DATA:
+        return None
+    if frame.body.endswith(_LENGTH.pack(_NO_VERSION)):
         return None
     path, at = _field(frame.body, _HEADER.size)
     if not _STATE.fullmatch(path.decode("utf-8", "replace")):
         return None
     data, _ = _field(frame.body, at)
     return tuple(sorted(json.loads(data)["isr"]))
+
+
+def with_a_passed_version(data: bytes) -> bytes:
+    """Return a write with a version that its node never has, so ZooKeeper answers that the version is passed."""
+    return data[: -_LENGTH.size] + _LENGTH.pack(_NO_VERSION)
 
 
 def _field(data: bytes, at: int) -> tuple[bytes, int]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from checker.cluster.channels import Channels
 from checker.cluster.jars import Release
 from checker.cluster.node import Node
 from checker.cluster.nodes import Nodes, given, protocols, urls
@@ -37,7 +37,9 @@ class ZooKeeperNodes(Nodes):
 
     def __init__(self, plan: ClusterPlan, *, ports: Ports, supervisor: Supervisor, proxy: Proxy) -> None:
         super().__init__(plan, ports=ports, supervisor=supervisor, proxy=proxy)
-        self.channels = channels_of(plan)
+        channels = channels_of(plan)
+        self.channels = channels
+        carrier = partial(ZooKeeperConnection, writes=channels.writes)
         self._classpath: Sequence[Path] = ()
         self._archive: Path | None = None
         self._server: ZooKeeper | None = None
@@ -48,9 +50,7 @@ class ZooKeeperNodes(Nodes):
         self._asked_here = {broker: ports.take() for broker in plan.brokers}
         self._unused = {broker: ports.take() for broker in plan.brokers}
         for broker in plan.brokers:
-            self._sessions[broker] = proxy.listen(
-                f"{broker}->zookeeper", self._server_port, carrier=ZooKeeperConnection
-            )
+            self._sessions[broker] = proxy.listen(f"{broker}->zookeeper", self._server_port, carrier=carrier)
             self._told[broker] = proxy.listen(f"controller->{broker}", given(self._own[broker].controller))
             self._asked[broker] = proxy.listen(f"{broker}->controller", self._asked_here[broker])
 
@@ -161,7 +161,7 @@ class ZooKeeperNodes(Nodes):
             ports.close()
 
 
-def channels_of(plan: ClusterPlan) -> Channels:
+def channels_of(plan: ClusterPlan) -> ZooKeeperChannels:
     """Return the ways between the brokers of a plan and their controller."""
     protocol = plan.broker_settings.get(PROTOCOL, plan.release)
     numbers = Release(protocol.partition("-")[0]).numbers

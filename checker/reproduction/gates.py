@@ -72,6 +72,7 @@ def close_gates(proxy: Proxy, brokers: int, *, channels: Channels, topic: str, l
     knows.
     """
     known = Known(leader)
+    channels.withhold()
 
     def names_another(frame: Frame) -> bool:
         named = named_leaders(frame, topic)

@@ -161,6 +161,7 @@ class RunningCluster:
             self._replay.gates.remove()
             if self._replay.transacting is not None:
                 self._replay.transacting.gates.remove()
+        self.cluster.channels.admit()
         self.proxy.accept(self.cluster.channels.to_controller(r"\d+"))
         self.proxy.keep_open(r"client->\d+", False)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Callable
 
@@ -85,9 +86,10 @@ def _same(replay: Replay, broker: int) -> bool:
 def shrink_isr(replay: Replay, step: PlannedStep) -> None:
     """Let the leader's proposal of the smaller ISR pass, and wait until the controller has it."""
     gate = replay.gates.isr_changes
-    frame = gate.wait(_proposes(replay, step), what=_proposal(step), seconds=TIMER_SECONDS)
-    gate.release(frame)
-    _wait_controller(replay, step)
+    with _wanted(replay, step):
+        frame = gate.wait(_proposes(replay, step), what=_proposal(step), seconds=TIMER_SECONDS)
+        gate.release(frame)
+        _wait_controller(replay, step)
     _hear_of_isr(replay, step.arguments["leader"])
 
 
@@ -110,8 +112,9 @@ def expand_isr(replay: Replay, step: PlannedStep) -> None:
             replay.gates.fetches.release(fetch)
         return found
 
-    gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
-    _wait_controller(replay, step)
+    with _wanted(replay, step):
+        gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
+        _wait_controller(replay, step)
     _hear_of_isr(replay, leader)
     replay.gates.metadata[leader].close()
 
@@ -124,6 +127,17 @@ def _hear_of_isr(replay: Replay, leader: int) -> None:
     """Let a leader hear of the ISR that it proposed, unless the controller has decided on another leader since."""
     if _knows_epoch(replay, leader):
         hear(replay, leader)
+
+
+@contextmanager
+def _wanted(replay: Replay, step: PlannedStep) -> Iterator[None]:
+    """Let a leader put the ISR of a step into effect meanwhile."""
+    channels = replay.cluster.channels
+    channels.withhold(isr_of(step.state))
+    try:
+        yield
+    finally:
+        channels.withhold()
 
 
 def _proposes(replay: Replay, step: PlannedStep) -> Callable[[Frame], bool]:
@@ -189,6 +203,8 @@ def restart(replay: Replay, step: PlannedStep) -> None:
     replay.cluster.restart(broker)
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
+    if not replay.cluster.channels.knows_when_back:
+        hear(replay, broker)
 
 
 def cut_off(replay: Replay, step: PlannedStep) -> None:

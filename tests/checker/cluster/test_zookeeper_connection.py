@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -52,6 +53,7 @@ def test_the_isr_of_a_write_is_read_and_no_other_frame_has_one() -> None:
 class Session:
     """A session of broker 1 through the proxy. ``gate`` holds writes of an ISR."""
 
+    channels: WritingChannels
     proxy: Proxy
     server: Broker
     client: Client
@@ -70,11 +72,13 @@ def session() -> Iterator[Session]:
     with ExitStack() as stack:
         proxy = stack.enter_context(Proxy())
         server = stack.enter_context(Broker())
-        port = proxy.listen("1->zookeeper", server.port, carrier=ZooKeeperConnection)
-        writes = WritingChannels().proposals(r"\d+")
+        channels = WritingChannels()
+        carrier = partial(ZooKeeperConnection, writes=channels.writes)
+        port = proxy.listen("1->zookeeper", server.port, carrier=carrier)
+        writes = channels.proposals(r"\d+")
         gate = proxy.gate(writes.link, writes.side, apis=writes.apis, when=writes.when)
         client = stack.enter_context(Client(port))
-        yield Session(proxy, server, client, gate)
+        yield Session(channels, proxy, server, client, gate)
 
 
 def test_a_held_write_holds_later_requests_and_no_pings(session: Session) -> None:
@@ -83,7 +87,7 @@ def test_a_held_write_holds_later_requests_and_no_pings(session: Session) -> Non
         send(session.client.socket, data)
     assert session.has(2) == [first, PING_FRAME]
     (waiting,) = session.gate.held
-    assert WritingChannels().proposed_isr(waiting) == (1, 2)
+    assert session.channels.proposed_isr(waiting) == (1, 2)
     session.gate.release(waiting)
     assert session.has(3)[2] == held
     session.gate.open()
@@ -103,7 +107,25 @@ def test_answers_and_watches_come_back_in_order(session: Session) -> None:
 def test_a_refused_link_ends_the_session(session: Session) -> None:
     send(session.client.socket, write(1, [1]))
     until(lambda: session.gate.held, what="the held write", seconds=SECONDS)
-    session.proxy.refuse(WritingChannels().to_controller("1") + "|1->zookeeper")
+    session.proxy.refuse(session.channels.to_controller("1") + "|1->zookeeper")
     assert receive(session.client.socket) is None
     assert session.gate.held == ()
     session.server.connection().wait_end()
+
+
+def test_only_the_wanted_isr_is_written_and_other_writes_fail_at_the_server(session: Session) -> None:
+    session.channels.withhold((1, 2))
+    for number, isr in enumerate(([1, 2, 3], [2, 1]), 1):
+        send(session.client.socket, write(number, isr))
+    until(lambda: session.gate.held, what="the wanted write", seconds=SECONDS)
+    (failing,) = session.has(1)
+    assert failing[:-4] == write(1, [1, 2, 3])[:-4]
+    assert struct.unpack(">i", failing[-4:]) == (2**31 - 1,)
+    session.gate.open()
+    assert session.has(2)[1] == write(2, [2, 1])
+    session.channels.withhold()
+    send(session.client.socket, write(3, [1, 2]))
+    assert session.has(3)[2][-4:] == failing[-4:]
+    session.channels.admit()
+    send(session.client.socket, write(4, [1]))
+    assert session.has(4)[3] == write(4, [1])
