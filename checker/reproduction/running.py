@@ -15,7 +15,7 @@ from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of
 from checker.cluster.java import java_home
 from checker.cluster.launching import Launch, launch_of, libraries
 from checker.cluster.nodes_of_modes import mode_of
-from checker.cluster.plan import CONTROLLER, ClusterPlan
+from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
@@ -35,6 +35,7 @@ from properties.reproduced import ChangedSetting
 
 TOPIC = "proofka"
 """Name of the tested topics, before the number of the trace."""
+_KEEPS = {KRAFT: "a controller", ZOOKEEPER: "ZooKeeper, a controller"}
 Told = Callable[[str], None]
 """A function that shows a line of progress."""
 
@@ -68,12 +69,13 @@ class RunningCluster:
         self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
         self._check_programs(plan, kafka_home)
+        mode = mode_of(self.release, plan.effective_of_broker)
         brokers = "a broker" if plan.replicas == 1 else f"{plan.replicas} brokers"
-        tell(f"Apache Kafka {self.release}: a controller and {brokers} start on this machine")
+        tell(f"Apache Kafka {self.release}: {_KEEPS[mode]} and {brokers} start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
-                mode=mode_of(self.release, plan.effective_of_broker),
+                mode=mode,
                 kafka_home=kafka_home,
                 brokers=tuple(range(1, plan.replicas + 1)),
                 broker_settings=settings,
