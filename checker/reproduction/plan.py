@@ -9,7 +9,7 @@ from typing import Any
 
 from checker.reproduction.errors import PlanError
 
-FORMAT = 1
+FORMAT = 2
 """The version of the plan's JSON form."""
 
 
@@ -52,6 +52,7 @@ class PlannedStep:
 class Plan:
     """Everything that a replay needs.
 
+    ``mode``: that of the brokers, ``KRAFT`` or ``ZOOKEEPER``.
     ``application``: the application's behaviour (``on_send_error`` and similar). ``idempotent``, ``transactional``,
     ``acks`` ("all", "1", "0"): the producer's, as effective. ``sends``: by number of the batch, the call of ``send()``
     that made it. ``effective``: effective settings, as "scope.key". ``failures``: each violated property, with the
@@ -60,6 +61,7 @@ class Plan:
 
     name: str
     kafka: str
+    mode: str
     replicas: int
     producer: PlannedClient
     consumer: PlannedClient
@@ -80,12 +82,6 @@ class Plan:
     def has(self, *actions: str) -> bool:
         """Tell whether a step of the trace is one of these actions."""
         return any(step.action in actions for step in self.steps)
-
-    @property
-    def effective_of_broker(self) -> Mapping[str, str]:
-        """The effective settings of the brokers."""
-        scope = "broker."
-        return {key[len(scope) :]: value for key, value in self.effective.items() if key.startswith(scope)}
 
     def later(self, step: PlannedStep, *actions: str) -> tuple[PlannedStep, ...]:
         """Return the steps after ``step`` that are one of these actions, in order."""

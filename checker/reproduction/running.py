@@ -14,7 +14,6 @@ from checker.cluster.frames import RESPONSE
 from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
 from checker.cluster.java import java_home
 from checker.cluster.launching import Launch, launch_of, libraries
-from checker.cluster.nodes_of_modes import mode_of
 from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -69,13 +68,12 @@ class RunningCluster:
         self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
         self._check_programs(plan, kafka_home)
-        mode = mode_of(self.release, plan.effective_of_broker)
         brokers = "a broker" if plan.replicas == 1 else f"{plan.replicas} brokers"
-        tell(f"Apache Kafka {self.release}: {_KEEPS[mode]} and {brokers} start on this machine")
+        tell(f"Apache Kafka {self.release}: {_KEEPS[plan.mode]} and {brokers} start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
-                mode=mode,
+                mode=plan.mode,
                 kafka_home=kafka_home,
                 brokers=tuple(range(1, plan.replicas + 1)),
                 broker_settings=settings,

@@ -17,7 +17,6 @@ from typing import Any
 from checker.cluster.configuration import node_properties
 from checker.cluster.jars import newest_patch
 from checker.cluster.launching import libraries
-from checker.cluster.nodes_of_modes import mode_of
 from checker.cluster.plan import ClusterPlan
 from checker.reproduction.adjusting import adjusted, adjusted_client
 from checker.reproduction.errors import NoScript
@@ -189,11 +188,10 @@ def _told(plan: Plan) -> dict[str, Any]:
 def _changed(plan: Plan) -> list[ChangedSetting]:
     """Return the settings that the replay uses with other values than the deployment."""
     brokers, changed = adjusted(plan, "broker", "", plan.broker_settings)
-    mode = mode_of(plan.kafka, plan.effective_of_broker)
-    cluster = ClusterPlan(release=newest_patch(plan.kafka), mode=mode)
+    cluster = ClusterPlan(release=newest_patch(plan.kafka), mode=plan.mode)
     numbers = {"session": cluster.session_ms, "heartbeat": cluster.heartbeat_ms, "internal": cluster.internal_replicas}
     facts = {**PLACES, **{name: str(number) for name, number in numbers.items()}}
-    _, by_harness = node_properties(brokers, facts, mode=mode, is_broker=True)
+    _, by_harness = node_properties(brokers, facts, mode=plan.mode, is_broker=True)
     found = [*changed, *adjusted(plan, "topic", "", plan.topic_settings)[1]]
     for role, client in clients_that_run(plan).items():
         found += adjusted_client(plan, role, client)[1]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Callable
 
-from checker.cluster.nodes_of_modes import mode_of
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.reproduction.adjusting import adjusted
@@ -50,5 +49,4 @@ def replay_all(
 def cluster_of(plan: Plan) -> str:
     """Return a text that is equal for plans whose traces can be replayed on the same cluster."""
     settings, _ = adjusted(plan, "broker", "", plan.broker_settings)
-    mode = mode_of(plan.kafka, plan.effective_of_broker)
-    return repr((plan.kafka, mode, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))
+    return repr((plan.kafka, plan.mode, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))

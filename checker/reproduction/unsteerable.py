@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.cluster.jars import Release
-from checker.cluster.nodes_of_modes import mode_of
 from checker.reproduction.plan import Plan, PlannedStep
 
 TABLE = Path(__file__).with_name("unsteerable.csv")
@@ -31,7 +30,7 @@ def obstacle(plan: Plan, planned: Container[str]) -> Obstacle | None:
         return Obstacle(
             plan.steps[0], f"the coordinator of Kafka {plan.kafka} does not tell the state of a transaction"
         )
-    reasons = _reasons(mode_of(plan.kafka, plan.effective_of_broker))
+    reasons = _reasons(plan.mode)
     for step in plan.steps:
         if step.action in reasons or step.action not in planned:
             return Obstacle(step, reasons.get(step.action, f"no plan is written for the action {step.action}"))

@@ -9,8 +9,8 @@ from contextlib import ExitStack, closing
 import pytest
 
 from checker.cluster.nodes import Nodes
-from checker.cluster.nodes_of_modes import mode_of, nodes_of
-from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
+from checker.cluster.nodes_of_modes import nodes_of
+from checker.cluster.plan import CONTROLLER, ZOOKEEPER, ClusterPlan
 from checker.cluster.ports import Ports
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
@@ -129,20 +129,3 @@ def test_a_leader_asks_the_controller_for_an_isr_from_protocol_2_7_on(
 ) -> None:
     channels = nodes(ClusterPlan(release, mode=ZOOKEEPER, broker_settings=settings)).channels
     assert type(channels) is (ZooKeeperChannels if asks else WritingChannels)
-
-
-@pytest.mark.parametrize(
-    ("release", "settings", "mode"),
-    [
-        ("2.4.1", (), ZOOKEEPER),
-        ("3.2", (), ZOOKEEPER),
-        ("3.3", (), KRAFT),
-        ("3.3.1", ("process.roles",), KRAFT),
-        ("3.9.2", ("zookeeper.connect",), ZOOKEEPER),
-        ("4.0.0", (), KRAFT),
-    ],
-)
-def test_the_mode_follows_from_the_release_and_from_the_setting_of_zookeeper(
-    release: str, settings: tuple[str, ...], mode: str
-) -> None:
-    assert mode_of(release, settings) == mode
