@@ -61,7 +61,7 @@ def test_a_plan_survives_json() -> None:
     assert from_json(to_json(made)) == made
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}', '{"format": 2}'])
 def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanError):
         from_json(text)
