@@ -77,9 +77,10 @@ def reproduce(
 ) -> None:
     """Replay a trace on a throw-away cluster of real brokers and a real client, on this machine.
 
-    Needs Java; clients other than Java's need their library. --json, --report and --bundle write the result with the
-    outcome beside its trace, and with the outcomes that the result had before: a newer outcome of the same trace on the
-    same release replaces the older one.
+    Brokers of Kafka 2.4 and later run, with ZooKeeper before 3.3 and where a broker names zookeeper.connect. Needs
+    Java; clients other than Java's need their library. --json, --report and --bundle write the result with the outcome
+    beside its trace, and with the outcomes that the result had before: a newer outcome of the same trace on the same
+    release replaces the older one.
 
     Exit status: 0 reproduced, 2 the input is wrong or the cluster did not start, 3 the cluster diverged from the trace,
     4 a step of the trace cannot be steered. With several traces the worst of 3, 4 and 0.

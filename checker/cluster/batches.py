@@ -93,7 +93,9 @@ def extents(data: bytes) -> Iterator[Extent]:
             return
         _, _, _, magic, checksum, _, last_delta, *_ = _HEADER.unpack_from(data, position)
         if magic != 2:
-            raise DamagedLog(f"a batch has format {magic}, and only format 2 is read; use Kafka 3.3 or later")
+            raise DamagedLog(
+                f"a batch has format {magic}, and only format 2 is read; leave out log.message.format.version"
+            )
         if crc32c(data[position + _CHECKED_FROM : end]) != checksum:
             return
         yield Extent(base, base + last_delta, position, end)

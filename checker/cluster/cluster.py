@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +10,7 @@ from types import TracebackType
 from checker.cluster import metadata_view
 from checker.cluster.admin import Admin, Refused
 from checker.cluster.batches import Batch
+from checker.cluster.channels import Channels
 from checker.cluster.configuration import Changed
 from checker.cluster.disk import (
     NEVER,
@@ -28,10 +28,9 @@ from checker.cluster.errors import ClusterError
 from checker.cluster.jars import Release, default_folder, jars_of, jars_of_home, release_of_home
 from checker.cluster.metadata_view import Range, View
 from checker.cluster.node import IsDown, Node
-from checker.cluster.nodes import Nodes
+from checker.cluster.nodes_of_modes import nodes_of
 from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.ports import Ports
-from checker.cluster.prepared import copy_formatted, prepare
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
@@ -61,12 +60,11 @@ class Cluster:
         self.plan = plan
         self._ports = Ports()
         self._nodes: dict[int, Node] = {}
-        self._maker = Nodes(plan, ports=self._ports, supervisor=supervisor, proxy=proxy)
+        self._maker = nodes_of(plan, ports=self._ports, supervisor=supervisor, proxy=proxy)
         home = plan.kafka_home
         self.release = Release(plan.release) if home is None else release_of_home(home)
         self.classpath = jars_of(plan.release) if home is None else jars_of_home(home)
-        cache = default_folder().parent / "nodes"
-        self._prepared = prepare(self.classpath, features=plan.features, cache=cache, supervisor=supervisor)
+        self._maker.prepare(self.classpath, default_folder().parent / "nodes")
         self.admin = Admin(self._responsive_port, self.harness_port)
 
     def __enter__(self) -> Cluster:
@@ -82,6 +80,7 @@ class Cluster:
         for node in self._nodes.values():
             if node.is_up:
                 node.kill()
+        self._maker.close()
         self._ports.close()
 
     @property
@@ -96,7 +95,12 @@ class Cluster:
         """The archive of loaded classes; a Java program whose class path begins with ``classpath`` starts faster with
         the option ``-XX:SharedArchiveFile=``.
         """
-        return self._prepared.archive
+        return self._maker.archive
+
+    @property
+    def channels(self) -> Channels:
+        """The ways between brokers and the controller through the proxy."""
+        return self._maker.channels
 
     @property
     def bootstrap(self) -> str:
@@ -108,11 +112,8 @@ class Cluster:
 
         Raises ``CannotStart``, ``NotSeen``.
         """
-        self._nodes = {number: self._maker.make(number, self.classpath, self._prepared) for number in self.plan.nodes}
-        for node in self._nodes.values():
-            node.start()
-        for node in self._nodes.values():
-            node.wait_started(seconds=seconds)
+        self._nodes = {number: self._maker.make(number) for number in self.plan.nodes}
+        self._maker.start(self._nodes, seconds=seconds)
         for broker in self.plan.all_brokers:
             self.wait_live(broker, seconds=seconds)
         if self.plan.hosts_internal_topics:
@@ -227,8 +228,16 @@ class Cluster:
         self._nodes[number].resume()
 
     def restart(self, number: int) -> None:
-        """Start a node that is down, without a wait; see :meth:`wait_up`. Raises ``IsUp``."""
+        """Start a node that is down, as soon as its mode allows a start; see :meth:`wait_up`.
+
+        Raises ``IsUp``, ``NotSeen``.
+        """
+        self._nodes[number].check_is_down()
+        self._maker.wait_startable(number, self._live_for_controller, seconds=SECONDS)
         self._nodes[number].start()
+
+    def _live_for_controller(self) -> Iterable[int]:
+        return metadata_view.live_brokers(self.harness_port(CONTROLLER))
 
     def wait_up(self, number: int, *, seconds: float = SECONDS) -> None:
         """Wait until a node has started, and until each broker that answers sees the node unfenced.
@@ -303,8 +312,7 @@ class Cluster:
         node = self._nodes[number]
         if node.is_up:
             node.kill()
-        shutil.rmtree(node.data)
-        copy_formatted(self._prepared, node.data, node=number, is_controller=False)
+        self._maker.erase(node)
 
     # What is done to topics
 

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from checker.cluster.plan import KRAFT, ZOOKEEPER
+
 TABLE = Path(__file__).parent / "harness_settings.csv"
 """The table of the settings that a cluster on one machine needs, with their reasons."""
+TABLES = {mode: Path(__file__).parent / f"{mode}_settings.csv" for mode in (KRAFT, ZOOKEEPER)}
+"""The tables of the further settings that a cluster of each mode needs."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +34,15 @@ class _Row:
 
 
 def node_properties(
-    given: Mapping[str, str], facts: Mapping[str, str], *, is_broker: bool
+    given: Mapping[str, str], facts: Mapping[str, str], *, mode: str, is_broker: bool
 ) -> tuple[dict[str, str], tuple[Changed, ...]]:
     """Return the settings of a node, and each setting of the deployment that the node has not as given.
 
-    ``facts``: values for the names in braces in the table, such as {node}.
+    ``facts``: values for the names in braces in the tables, such as {node}.
     """
     used = dict(given)
     changed = []
-    for row in _rows(is_broker=is_broker):
+    for row in _rows(mode, is_broker=is_broker):
         value = row.value.format(**facts) or None
         for setting in sorted(name for name in given if fnmatchcase(name, row.pattern)):
             used.pop(setting, None)
@@ -49,11 +53,12 @@ def node_properties(
     return used, tuple(changed)
 
 
-def _rows(*, is_broker: bool) -> Iterator[_Row]:
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if is_broker or row["role"] == "all":
-                yield _Row(row["setting"], row["value"], row["reason"])
+def _rows(mode: str, *, is_broker: bool) -> Iterator[_Row]:
+    for table in (TABLES[mode], TABLE):
+        with table.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if is_broker or row["role"] == "all":
+                    yield _Row(row["setting"], row["value"], row["reason"])
 
 
 def properties_text(settings: Mapping[str, str]) -> str:

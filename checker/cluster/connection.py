@@ -123,8 +123,10 @@ class Connection:
             self._responses.put(self._parcel(frame, data, lane=self._responses, answered=False))
 
     def _parcel(self, frame: Frame, data: bytes, *, lane: Lane, answered: bool) -> Parcel:
-        raw = _LENGTH.pack(len(data)) + data
-        return Parcel(frame=frame, raw=raw, lane=lane, connection=self, is_answered=answered)
+        return Parcel(frame=frame, raw=self._raw(data), lane=lane, connection=self, is_answered=answered)
+
+    def _raw(self, data: bytes) -> bytes:
+        return _LENGTH.pack(len(data)) + data
 
     def _forward_request(self, parcel: Parcel) -> None:
         if parcel.is_answered:

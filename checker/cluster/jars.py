@@ -110,7 +110,7 @@ def jars_of(release: str, *, folder: Path | None = None) -> tuple[Path, ...]:
     """
     jars = _needed().get(Release(release))
     if jars is None:
-        known = ", ".join(known_releases())
+        known = ", ".join((*zookeeper_releases(), *known_releases()))
         raise JarsUnavailable(
             f"the jars of Kafka {release} are not known: choose one of {known}, or name an installation of Kafka"
         )

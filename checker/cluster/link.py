@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 
 from checker.cluster.connection import Connection
@@ -20,10 +20,18 @@ class Link:
     """One port of the proxy. Only the thread of the proxy uses the class.
 
     ``is_refused`` refuses new connections, ``is_kept_open`` keeps clients' connections whose broker has gone.
+    ``carrier``: makes a connection, which knows the protocol.
     """
 
     def __init__(
-        self, name: str, target_port: int, *, desk: Desk, thread: EventLoopThread, numbers: count[int]
+        self,
+        name: str,
+        target_port: int,
+        *,
+        desk: Desk,
+        thread: EventLoopThread,
+        numbers: count[int],
+        carrier: Callable[..., Connection] = Connection,
     ) -> None:
         self.name = name
         self.is_refused = False
@@ -32,6 +40,7 @@ class Link:
         self._desk = desk
         self._thread = thread
         self._numbers = numbers
+        self._carrier = carrier
         self._connections: list[Connection] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.base_events.Server
@@ -94,7 +103,7 @@ class Link:
             to_client.transport.abort()
             to_broker.transport.abort()
             return
-        connection = Connection(
+        connection = self._carrier(
             self._desk,
             self.name,
             number=next(self._numbers),

@@ -12,7 +12,7 @@ from checker.cluster.supervisor import Child, Supervisor
 from checker.cluster.waiting import until
 
 STARTED = "Kafka Server started"
-"""The line of a node's log after its start."""
+"""The line of a node's log after its start in KRaft mode."""
 _LAST_LINES = 15
 """Number of lines of a log that an error shows."""
 
@@ -43,10 +43,20 @@ class NodePorts:
 
 
 class Node:
-    """A node, which is up or down. ``folder``: holds its settings, its data folder and its log."""
+    """A node, which is up or down.
+
+    ``folder``: holds its settings, its data folder and its log. ``started``: the line of the log after a start.
+    """
 
     def __init__(
-        self, number: int, *, folder: Path, ports: NodePorts, command: Sequence[str], supervisor: Supervisor
+        self,
+        number: int,
+        *,
+        folder: Path,
+        ports: NodePorts,
+        command: Sequence[str],
+        supervisor: Supervisor,
+        started: str = STARTED,
     ) -> None:
         self.number = number
         self.folder = folder
@@ -55,6 +65,7 @@ class Node:
         self.ports = ports
         self._command = command
         self._supervisor = supervisor
+        self._started = started
         self._child: Child | None = None
         self._started_at = 0
         self.is_paused = False
@@ -138,7 +149,7 @@ class Node:
     def wait_started(self, *, seconds: float) -> None:
         """Wait until the newest start is complete. Raises as ``wait_log``."""
         what = f"the start of node {self.number}"
-        self.wait_log(re.escape(STARTED), what=what, seconds=seconds, since=self._started_at)
+        self.wait_log(re.escape(self._started), what=what, seconds=seconds, since=self._started_at)
 
     def _match(self, pattern: str, since: int, *, was_up: bool) -> re.Match[str] | None:
         text = self.log_text(since)

@@ -8,22 +8,26 @@ from pathlib import Path
 
 CONTROLLER = 100
 """The node that is the controller."""
+KRAFT, ZOOKEEPER = "kraft", "zookeeper"
+"""The modes of a cluster: the controller keeps the metadata itself, or in ZooKeeper."""
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
     """A cluster of brokers with one controller, the node 100.
 
-    ``release``: a patch release such as "3.9.2". ``kafka_home``: an installation of Kafka to use instead, whatever the
-    release.
+    ``release``: a patch release such as "3.9.2". ``mode``: ``KRAFT`` or ``ZOOKEEPER``. ``kafka_home``: an installation
+    of Kafka to use instead, whatever the release.
     ``broker_settings``: the settings of all nodes, as a deployment gives them; ``controller_settings``: more for node
     100; ``own_settings``: more for single brokers. ``session_ms``, ``heartbeat_ms``: milliseconds until a silent broker
     is fenced, and between its signs of life. ``features``: levels that differ from those of the release.
-    ``hosts_internal_topics``: node 100 is a broker as well, which alone has the offsets and the transactions.
+    ``hosts_internal_topics``: node 100 is a broker as well, which alone has the offsets and the transactions. With
+    ZooKeeper node 100 is always a broker.
     """
 
     release: str
     brokers: tuple[int, ...] = (1, 2, 3)
+    mode: str = KRAFT
     kafka_home: Path | None = None
     broker_settings: Mapping[str, str] = field(default_factory=dict)
     controller_settings: Mapping[str, str] = field(default_factory=dict)
@@ -41,7 +45,8 @@ class ClusterPlan:
     @property
     def all_brokers(self) -> tuple[int, ...]:
         """The nodes that are brokers; node 100 is the last, when it is one."""
-        return (*self.brokers, CONTROLLER) if self.hosts_internal_topics else self.brokers
+        is_broker = self.hosts_internal_topics or self.mode == ZOOKEEPER
+        return (*self.brokers, CONTROLLER) if is_broker else self.brokers
 
     @property
     def internal_replicas(self) -> int:

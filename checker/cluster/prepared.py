@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,8 @@ CLUSTER_ID = base64.urlsafe_b64encode(b"proofka cluster!").decode().rstrip("=")
 HEAP = "256m"
 """The largest heap of a node."""
 _FORMAT_SECONDS, _START_SECONDS, _ARCHIVE_SECONDS = 120, 180, 180
+_PRACTISING = 100
+"""The number of the node that starts for practice."""
 _META = "meta.properties"
 _DIRECTORY_ID = re.compile(r"^directory\.id=.*$", re.MULTILINE)
 _LOGGING = Path(__file__).parent / "logging"
@@ -47,8 +49,7 @@ def prepare(classpath: Sequence[Path], *, features: Mapping[str, int], cache: Pa
 
     Raises ``CannotStart`` with the words of Kafka.
     """
-    folder = cache / _identity(classpath)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = cache_of(classpath, cache)
     named = "-".join(f"{name}={level}" for name, level in sorted(features.items())) or "of-the-release"
     prepared = Prepared(formatted=folder / "formatted" / named, archive=folder / "classes.jsa")
     if not prepared.formatted.exists():
@@ -58,10 +59,22 @@ def prepare(classpath: Sequence[Path], *, features: Mapping[str, int], cache: Pa
     return prepared
 
 
+def cache_of(classpath: Sequence[Path], cache: Path) -> Path:
+    """Return the folder in the cache for what is made of these jars with this Java; the folder exists."""
+    folder = cache / _identity(classpath)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def node_command(classpath: Sequence[Path], settings: Path, *, options: Sequence[str]) -> list[str]:
     """Return the command that starts a node with a file of settings."""
     return java_command(
-        classpath, "kafka.Kafka", str(settings), heap=HEAP, properties=_logging(), options=("-Xshare:auto", *options)
+        classpath,
+        "kafka.Kafka",
+        str(settings),
+        heap=HEAP,
+        properties=logging_properties(),
+        options=("-Xshare:auto", *options),
     )
 
 
@@ -76,7 +89,8 @@ def copy_formatted(prepared: Prepared, data: Path, *, node: int, is_controller: 
     (data / _META).write_text(_DIRECTORY_ID.sub(f"directory.id={directory}", meta), encoding="utf-8")
 
 
-def _logging() -> dict[str, str]:
+def logging_properties() -> dict[str, str]:
+    """Return the properties of Java that make a program write its log to its standard output."""
     return {
         "log4j.configuration": (_LOGGING / "log4j.properties").as_uri(),
         "log4j2.configurationFile": (_LOGGING / "log4j2.properties").as_uri(),
@@ -93,11 +107,14 @@ def _format(
     prepared: Prepared, classpath: Sequence[Path], *, features: Mapping[str, int], supervisor: Supervisor
 ) -> None:
     folder = supervisor.folder / f"format-{uuid.uuid4().hex}"
-    settings = _settings(folder, ports=NodePorts(client=1, replica=None, harness=None, controller=2))
+    folder.mkdir()
+    settings = folder / "server.properties"
+    ports = NodePorts(client=1, replica=None, harness=None, controller=2)
+    settings.write_text(properties_text(_settings(folder, ports=ports)), encoding="ascii")
     asked = [word for name, level in sorted(features.items()) for word in ("--feature", f"{name}={level}")]
     arguments = ("format", "-t", CLUSTER_ID, "-c", str(settings), *asked)
     command = java_command(
-        classpath, "kafka.tools.StorageTool", *arguments, heap="128m", properties=_logging(), options=()
+        classpath, "kafka.tools.StorageTool", *arguments, heap="128m", properties=logging_properties(), options=()
     )
     log = folder / "format.log"
     status = supervisor.start("the format of a data folder", command, log=log).wait(_FORMAT_SECONDS)
@@ -109,38 +126,56 @@ def _format(
 def _practise(prepared: Prepared, classpath: Sequence[Path], *, supervisor: Supervisor) -> None:
     """Start a node and stop it, so that it writes the archive of its classes."""
     folder = supervisor.folder / f"practice-{uuid.uuid4().hex}"
+    folder.mkdir()
     ports = Ports()
     own = NodePorts(client=ports.take(), replica=None, harness=None, controller=ports.take())
-    settings = _settings(folder, ports=own)
-    archive = folder / "classes.jsa"
-    command = node_command(classpath, settings, options=(f"-XX:ArchiveClassesAtExit={archive}",))
-    node = Node(100, folder=folder, ports=own, command=command, supervisor=supervisor)
-    copy_formatted(prepared, node.data, node=node.number, is_controller=True)
-    node.start()
-    node.wait_started(seconds=_START_SECONDS)
-    node.stop(seconds=_ARCHIVE_SECONDS)
+
+    def node(number: int, folder: Path, settings: Path, options: Sequence[str]) -> Node:
+        command = node_command(classpath, settings, options=options)
+        made = Node(number, folder=folder, ports=own, command=command, supervisor=supervisor)
+        copy_formatted(prepared, made.data, node=number, is_controller=True)
+        return made
+
+    archive_of_practice(_settings(folder, ports=own), folder, prepared.archive, node=node)
     ports.close()
-    if not archive.exists():
-        raise CannotStart(f"Java wrote no archive of classes; the log says why:\n{node.log_text()[-2000:]}")
-    _keep(archive, prepared.archive)
 
 
-def _settings(folder: Path, *, ports: NodePorts) -> Path:
-    folder.mkdir()
-    settings = {
+def archive_of_practice(
+    settings: Mapping[str, str],
+    folder: Path,
+    archive: Path,
+    *,
+    node: Callable[[int, Path, Path, Sequence[str]], Node],
+) -> None:
+    """Start a node with these settings and stop it; keep the archive of the classes that it loaded.
+
+    ``folder``: the node's own. ``node``: makes the node, of its number, its folder, the file with its settings, and
+    further options of Java. Raises ``CannotStart``.
+    """
+    path = folder / "server.properties"
+    path.write_text(properties_text(settings), encoding="ascii")
+    written = folder / "classes.jsa"
+    practising = node(_PRACTISING, folder, path, (f"-XX:ArchiveClassesAtExit={written}",))
+    practising.start()
+    practising.wait_started(seconds=_START_SECONDS)
+    practising.stop(seconds=_ARCHIVE_SECONDS)
+    if not written.exists():
+        raise CannotStart(f"Java wrote no archive of classes; the log says why:\n{practising.log_text()[-2000:]}")
+    _keep(written, archive)
+
+
+def _settings(folder: Path, *, ports: NodePorts) -> dict[str, str]:
+    return {
         "process.roles": "broker,controller",
-        "node.id": "100",
+        "node.id": str(_PRACTISING),
         "log.dirs": str(folder / "data"),
         "listeners": f"CLIENT://{HOST}:{ports.client},CONTROLLER://{HOST}:{ports.controller}",
         "advertised.listeners": f"CLIENT://{HOST}:{ports.client}",
         "inter.broker.listener.name": "CLIENT",
         "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "controller.listener.names": "CONTROLLER",
-        "controller.quorum.voters": f"100@{HOST}:{ports.controller}",
+        "controller.quorum.voters": f"{_PRACTISING}@{HOST}:{ports.controller}",
     }
-    path = folder / "server.properties"
-    path.write_text(properties_text(settings), encoding="ascii")
-    return path
 
 
 def _keep(made: Path, kept: Path) -> None:

@@ -8,6 +8,7 @@ from itertools import count
 from types import TracebackType
 
 from checker.cluster.apis import api_named
+from checker.cluster.connection import Connection
 from checker.cluster.errors import ClusterError
 from checker.cluster.event_loop import EventLoopThread
 from checker.cluster.frames import Frame
@@ -57,11 +58,14 @@ class Proxy:
         self._thread.run(closed())
         self._thread.close()
 
-    def listen(self, link: str, target_port: int) -> int:
-        """Return a new port whose connections lead to another port, as the link of this name. Raises UnknownLink."""
+    def listen(self, link: str, target_port: int, *, carrier: Callable[..., Connection] = Connection) -> int:
+        """Return a new port whose connections lead to another port, as the link of this name.
+
+        ``carrier``: makes a connection, for another protocol than Kafka's. Raises UnknownLink.
+        """
         if link in self._links:
             raise UnknownLink(f"The proxy has a link {link!r} already; choose another name")
-        made = Link(link, target_port, desk=self._desk, thread=self._thread, numbers=self._numbers)
+        made = Link(link, target_port, desk=self._desk, thread=self._thread, numbers=self._numbers, carrier=carrier)
         port = self._thread.run(made.listen())
         self._links[link] = made
         return port

@@ -1,6 +1,6 @@
 """Requests to one broker in Kafka's protocol, and the fields of the answers.
 
-The messages that the cluster itself sends have one version each, which every release from 3.3 on understands. So a
+The messages that the cluster itself sends have one version each, which every release from 2.4 on understands. So a
 broker is asked in milliseconds, without a client library that looks for another broker by itself.
 """
 

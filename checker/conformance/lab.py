@@ -104,6 +104,11 @@ class _Lab:
         self._effective = effective_of(deployment)
         self._library, version = client_of(deployment, "producer")
         self.release = str(newest_patch(self._effective["broker.release"]))
+        if deployment.cluster.zookeeper:
+            raise NotRunnable(
+                "the lab reads the controller's log, which clusters with ZooKeeper lack: name brokers of Kafka 3.3 or "
+                "later, without zookeeper.connect"
+            )
         self._client_release = version or self.release
         self._supervisor, self._proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
         plan = ClusterPlan(

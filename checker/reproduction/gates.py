@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from checker.cluster.bodies.metadata import metadata_response
+from checker.cluster.channels import Channels, Messages
 from checker.cluster.frames import Frame
 from checker.cluster.gate import Gate
 from checker.cluster.proxy import Proxy
 from checker.cluster.sends import Send, sends_in
 
-PRODUCE, FETCH, ALTER_PARTITION, METADATA = "Produce", "Fetch", "AlterPartition", "Metadata"
+PRODUCE, FETCH, METADATA = "Produce", "Fetch", "Metadata"
 """Names of the requests that gates hold."""
 PRODUCER_ID = "proofka-producer"
 """Prefix of the client id of every producer that a replay starts."""
@@ -62,12 +63,14 @@ class Gates:
             gate.remove()
 
 
-def close_gates(proxy: Proxy, brokers: int, *, topic: str, leader: int | None) -> Gates:
+def close_gates(proxy: Proxy, brokers: int, *, channels: Channels, topic: str, leader: int | None) -> Gates:
     """Close all gates between the producer, brokers 1 to ``brokers`` and the controller.
 
-    ``leader``: the leader of ``topic`` that the producer knows.
+    ``channels``: the ways between brokers and the controller. ``leader``: the leader of ``topic`` that the producer
+    knows.
     """
     known = Known(leader)
+    channels.withhold()
 
     def names_another(frame: Frame) -> bool:
         named = named_leaders(frame, topic)
@@ -77,16 +80,17 @@ def close_gates(proxy: Proxy, brokers: int, *, topic: str, leader: int | None) -
         produce_requests=proxy.gate(link=r"client->\d+", side="request", apis={PRODUCE}, client=PRODUCER_ID),
         produce_responses=proxy.gate(link=r"client->\d+", side="response", apis={PRODUCE}, client=PRODUCER_ID),
         fetches=proxy.gate(link=r"replica->\d+", side="request", apis={FETCH}, client=r"broker-\d+-fetcher"),
-        isr_changes=proxy.gate(link=r"\d+->controller", side="request", apis={ALTER_PARTITION}),
-        metadata={
-            broker: proxy.gate(link=f"{broker}->controller", side="response", apis={FETCH})
-            for broker in range(1, brokers + 1)
-        },
+        isr_changes=_gate(proxy, channels.proposals(r"\d+")),
+        metadata={broker: _gate(proxy, channels.decisions(broker)) for broker in range(1, brokers + 1)},
         other_leaders=proxy.gate(
             link=r"client->\d+", side="response", apis={METADATA}, client=PRODUCER_ID, when=names_another
         ),
         known=known,
     )
+
+
+def _gate(proxy: Proxy, messages: Messages) -> Gate:
+    return proxy.gate(link=messages.link, side=messages.side, apis=messages.apis, when=messages.when)
 
 
 def named_leaders(frame: Frame, topic: str | None = None) -> frozenset[int]:

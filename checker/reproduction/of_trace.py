@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from checker.cluster.plan import KRAFT, ZOOKEEPER
 from checker.cluster.sends import Send
 from checker.real_settings import client_of, effective_of, features_of, given_settings, group_of
 from checker.reproduction.plan import Plan, PlannedClient, PlannedStep
@@ -18,6 +19,7 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
     return Plan(
         name=deployment.name,
         kafka=effective.get("broker.release", ".".join(map(str, deployment.cluster.kafka))),
+        mode=ZOOKEEPER if deployment.cluster.zookeeper else KRAFT,
         replicas=deployment.cluster.replicas,
         producer=_client(deployment, "producer"),
         consumer=_client(deployment, "consumer"),

@@ -45,6 +45,7 @@ class PlannedStep:
 class Plan:
     """Everything that a replay needs.
 
+    ``mode``: that of the brokers, ``KRAFT`` or ``ZOOKEEPER``.
     ``application``: the application's behaviour (``on_send_error`` and similar). ``idempotent``, ``transactional``,
     ``acks`` ("all", "1", "0"): the producer's, as effective. ``group``: the consumer's, None without one.
     ``reads_committed``: the consumer passes over records of aborted transactions, and does not read those of open ones;
@@ -55,6 +56,7 @@ class Plan:
 
     name: str
     kafka: str
+    mode: str
     replicas: int
     producer: PlannedClient
     consumer: PlannedClient

@@ -26,7 +26,7 @@ from checker.reproduction.steps import (
     producing,
     retention,
 )
-from checker.reproduction.unsteerable import reason_for
+from checker.reproduction.unsteerable import Obstacle, obstacle
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
 PLANS: Mapping[str, Steer] = {
@@ -50,10 +50,10 @@ def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome
     ``running`` is None if no cluster was started, because a step of the trace cannot be brought about.
     """
     began = time.monotonic()
-    early = unplanned(plan)
+    early = unsteerable(plan)
     if early is not None or running is None:
-        reason = reason_for(early.action) if early is not None else "no cluster runs"
-        return _outcome(plan, running, began, kind=NOT_STEERABLE, step=early, reason=reason)
+        step, reason = (early.step, early.reason) if early is not None else (None, "no cluster runs")
+        return _outcome(plan, running, began, kind=NOT_STEERABLE, step=step, reason=reason)
     replay = running.prepare(plan, tell)
     for step in plan.steps:
         replay.step = step.number
@@ -85,9 +85,9 @@ def reproduce(plan: Plan, running: RunningCluster | None, tell: Told) -> Outcome
     return _judged(plan, running, began, replay)
 
 
-def unplanned(plan: Plan) -> PlannedStep | None:
-    """Return the first step that no replay can bring about, or None."""
-    return next((step for step in plan.steps if step.action not in PLANS), None)
+def unsteerable(plan: Plan) -> Obstacle | None:
+    """Return the first step that no replay can bring about, with the reason, or None."""
+    return obstacle(plan, PLANS)
 
 
 def _judged(plan: Plan, running: RunningCluster, began: float, replay: Replay) -> Outcome:

@@ -15,7 +15,7 @@ from checker.cluster.frames import REQUEST, RESPONSE
 from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
 from checker.cluster.java import java_home
 from checker.cluster.launching import Launch, launch_of, libraries
-from checker.cluster.plan import CONTROLLER, ClusterPlan
+from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
@@ -35,6 +35,7 @@ from properties.reproduced import ChangedSetting
 
 TOPIC = "proofka"
 """Name of the tested topics, before the number of the trace."""
+_KEEPS = {KRAFT: "a controller", ZOOKEEPER: "ZooKeeper, a controller"}
 Told = Callable[[str], None]
 """A function that shows a line of progress."""
 
@@ -69,10 +70,11 @@ class RunningCluster:
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
         self._check_programs(plan, kafka_home)
         brokers = "a broker" if plan.replicas == 1 else f"{plan.replicas} brokers"
-        tell(f"Apache Kafka {self.release}: a controller and {brokers} start on this machine")
+        tell(f"Apache Kafka {self.release}: {_KEEPS[plan.mode]} and {brokers} start on this machine")
         self.cluster = Cluster(
             ClusterPlan(
                 release=self.release,
+                mode=plan.mode,
                 kafka_home=kafka_home,
                 brokers=tuple(range(1, plan.replicas + 1)),
                 broker_settings=settings,
@@ -122,7 +124,13 @@ class RunningCluster:
             proxy=self.proxy,
             topic=topic,
             group=self._group(plan),
-            gates=close_gates(self.proxy, plan.replicas, topic=topic, leader=leader_of(plan.start)),
+            gates=close_gates(
+                self.proxy,
+                plan.replicas,
+                channels=self.cluster.channels,
+                topic=topic,
+                leader=leader_of(plan.start),
+            ),
             producing=producing,
             consuming=consuming,
             base=base,
@@ -155,7 +163,8 @@ class RunningCluster:
             self._replay.gates.remove()
             if self._replay.transacting is not None:
                 self._replay.transacting.gates.remove()
-        self.proxy.accept(r"\d+->controller")
+        self.cluster.channels.admit()
+        self.proxy.accept(self.cluster.channels.to_controller(r"\d+"))
         self.proxy.keep_open(r"client->\d+", False)
 
     def reached_by(self) -> list[str]:

@@ -21,9 +21,8 @@ from checker.cluster.plan import ClusterPlan
 from checker.reproduction.adjusting import adjusted, adjusted_client
 from checker.reproduction.errors import NoScript
 from checker.reproduction.plan import Plan, PlannedClient, to_json
-from checker.reproduction.run import unplanned
+from checker.reproduction.run import unsteerable
 from checker.reproduction.running import clients_that_run
-from checker.reproduction.unsteerable import reason_for
 from model.input.whole_file import write_whole
 from properties.reproduced import ChangedSetting
 
@@ -54,6 +53,8 @@ PLACES = {
     "advertised": "ports of the proxy",
     "protocols": "PLAINTEXT",
     "voters": "a port of the proxy",
+    "zookeeper": "a port of the proxy",
+    "control": "a listener of the cluster",
     "roles": "broker or controller",
     "node": "1, 2, ...",
 }
@@ -65,9 +66,9 @@ _MARKS = re.compile(r"([\\`*_\[\]<>|#&])")
 
 def write_script(plan: Plan, path: Path) -> None:
     """Write the script of a plan. Raises NoScript for a trace that no replay can bring about, and OSError."""
-    step = unplanned(plan)
-    if step is not None:
-        raise NoScript(f"no script replays step {step.number} ({step.text}): {reason_for(step.action)}")
+    found = unsteerable(plan)
+    if found is not None:
+        raise NoScript(f"no script replays step {found.step.number} ({found.step.text}): {found.reason}")
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip(".-") or "trace"
     write_whole(path, _zipped({f"{name}/{file}": content for file, content in members(plan).items()}))
 
@@ -187,10 +188,10 @@ def _told(plan: Plan) -> dict[str, Any]:
 def _changed(plan: Plan) -> list[ChangedSetting]:
     """Return the settings that the replay uses with other values than the deployment."""
     brokers, changed = adjusted(plan, "broker", "", plan.broker_settings)
-    cluster = ClusterPlan(release=newest_patch(plan.kafka))
+    cluster = ClusterPlan(release=newest_patch(plan.kafka), mode=plan.mode)
     numbers = {"session": cluster.session_ms, "heartbeat": cluster.heartbeat_ms, "internal": cluster.internal_replicas}
     facts = {**PLACES, **{name: str(number) for name, number in numbers.items()}}
-    _, by_harness = node_properties(brokers, facts, is_broker=True)
+    _, by_harness = node_properties(brokers, facts, mode=plan.mode, is_broker=True)
     found = [*changed, *adjusted(plan, "topic", "", plan.topic_settings)[1]]
     for role, client in clients_that_run(plan).items():
         found += adjusted_client(plan, role, client)[1]

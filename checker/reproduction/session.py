@@ -10,7 +10,7 @@ from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.reproduction.adjusting import adjusted
 from checker.reproduction.plan import Plan
-from checker.reproduction.run import reproduce, unplanned
+from checker.reproduction.run import reproduce, unsteerable
 from checker.reproduction.running import RunningCluster, Told
 from properties.reproduced import Outcome
 
@@ -36,9 +36,9 @@ def replay_all(
         with Supervisor() as supervisor, Proxy() as proxy:
             running: RunningCluster | None = None
             for plan in group:
-                if unplanned(plan) is None and running is None:
+                if unsteerable(plan) is None and running is None:
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
-                has_run = unplanned(plan) is None
+                has_run = unsteerable(plan) is None
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
                     running.let_go()
@@ -50,4 +50,4 @@ def replay_all(
 def cluster_of(plan: Plan) -> str:
     """Return a text that is equal for plans whose traces can be replayed on the same cluster."""
     settings, _ = adjusted(plan, "broker", "", plan.broker_settings)
-    return repr((plan.kafka, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))
+    return repr((plan.kafka, plan.mode, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))

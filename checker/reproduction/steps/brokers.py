@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Callable
 
-from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.frames import Frame
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
@@ -86,9 +86,10 @@ def _same(replay: Replay, broker: int) -> bool:
 def shrink_isr(replay: Replay, step: PlannedStep) -> None:
     """Let the leader's proposal of the smaller ISR pass, and wait until the controller has it."""
     gate = replay.gates.isr_changes
-    frame = gate.wait(_proposes(step), what=_proposal(step), seconds=TIMER_SECONDS)
-    gate.release(frame)
-    _wait_controller(replay, step)
+    with _wanted(replay, step):
+        frame = gate.wait(_proposes(replay, step), what=_proposal(step), seconds=TIMER_SECONDS)
+        gate.release(frame)
+        _wait_controller(replay, step)
     _hear_of_isr(replay, step.arguments["leader"])
 
 
@@ -105,14 +106,15 @@ def expand_isr(replay: Replay, step: PlannedStep) -> None:
         replay.gates.metadata[leader].open()
 
     def proposal() -> Frame | None:
-        found = next(filter(_proposes(step), gate.held), None)
+        found = next(filter(_proposes(replay, step), gate.held), None)
         fetch = replay.held_fetch(follower, leader)
         if found is None and fetch is not None and replay.log(follower) == replay.log(leader):
             replay.gates.fetches.release(fetch)
         return found
 
-    gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
-    _wait_controller(replay, step)
+    with _wanted(replay, step):
+        gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
+        _wait_controller(replay, step)
     _hear_of_isr(replay, leader)
     replay.gates.metadata[leader].close()
 
@@ -127,17 +129,25 @@ def _hear_of_isr(replay: Replay, leader: int) -> None:
         hear(replay, leader)
 
 
-def _proposes(step: PlannedStep) -> Callable[[Frame], bool]:
-    leader, wanted = step.arguments["leader"], isr_of(step.state)
-    return lambda frame: frame.link == f"{leader}->controller" and _proposed_isr(frame) == wanted
+@contextmanager
+def _wanted(replay: Replay, step: PlannedStep) -> Iterator[None]:
+    """Let a leader put the ISR of a step into effect meanwhile."""
+    channels = replay.cluster.channels
+    channels.withhold(isr_of(step.state))
+    try:
+        yield
+    finally:
+        channels.withhold()
+
+
+def _proposes(replay: Replay, step: PlannedStep) -> Callable[[Frame], bool]:
+    channels, wanted = replay.cluster.channels, isr_of(step.state)
+    link = channels.proposals(str(step.arguments["leader"])).link
+    return lambda frame: frame.link == link and channels.proposed_isr(frame) == wanted
 
 
 def _proposal(step: PlannedStep) -> str:
     return f"a proposal of broker {step.arguments['leader']} for the ISR {set(isr_of(step.state))}"
-
-
-def _proposed_isr(frame: Frame) -> tuple[int, ...]:
-    return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
 
 
 def learn_isr(replay: Replay, step: PlannedStep) -> None:
@@ -194,16 +204,22 @@ def restart(replay: Replay, step: PlannedStep) -> None:
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
     _wait_election(replay, step)
+    if not replay.cluster.channels.knows_when_back:
+        hear(replay, broker)
 
 
 def cut_off(replay: Replay, step: PlannedStep) -> None:
     """Refuse connections between the broker and the controller."""
-    replay.proxy.refuse(f"{step.arguments['broker']}->controller")
+    replay.proxy.refuse(_to_controller(replay, step.arguments["broker"]))
 
 
 def reconnect(replay: Replay, step: PlannedStep) -> None:
     """Allow connections between the broker and the controller again."""
-    replay.proxy.accept(f"{step.arguments['broker']}->controller")
+    replay.proxy.accept(_to_controller(replay, step.arguments["broker"]))
+
+
+def _to_controller(replay: Replay, broker: int) -> str:
+    return replay.cluster.channels.to_controller(str(broker))
 
 
 def rejoin(replay: Replay, step: PlannedStep) -> None:
@@ -211,7 +227,7 @@ def rejoin(replay: Replay, step: PlannedStep) -> None:
     broker = step.arguments["broker"]
     gate = replay.gates.metadata[broker]
     gate.open()
-    replay.proxy.accept(f"{broker}->controller")
+    replay.proxy.accept(_to_controller(replay, broker))
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
     _wait_election(replay, step)

@@ -9,10 +9,12 @@ from contextlib import ExitStack, closing
 import pytest
 
 from checker.cluster.nodes import Nodes
-from checker.cluster.plan import CONTROLLER, ClusterPlan
+from checker.cluster.nodes_of_modes import nodes_of
+from checker.cluster.plan import CONTROLLER, ZOOKEEPER, ClusterPlan
 from checker.cluster.ports import Ports
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
+from checker.cluster.zookeeper_channels import WritingChannels, ZooKeeperChannels
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def nodes() -> Iterator[Callable[[ClusterPlan], Nodes]]:
     with ExitStack() as stack:
         supervisor, proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
         ports = stack.enter_context(closing(Ports()))
-        yield lambda plan: Nodes(plan, ports=ports, supervisor=supervisor, proxy=proxy)
+        yield lambda plan: nodes_of(plan, ports=ports, supervisor=supervisor, proxy=proxy)
 
 
 def addresses(text: str) -> dict[str, int]:
@@ -85,3 +87,45 @@ def test_nodes_have_the_settings_of_the_plan(nodes: Callable[[ClusterPlan], Node
     assert (controller["min.insync.replicas"], controller["x"]) == ("2", "controller")
     assert (one["broker.session.timeout.ms"], one["broker.heartbeat.interval.ms"]) == ("9000", "2000")
     assert one["offsets.topic.replication.factor"] == "1"
+
+
+def test_each_broker_reaches_zookeeper_by_a_port_of_its_own(nodes: Callable[[ClusterPlan], Nodes]) -> None:
+    made = nodes(ClusterPlan("2.8.2", mode=ZOOKEEPER, session_ms=9000))
+    settings = [made.properties(number)[0] for number in (CONTROLLER, 1, 2, 3)]
+    assert len({one["zookeeper.connect"] for one in settings}) == 4
+    assert [one["broker.id"] for one in settings] == ["100", "1", "2", "3"]
+    assert {one["zookeeper.session.timeout.ms"] for one in settings} == {"9000"}
+    assert not {"process.roles", "node.id", "controller.quorum.voters"} & set(settings[0])
+
+
+def test_with_zookeeper_controller_and_brokers_reach_each_other_through_the_proxy(
+    nodes: Callable[[ClusterPlan], Nodes],
+) -> None:
+    made = nodes(ClusterPlan("2.8.2", mode=ZOOKEEPER))
+    controller = made.properties(CONTROLLER)[0]
+    here, told = addresses(controller["listeners"]), addresses(controller["advertised.listeners"])
+    for number in (1, 2, 3):
+        settings = made.properties(number)[0]
+        own, advertised = addresses(settings["listeners"]), addresses(settings["advertised.listeners"])
+        asked_at = settings["control.plane.listener.name"]
+        assert asked_at in told and told[asked_at] != here[asked_at]
+        assert advertised["CONTROLLER"] != own["CONTROLLER"]
+        assert set(advertised) == set(own)
+    assert controller["control.plane.listener.name"] == "CONTROLLER"
+    assert len({*here.values(), *told.values()}) == len(here) + len(told) - len({"HARNESS", "CONTROLLER"})
+
+
+@pytest.mark.parametrize(
+    ("release", "settings", "asks"),
+    [
+        ("2.6.3", {}, False),
+        ("2.7.2", {}, True),
+        ("2.8.2", {"inter.broker.protocol.version": "2.6-IV0"}, False),
+        ("2.8.2", {"inter.broker.protocol.version": "2.7"}, True),
+    ],
+)
+def test_a_leader_asks_the_controller_for_an_isr_from_protocol_2_7_on(
+    release: str, settings: dict[str, str], asks: bool, nodes: Callable[[ClusterPlan], Nodes]
+) -> None:
+    channels = nodes(ClusterPlan(release, mode=ZOOKEEPER, broker_settings=settings)).channels
+    assert type(channels) is (ZooKeeperChannels if asks else WritingChannels)

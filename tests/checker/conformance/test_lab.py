@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import proofka
 from checker.cluster.errors import JarsUnavailable, MissingProgram
 from checker.conformance.coverage import checked
 from checker.conformance.lab import Asked, NotRunnable, record_runs
@@ -27,3 +30,10 @@ def test_runs_of_a_cluster_are_behaviours_of_the_model() -> None:
 def test_transactions_are_refused_before_a_cluster_starts() -> None:
     with pytest.raises(NotRunnable, match=r"L05: .*transactional\.id"):
         next(record_runs(Asked(example("transactions"), [1]), print))
+
+
+def test_clusters_with_zookeeper_are_refused_before_a_cluster_starts(tmp_path: Path) -> None:
+    file = tmp_path / "old.yaml"
+    file.write_text("kafka: '2.8'\ntopic: {replicas: 3}\nproducer: {acks: 1}\nconsumer: {group.id: g}\n")
+    with pytest.raises(NotRunnable, match=r"L05: .*zookeeper\.connect"):
+        next(record_runs(Asked(proofka.read(file), [1]), print))

@@ -17,6 +17,7 @@ from checker.cluster.batches import Batch, batches
 from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.bodies.producing import produce_request
 from checker.cluster.frames import Frame, request_frame
+from checker.cluster.kraft_channels import KRaftChannels
 from checker.cluster.metadata_view import Range, View
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
@@ -47,6 +48,8 @@ class FakeCluster:
     follower, the number of answers without records that come first. ``expands``: the ISR that a leader proposes at the
     fetch of a follower that has all records. ``committed``: the offset that the group has.
     """
+
+    channels = KRaftChannels()
 
     def __init__(self, proxy: Proxy, stack: ExitStack) -> None:
         self.proxy = proxy

@@ -50,7 +50,7 @@ class Scene:
             proxy=self.proxy,
             topic=messages.TOPIC,
             group="group",
-            gates=close_gates(self.proxy, 3, topic=messages.TOPIC, leader=1),
+            gates=close_gates(self.proxy, 3, channels=self.cluster.channels, topic=messages.TOPIC, leader=1),
             producing=Producing(cast(Any, self._start_producer)),
             consuming=Consuming(
                 cast(Any, lambda number: self.consumers[number - 1]), None, lambda number: self.first_fetches[number]

@@ -16,6 +16,7 @@ from checker.reproduction.errors import PlanError
 from checker.reproduction.of_trace import plan_of
 from checker.reproduction.plan import Plan, from_json, to_json
 from checker.reproduction.run import PLANS
+from properties.verdict import Trace
 
 DEPLOYMENTS = {
     "acks-1": "producer: {acks: 1}\nconsumer: {group.id: orders, enable.auto.commit: false}\n",
@@ -61,7 +62,7 @@ def test_a_plan_survives_json() -> None:
     assert from_json(to_json(made)) == made
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}', '{"format": 2}'])
 def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanError):
         from_json(text)
@@ -108,3 +109,18 @@ def test_settings_change_by_actions_and_situations_that_there_are() -> None:
         named = {name for row in csv.DictReader(table) for name in row["when"].removeprefix("no:").split()}
     assert named - adjusting.SITUATIONS <= set(PLANS)
     assert set(PLANS) >= adjusting.TELLING
+
+
+@pytest.mark.parametrize(
+    ("kafka", "broker", "mode"),
+    [("2.8", "{}", "zookeeper"), ("3.9", "{}", "kraft"), ("3.9", "{zookeeper.connect: z}", "zookeeper")],
+)
+def test_the_brokers_of_a_plan_have_the_mode_of_the_model(kafka: str, broker: str, mode: str, tmp_path: Path) -> None:
+    file = tmp_path / "deployment.yaml"
+    file.write_text(
+        f"kafka: '{kafka}'\ntopic: {{replicas: 1}}\nbroker: {broker}\nproducer: {{acks: 1}}\n"
+        "consumer: {group.id: g}\nbounds: {records: 1}\n"
+    )
+    deployment = proofka.read(file)
+    trace = Trace(faults=(), steps=(), failure="")
+    assert plan_of(deployment, trace, []).mode == mode

@@ -59,6 +59,7 @@ class Trace:
         fields: dict[str, Any] = {
             "name": "trace",
             "kafka": "4.0",
+            "mode": "kraft",
             "replicas": 3,
             "producer": PlannedClient("java", None),
             "consumer": PlannedClient("java", None),
