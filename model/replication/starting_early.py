@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from model.language import Action, Effect, State, Variable
 from model.language.terms import And, If, IntVal, Not
 from model.log.restoring import numbers_in_words
-from model.log.unserved import note_unserved
 from model.replication.broker import elected_now, start
 from model.replication.controller import welcome, welcome_has_room
 from model.replication.elections import after_stop
@@ -26,7 +25,6 @@ def start_early(pipeline: Pipeline, replica: Replica, unregistered: Variable) ->
     leader = controller.leader.term
     effect = start(pipeline, replica, If(leader == replica.number, IntVal(0), leader))
     effect[unregistered] = True
-    note_unserved(pipeline, effect)
     dead = And(Not(replica.up.is_set), controller.unfenced[replica.number].is_set)
     return Action(
         "start_early",
@@ -50,7 +48,6 @@ def register(pipeline: Pipeline, replica: Replica, unregistered: Variable) -> Ac
     effect = Effect()
     effect[unregistered] = False
     welcome(pipeline, effect, replica, among)
-    note_unserved(pipeline, effect)
     fenced = And(unregistered.is_set, Not(controller.unfenced[replica.number].is_set))
     knows = replica.epoch.term == controller.epoch.term
 

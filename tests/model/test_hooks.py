@@ -77,6 +77,8 @@ def cases() -> dict[str, Deployment]:
     old, unread = known["acks-all, KIP-101, clients without epochs"], known["acks-all, deleted unread"]
     closing = OnProcessingError.CLOSE
     tombstones, in_transactions = kept(known["compacted"]), kept(known["compacted, with transactions"])
+    session, lag = Quantity("broker.session.timeout.ms", 60_000, 60_000), tombstones.durations.replica_lag
+    outlasting = replace(tombstones.durations, broker_session=session, replica_lag=replace(lag, least=0))
     at_once = replace(tombstones.durations, compaction_lag=Quantity("min.compaction.lag.ms", 0, 0))
     return {
         **{name: moved(known[name]) for name in MOVED},
@@ -89,6 +91,7 @@ def cases() -> dict[str, Deployment]:
         "deleted unread, handed off": changed(unread, on_processing_error=closing, processing=Processing.HANDED_OFF),
         "tombstones": moved(tombstones),
         "tombstones, fast restarts": changed(tombstones, restart_before_fenced=True, mixes_fetches=True),
+        "tombstones, early starts": moved(changed(tombstones, durations=outlasting)),
         "tombstones before 3.1": changed(tombstones, compaction=CARELESS, high_watermark_needs_min_isr=False),
         "tombstones before 3.1, moved": moved(changed(tombstones, compaction=CARELESS, durations=at_once)),
         "tombstones in transactions": moved(in_transactions),
@@ -246,6 +249,7 @@ CALLS = (
     ("model.replication.announced_ends", "while_it_takes_part", "acks-0, one record"),
     ("model.replication.announced_ends", "note_outage_of_brokers", "deleted unread"),
     ("model.replication.announced_ends", "note_unserved", "tombstones"),
+    ("model.replication.starting_early", "while_it_takes_part", "tombstones, early starts"),
     ("model.transactions.forgetting", "note_disturbance", "transactions of version 2 that are forgotten"),
 )
 """Module, a function that its actions call, and a deployment in which that is noticed."""
