@@ -11,8 +11,10 @@ import numpy as np
 import z3
 
 from checker.budget import Budget, Meter
+from checker.bundle import json_bytes
 from checker.certificates.part import Claim, Part, Smallest, claim_of, uncertified
 from checker.certificates.ranks import Ranks, ranks_of
+from checker.certificates.reading import DEPLOYMENT, README, SYSTEM, TEXT
 from checker.certificates.rows import Rows, as_bytes, members_of
 from checker.certificates.text import Asked, SystemText, quoted
 from checker.check import Run
@@ -21,6 +23,8 @@ from checker.embedded import EmbeddedExploration
 from checker.exploration import Question
 from checker.questions import Prepared
 from checker.traces import replay
+from model.deployment.deployment import Deployment
+from model.deployment.document import to_document
 from model.language import Action, State, TransitionSystem
 from model.pipeline import VERSION
 from properties.catalogue import properties_of
@@ -28,9 +32,6 @@ from properties.verdict import CutSet, Trace, Verdict
 
 FORMAT = 1
 """Version of the format of certificates."""
-
-TEXT, SYSTEM, README = "certificate.txt", "system.smt2", "README.txt"
-"""Names of the members with text."""
 
 LEVEL = 6
 """Level of compression of the members, from 0 to 9."""
@@ -65,12 +66,14 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
     with _Archive(path) as archive:
         lines = [f"(proofka-certificate {FORMAT}"]
         lines.append(f'  (about (deployment {quoted(run.deployment.name)}) (tool {quoted(tool)}) (model "{VERSION}"))')
-        lines.append(f"  (limits {' '.join(_limits(run))})")
+        limits = limits_of(run.deployment, run.prepared)
+        lines.append(f"  (limits {' '.join(f'({kind} {most})' for kind, most in limits.items())})")
         archive.add(SYSTEM, text.text().encode())
         for number, part in enumerate(parts):
             lines += _written_part(number, part, text, run.prepared, archive)
             states += sum(part.exploration.shards[one].count for one in part.closed)
         archive.add(TEXT, ("\n".join(lines) + ")\n").encode())
+        archive.add(DEPLOYMENT, json_bytes(to_document(run.deployment)))
         archive.add(README, HOW.encode())
     certified = tuple(claim.property for part in parts for claim in part.claims)
     return Written(certified, left_out, states, path.stat().st_size)
@@ -135,11 +138,11 @@ def _ends(run: Run, verdict: Verdict) -> Mapping[CutSet, State]:
     return {trace.faults: end(trace) for trace in verdict.traces}
 
 
-def _limits(run: Run) -> Iterator[str]:
-    kinds = {action.fault for action in run.prepared.model.system.actions if action.fault is not None}
-    most = dict(run.deployment.faults.at_most)
-    for kind in sorted(kind.value for kind in kinds):
-        yield f"({kind} {most.get(kind, 0)})"
+def limits_of(deployment: Deployment, prepared: Prepared) -> dict[str, int]:
+    """Return the largest number of faults of each kind that the system's actions have, sorted by name."""
+    kinds = {action.fault for action in prepared.model.system.actions if action.fault is not None}
+    most = dict(deployment.faults.at_most)
+    return {kind: most.get(kind, 0) for kind in sorted(kind.value for kind in kinds)}
 
 
 def _written_part(number: int, part: Part, text: SystemText, prepared: Prepared, archive: _Archive) -> Iterator[str]:
