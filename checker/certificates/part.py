@@ -61,10 +61,17 @@ class Part:
         kinds = self.exploration.kinds
         return tuple((kind.value, by.value) for kind, by in COVERED_BY.items() if kind in kinds and by in kinds)
 
-    @property
-    def has_goal(self) -> bool:
-        """Tell whether some claim is about a goal."""
-        return any(claim.is_goal for claim in self.claims)
+    def is_ranked(self, combination: Combination) -> bool:
+        """Tell whether a claim says that the goal is reached from every state of a combination."""
+        named = dict(self.exploration.named(combination))
+        return any(
+            claim.is_goal and not any(is_within(one.faults, named) for one in claim.smallest) for claim in self.claims
+        )
+
+
+def is_within(faults: CutSet, others: Mapping[str, int]) -> bool:
+    """Tell whether a fault set is contained in another one."""
+    return all(count <= others.get(kind, 0) for kind, count in faults)
 
 
 def uncertified(verdict: Verdict, exploration: AnyExploration, in_time: InTime) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,9 @@ from checker.questions import Prepared
 from checker.traces import replay
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
+from model.input.whole_file import write_whole
 from model.language import Action, State, TransitionSystem
+from model.language.terms import BoolVal
 from model.pipeline import VERSION
 from properties.catalogue import properties_of
 from properties.verdict import CutSet, Trace, Verdict
@@ -63,7 +66,8 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
     parts, left_out = _parts(run)
     text = system_text(run.prepared)
     states = 0
-    with _Archive(path) as archive:
+    content = io.BytesIO()
+    with _Archive(content) as archive:
         lines = [f"(proofka-certificate {FORMAT}"]
         lines.append(f'  (about (deployment {quoted(run.deployment.name)}) (tool {quoted(tool)}) (model "{VERSION}"))')
         limits = limits_of(run.deployment, run.prepared)
@@ -75,8 +79,9 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
         archive.add(TEXT, ("\n".join(lines) + ")\n").encode())
         archive.add(DEPLOYMENT, json_bytes(to_document(run.deployment)))
         archive.add(README, HOW.encode())
+    write_whole(path, content.getvalue())
     certified = tuple(claim.property for part in parts for claim in part.claims)
-    return Written(certified, left_out, states, path.stat().st_size)
+    return Written(certified, left_out, states, len(content.getvalue()))
 
 
 def system_text(prepared: Prepared) -> SystemText:
@@ -158,7 +163,7 @@ def _written_part(number: int, part: Part, text: SystemText, prepared: Prepared,
     ranks: dict[Combination, Ranks] = {}
     for place, combination in enumerate(part.closed):
         shard = exploration.shards[combination]
-        if part.has_goal:
+        if part.is_ranked(combination):
             below = [(exploration.shards[one], ranks[one]) for one in smaller(combination)]
             ranks[combination] = ranks_of(exploration, shard, below)
         names = []
@@ -220,7 +225,9 @@ def _stuck(exploration: EmbeddedExploration, smallest: Smallest, prepared: Prepa
         if action.fault is None
     )
     system = TransitionSystem(exploration.system.name, tuple(started.values()), actions)
-    again = EmbeddedExploration(system, Question({}, None, {}), {}, Meter(Budget()), counted=True)
+    again = EmbeddedExploration(
+        system, Question({"nothing": BoolVal(False)}, None, {}), {}, Meter(Budget()), counted=True
+    )
     again.explore_layer()
     (shard,) = again.shards.values()
     rows = [again.layout.unpack(row) for piece, _ in members_of(shard, None) for row in piece]
@@ -231,8 +238,8 @@ def _stuck(exploration: EmbeddedExploration, smallest: Smallest, prepared: Prepa
 class _Archive:
     """A ZIP file that is written member by member."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL)
+    def __init__(self, content: io.BytesIO) -> None:
+        self._file = zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL)
 
     def __enter__(self) -> _Archive:
         return self
