@@ -1,18 +1,22 @@
-"""The part of a certificate that comes from one exploration: its closed sets, and the claims that rest on them."""
+"""The parts of a certificate: each has the closed sets of one exploration, and the claims that rest on them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.certificates.text import SystemText
 from checker.combinations import Combination, without_one
 from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration, Violation
-from checker.questions import WITNESS, Prepared
-from checker.timing.loop import InTime
+from checker.kernel.layout import WORD_BITS, Field, Layout
+from checker.timing.refinement import Lemma
 from model.faults import COVERED_BY
 from model.language import Action, State
-from properties.verdict import CutSet, Status, Trace, Verdict
+from properties.verdict import CutSet
 
 
 @dataclass(frozen=True)
@@ -38,14 +42,44 @@ class Claim:
 
 @dataclass(frozen=True)
 class Part:
-    """An exploration with claims; ``closed``: the combinations whose sets are closed, smallest first."""
+    """An exploration with claims about a system, whose ``text`` is the member ``system`` of the file.
+
+    ``lemmas``: why some runs are impossible in time, if the system has flags that leave them out.
+    """
 
     exploration: EmbeddedExploration
+    system: str
+    text: SystemText
     claims: tuple[Claim, ...]
+    lemmas: tuple[Lemma, ...] = ()
 
-    @property
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The places of the kept variables in a row, in order; the flags of lemmas stand in words of their own."""
+        layout = self.exploration.layout
+        fields = sorted(layout.fields.values(), key=lambda field: (field.word, field.shift))
+        flags = [variable for variable in self.text.variables if variable.name not in layout.fields] * bool(self.lemmas)
+        first = layout.words - (len(flags) + WORD_BITS - 1) // WORD_BITS
+        places = (divmod(number, WORD_BITS) for number in range(len(flags)))
+        own = (Field(flag, first + word, bit, 1) for flag, (word, bit) in zip(flags, places, strict=True))
+        return (*fields, *own)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The places of the kept variables, by name."""
+        return Layout({field.variable.name: field for field in self.fields}, self.exploration.layout.words)
+
+    @cached_property
+    def mask(self) -> NDArray[np.uint64]:
+        """The bits of the fields, for each word of a row."""
+        words = [0] * self.layout.words
+        for field in self.fields:
+            words[field.word] |= field.mask
+        return np.array(words, dtype=np.uint64)
+
+    @cached_property
     def closed(self) -> tuple[Combination, ...]:
-        """The combinations that were explored to the end, with all combinations that they contain."""
+        """The combinations that were explored to the end, with all combinations that they contain, smallest first."""
         found: set[Combination] = set()
         for combination in sorted(self.exploration.shards, key=lambda one: (sum(one), one)):
             shard = self.exploration.shards[combination]
@@ -72,50 +106,3 @@ class Part:
 def is_within(faults: CutSet, others: Mapping[str, int]) -> bool:
     """Tell whether a fault set is contained in another one."""
     return all(count <= others.get(kind, 0) for kind, count in faults)
-
-
-def uncertified(verdict: Verdict, exploration: AnyExploration, in_time: InTime) -> str | None:
-    """Return the reason for which no claim on a property is written; None if a claim can be written."""
-    if verdict.status is Status.UNKNOWN:
-        return "the property is not decided"
-    if verdict.coverage.any_number:
-        return "the verdict is for any number of faults"
-    if not isinstance(exploration, EmbeddedExploration):
-        return "the states are not in the memory of this process"
-    if exploration.canonical is not None:
-        return "the states are stored up to symmetry or ranks"
-    if verdict.lemmas or any(name == verdict.property for name, _ in exploration.aside) or in_time.undecided:
-        return "the verdict rests on times"
-    untimed = {exploration.named(violation.combination) for violation in exploration.cut_sets(verdict.property)}
-    if untimed != set(verdict.cut_sets):
-        return "the verdict rests on times"
-    return None
-
-
-def claim_of(
-    verdict: Verdict, exploration: EmbeddedExploration, prepared: Prepared, ends: Mapping[CutSet, State]
-) -> Claim:
-    """Return the claim of a verdict. ``ends``: for a goal, the last state of each trace."""
-    name = verdict.property
-    goal = exploration.question.goal
-    return Claim(
-        name,
-        goal is not None and goal[0] == name,
-        verdict.id,
-        verdict.coverage.complete_to,
-        tuple(Smallest(trace.faults, _actions_of(trace, prepared), ends.get(trace.faults)) for trace in verdict.traces),
-        _witness(exploration, name, prepared) if verdict.witness_reached else None,
-    )
-
-
-def _actions_of(trace: Trace, prepared: Prepared) -> tuple[Action, ...]:
-    found = [prepared.model.system.action(step.action, step.arguments) for step in trace.steps]
-    return tuple(action for action in found if action is not None)
-
-
-def _witness(exploration: EmbeddedExploration, name: str, prepared: Prepared) -> tuple[Action, ...] | None:
-    """Return a run of few faults to the witness of a property, if the exploration found one."""
-    first: Sequence[Violation] = exploration.first_observed(WITNESS + name)
-    if not first:
-        return None
-    return tuple(exploration.system.actions[label] for label in exploration.path(first[0]))

@@ -15,8 +15,12 @@ from model.input.strict_json import read_json
 MOST_TEXT = 64 << 20
 """Largest size of a member with text, in bytes."""
 
-TEXT, SYSTEM, DEPLOYMENT, README = "certificate.txt", "system.smt2", "deployment.json", "README.txt"
-"""Names of the members with text."""
+TEXT, SYSTEM, README = "certificate.txt", "system.smt2", "README.txt"
+DEPLOYMENT, TIMES = "deployment.json", "times.json"
+"""Names of the members with text. The JSON files are for ``proofka verify`` alone."""
+
+SUFFIX = ".smt2"
+"""Suffix of the members with systems."""
 
 Expression = list[Any] | str
 """A list of expressions, or the text of a symbol, a number, a keyword or a string."""
@@ -30,8 +34,9 @@ class NoCertificate(InputError):
 
 @dataclass(frozen=True)
 class Claimed:
-    """A claim as the file states it: the property, the id of the verdict, and the largest total of faults."""
+    """A claim as the file states it: its system, the property, the id of the verdict, and the largest total of faults."""
 
+    system: str
     property: str
     id: str
     up_to: int
@@ -39,9 +44,14 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The texts of a certificate. ``model``: the version of the model that wrote it. ``limits``: by kind of fault."""
+    """The texts of a certificate.
 
-    system: str
+    ``systems``: the texts of the systems, by member. ``times``: by system, the data behind its flags. ``model``: the
+    version of the model that wrote the file. ``limits``: by kind of fault.
+    """
+
+    systems: Mapping[str, str]
+    times: Mapping[str, Any]
     deployment: dict[str, Any]
     model: str
     limits: Mapping[str, int]
@@ -63,13 +73,15 @@ def read_certificate(file: Path) -> Certificate:
     """Return the texts of a certificate. Raise :class:`NoCertificate`, and OSError."""
     try:
         with zipfile.ZipFile(file) as archive:
-            text, system, deployment = (_text(archive, name) for name in (TEXT, SYSTEM, DEPLOYMENT))
+            text, deployment, times = (_text(archive, name) for name in (TEXT, DEPLOYMENT, TIMES))
+            systems = {name: _text(archive, name) for name in archive.namelist() if name.endswith(SUFFIX)}
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, NotImplementedError) as error:
         raise NoCertificate(f"{file}: is no certificate: {error}") from None
     try:
         whole = expression(text)
-        document = read_json(deployment)
-        found = Certificate(system, document, _model(whole), _limits(whole), tuple(_claims(whole)))
+        found = Certificate(
+            systems, read_json(times), read_json(deployment), _model(whole), _limits(whole), tuple(_claims(whole))
+        )
     except (ValueError, IndexError, RecursionError, TypeError) as error:
         raise NoCertificate(f"{file}: {TEXT} or {DEPLOYMENT} cannot be read: {error}") from None
     return found
@@ -122,6 +134,7 @@ def _limits(whole: Expression) -> dict[str, int]:
 
 def _claims(whole: Expression) -> Iterator[Claimed]:
     for part in _named(whole, "part"):
+        (system,) = _named(part, "system")
         for claim in _named(part, "claim"):
             (of_id,), (up_to,) = _named(claim, "id"), _named(claim, "up-to")
-            yield Claimed(str(claim[1]), str(of_id[1]), int(up_to[1]))
+            yield Claimed(str(system[1]), str(claim[1]), str(of_id[1]), int(up_to[1]))

@@ -17,11 +17,19 @@ MEMBER_ROWS = 1 << 20
 """Largest number of rows of one member of the file."""
 
 
+RankRow = NDArray[np.uint16]
+"""The ranks of some rows."""
+
+
 def members_of(
-    shard: Shard, ranks: list[NDArray[np.uint16]] | None
-) -> Iterator[tuple[Rows, NDArray[np.uint16] | None]]:
-    """Yield the states of a shard in sorted pieces, with their ranks. ``ranks``: by partition, in the order found."""
+    shard: Shard, mask: NDArray[np.uint64], ranks: list[RankRow] | None
+) -> Iterator[tuple[Rows, RankRow | None]]:
+    """Yield the states of a shard in sorted pieces, with their ranks.
+
+    ``mask``: for each word, the bits that are written. ``ranks``: by partition, in the order found.
+    """
     rows: Rows = np.concatenate([shard.packed(part, slice(None)) for part in range(PARTITIONS)])
+    rows &= mask
     order = np.lexsort(rows.T[::-1])
     sorted_ranks = None if ranks is None else np.concatenate(ranks)[order]
     rows = rows[order]

@@ -10,12 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.certificates.reading import Certificate, Claimed, read_certificate
-from checker.certificates.writing import limits_of, system_text
+from checker.certificates.reading import DEPLOYMENT, SYSTEM, TIMES, Certificate, Claimed, read_certificate
+from checker.certificates.systems import limits_of, system_text, timed_text
+from checker.certificates.times import from_times
 from checker.check import prepare_groups, question_ids
+from checker.questions import Prepared
+from checker.solver import Replayer
 from checker.tampered import TamperedDocument
+from checker.timing.refinement import Timing
 from model.deployment.document import from_document
 from model.pipeline import VERSION
+from properties.catalogue import properties_of
 
 PROGRAM = "certcheck"
 """Name of the checker on the search path."""
@@ -56,9 +61,9 @@ def verify_certificate(file: Path) -> Verified:
     is_of_this_model = certificate.model == VERSION
     lines = list(_compared(certificate)) if is_of_this_model else [_of_another(certificate)]
     with tempfile.TemporaryDirectory() as folder:
-        system = Path(folder) / "system.smt2"
-        system.write_text(certificate.system, encoding="utf-8")
-        command = [*checker(), str(file), "--system", str(system)]
+        for name, text in certificate.systems.items():
+            (Path(folder) / Path(name).name).write_text(text, encoding="utf-8")
+        command = [*checker(), str(file), "--systems", folder]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines += (done.stdout + done.stderr).splitlines()
     return Verified(tuple(lines), done.returncode == ACCEPTED, is_of_this_model)
@@ -82,9 +87,10 @@ def _compared(certificate: Certificate) -> Iterator[str]:
     """Compare the system and the ids with what the deployment means. Raise TamperedDocument."""
     deployment = from_document(certificate.deployment)
     prepared, groups = prepare_groups(deployment)
-    if system_text(prepared).text() != certificate.system:
-        raise TamperedDocument("system.smt2 is another system than that of deployment.json")
-    yield "system: built again from the deployment, and equal"
+    for name, text in certificate.systems.items():
+        if _built(name, certificate, prepared) != text:
+            raise TamperedDocument(f"{name} is another system than that of {DEPLOYMENT}")
+    yield f"systems: {len(certificate.systems)} built again from the deployment, and equal"
     if dict(certificate.limits) != limits_of(deployment, prepared):
         raise TamperedDocument("the limits of faults are not those of deployment.json")
     ids = question_ids(deployment, prepared, groups)
@@ -92,6 +98,22 @@ def _compared(certificate: Certificate) -> Iterator[str]:
         if ids.get(claim.property) != claim.id:
             raise TamperedDocument(f"{claim.property}: the id of the claim is not that of its question")
     yield f"ids: {_number(certificate.claims)} computed again, and equal"
+
+
+def _built(name: str, certificate: Certificate, prepared: Prepared) -> str:
+    """Return the text that a system should have. Raise TamperedDocument."""
+    if name == SYSTEM:
+        return system_text(prepared).text()
+    asked = [claim.property for claim in certificate.claims if claim.system == name]
+    if len(asked) != 1 or name not in certificate.times:
+        raise TamperedDocument(f"{name} is a system with flags of {len(asked)} claims; a claim has its own")
+    try:
+        differences, bounds = from_times(certificate.times[name], prepared.model.system)
+        prop = next(one for one in properties_of(prepared.model.pipeline) if one.name == asked[0])
+    except (ValueError, TypeError, KeyError, StopIteration) as error:
+        raise TamperedDocument(f"{name}: {TIMES} does not fit the model: {error}") from None
+    timing = Timing(prepared, Replayer(prepared.model.system))
+    return timed_text(prepared, timing, prop, differences, bounds).text()
 
 
 def _number(claims: Sequence[Claimed]) -> str:

@@ -416,10 +416,34 @@ class InTime:
         return sorted({named(faults) for faults in smallest(left, lambda faults: faults)})
 
     @property
+    def rests_on_lemmas(self) -> tuple[Lemma, ...]:
+        """The lemmas that the verdict rests on, for the decided faults."""
+        return tuple(self.lemmas) if self.stopped is None else self._decided_with
+
+    def whole_again(self, like: AnyExploration, layers: int) -> EmbeddedExploration:
+        """Explore the part of the property with fewer faults than ``layers`` and its lemmas, leaving out no state.
+
+        Raise :class:`TooManyFlags`.
+        """
+        own = self._kernel.slice_for(self._system, self._question, expected=like.states)
+        exploration = EmbeddedExploration(
+            own.system,
+            self._question,
+            like.at_most,
+            like.meter,
+            self._threads,
+            infer=False,
+            monitors=self.timing.monitors(own.system, self.rests_on_lemmas, self._kernel.places),
+            part=own.part,
+        )
+        while len(exploration.layers) < layers and exploration.explore_layer().stopped is None:
+            pass
+        return exploration
+
+    @property
     def rests_on(self) -> tuple[TimingLemma, ...]:
         """The timing lemmas that the pass rests on, for the decided faults."""
-        lemmas = self.lemmas if self.stopped is None else self._decided_with
-        return in_words(lemma.contradiction for lemma in lemmas)
+        return in_words(lemma.contradiction for lemma in self.rests_on_lemmas)
 
     def _further_lemmas(self, exploration: AnyExploration, violations: Sequence[Violation]) -> list[Lemma]:
         """Return new lemmas that exclude some of these violations."""
