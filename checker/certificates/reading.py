@@ -34,7 +34,7 @@ class NoCertificate(InputError):
 
 @dataclass(frozen=True)
 class Claimed:
-    """A claim as the file states it: its system, the property, the id of the verdict, and the largest total of faults."""
+    """A claim as the file states it: its system, property, id of the verdict, and largest total of faults."""
 
     system: str
     property: str
