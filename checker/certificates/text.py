@@ -6,6 +6,7 @@ as Z3 has simplified them: Z3's terms depend on its earlier work. An action whos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,14 @@ from model.language import Action, ActionKey, Variable
 
 DEEPEST = 60
 """Levels of nesting of a written term; a checker accepts 200."""
+
+
+_OWN_NAME = re.compile(r"t\d+")
+"""The names of terms, which no variable may have."""
+
+
+class NameTaken(ValueError):
+    """A variable has a name that the text gives to a term."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,8 @@ class SystemText:
     _expressions: Expressions = field(init=False)
 
     def __post_init__(self) -> None:
+        if taken := [variable.name for variable in self.variables if _OWN_NAME.fullmatch(variable.name)]:
+            raise NameTaken(f"{', '.join(taken)}: rename the variable; certificates name terms t0, t1, ...")
         self._expressions = Expressions({variable.name: variable for variable in self.variables})
         read = self._expressions.read
         steps = (_Step(action, read(action.guard), tuple(self._changes(action))) for action in self.actions)
