@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from checker.budget import Meter
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.reading import SYSTEM
 from checker.certificates.systems import system_text, timed_text
@@ -22,6 +23,10 @@ from properties.verdict import CutSet, Status, Trace, Verdict
 
 TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
+
+
+NOT_EXPLORED = "some fault sets were not explored to the end"
+"""The reason against a claim that lacks a closed set."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,12 @@ def claims_of(run: Run) -> Claims:
         exploration = run.explorations[number]
         assert isinstance(exploration, EmbeddedExploration)
         untimed.append(Part(exploration, SYSTEM, whole, tuple(of_part)))
-    return Claims((*untimed, *timed), whole, left_out)
+    evident = []
+    for part in (*untimed, *timed):
+        kept = tuple(claim for claim in part.claims if part.is_evident(claim))
+        left_out |= {claim.property: NOT_EXPLORED for claim in part.claims if claim not in kept}
+        evident += [replace(part, claims=kept)] if kept else []
+    return Claims(tuple(evident), whole, left_out)
 
 
 def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:
@@ -89,7 +99,8 @@ def _timed(verdict: Verdict, exploration: EmbeddedExploration, run: Run, system:
     if prop.goal is not None or in_time.undecided:
         return None
     try:
-        again = in_time.whole_again(exploration, verdict.coverage.complete_to + 1)
+        meter = Meter(replace(run.budget, seconds=None), timed=False)
+        again = in_time.whole_again(exploration, verdict.coverage.complete_to + 1, meter)
     except TooManyFlags:
         return None
     if {again.named(violation.combination) for violation in again.cut_sets(name)} != {*verdict.cut_sets}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.certificates.text import SystemText
-from checker.combinations import Combination, without_one
+from checker.combinations import Combination, layer, without_one
 from checker.embedded import EmbeddedExploration
 from checker.kernel.layout import WORD_BITS, Field, Layout
 from checker.timing.refinement import Lemma
@@ -94,6 +95,22 @@ class Part:
             return ()
         kinds = self.exploration.kinds
         return tuple((kind.value, by.value) for kind, by in COVERED_BY.items() if kind in kinds and by in kinds)
+
+    def is_evident(self, claim: Claim) -> bool:
+        """Tell whether the part has evidence for each combination that a claim is about."""
+        kinds, closed = self.exploration.kinds, set(self.closed)
+        covered = {kind: by for kind, by in self.covered}
+        for size in range(claim.up_to + 1):
+            for combination in layer(size, self.exploration.most):
+                named = dict(self.exploration.named(combination))
+                if any(is_within(one.faults, named) for one in claim.smallest) or combination in closed:
+                    continue
+                instead = Counter[str]()
+                for kind, count in named.items():
+                    instead[covered.get(kind, kind)] += count
+                if tuple(instead[kind.value] for kind in kinds) not in closed:
+                    return False
+        return True
 
     def is_ranked(self, combination: Combination) -> bool:
         """Tell whether a claim says that the goal is reached from every state of a combination."""

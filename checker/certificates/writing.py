@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
 from checker.budget import Budget, Meter
 from checker.bundle import json_bytes
+from checker.certificates.archive import Archive
 from checker.certificates.claims import claims_of, faults_in
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.ranks import Ranks, ranks_of
@@ -32,12 +33,6 @@ from model.pipeline import VERSION
 
 FORMAT = 1
 """Version of the format of certificates."""
-
-LEVEL = 6
-"""Level of compression of the members, from 0 to 9."""
-
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every member, so that the same verdicts give the same file."""
 
 HOW = """This file proves verdicts of Proofka. docs/certificates.md of Proofka describes it.
 Check it with certcheck, which needs nothing of Proofka:  certcheck FILE
@@ -61,8 +56,8 @@ class Written:
 def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
     """Write the certificate of a finished check. ``tool``: the program and its version, for readers. Raise OSError."""
     claims = claims_of(run)
-    content = io.BytesIO()
-    with _Archive(content) as archive:
+    archive = Archive()
+    with ThreadPoolExecutor(run.threads) as pool:
         lines = [f"(proofka-certificate {FORMAT}"]
         lines.append(f'  (about (deployment {quoted(run.deployment.name)}) (tool {quoted(tool)}) (model "{VERSION}"))')
         limits = limits_of(run.deployment, run.prepared)
@@ -71,28 +66,30 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
         for number, part in enumerate(claims.parts):
             if part.lemmas:
                 archive.add(part.system, part.text.text())
-            lines += _Writer(number, part, archive).lines()
-        archive.add(TEXT, "\n".join(lines) + ")\n")
-        archive.add(DEPLOYMENT, json_bytes(to_document(run.deployment)))
-        archive.add(TIMES, json_bytes({part.system: times_of(part.lemmas) for part in claims.parts if part.lemmas}))
-        archive.add(README, HOW)
-    write_whole(path, content.getvalue())
+            lines += _Writer(number, part, archive).lines(pool)
+    archive.add(TEXT, "\n".join(lines) + ")\n")
+    archive.add(DEPLOYMENT, json_bytes(to_document(run.deployment)))
+    archive.add(TIMES, json_bytes({part.system: times_of(part.lemmas) for part in claims.parts if part.lemmas}))
+    archive.add(README, HOW)
+    content = archive.content()
+    write_whole(path, content)
     certified = tuple(claim.property for part in claims.parts for claim in part.claims)
     states = sum(part.exploration.shards[one].count for part in claims.parts for one in part.closed)
-    return Written(certified, claims.left_out, states, len(content.getvalue()))
+    return Written(certified, claims.left_out, states, len(content))
 
 
 class _Writer:
     """The writer of one part."""
 
-    def __init__(self, number: int, part: Part, archive: _Archive) -> None:
+    def __init__(self, number: int, part: Part, archive: Archive) -> None:
         self._number = number
         self._part = part
         self._archive = archive
         self._exploration = part.exploration
+        self._ranks: dict[Combination, Ranks] = {}
 
-    def lines(self) -> Iterator[str]:
-        """Write the members of the part, and yield its lines of the text."""
+    def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
+        """Write the members of the part, and yield its lines of the text. Sets of one layer are written together."""
         part = self._part
         yield f'  (part {self._number} (system "{part.system}")'
         for lemma in part.lemmas:
@@ -102,18 +99,20 @@ class _Writer:
         yield f"    (layout {part.layout.words} {placed})"
         for kind, by in part.covered:
             yield f"    (covered {kind} {by})"
-        ranks: dict[Combination, Ranks] = {}
-        for place, combination in enumerate(part.closed):
-            if part.is_ranked(combination):
-                below = [(self._exploration.shards[one], ranks[one]) for one in smaller(combination)]
-                ranks[combination] = ranks_of(self._exploration, self._exploration.shards[combination], below)
-            yield self._set(place, combination, ranks.get(combination))
+        places = {combination: place for place, combination in enumerate(part.closed)}
+        for _, layer in groupby(part.closed, key=sum):
+            yield from pool.map(lambda combination: self._set(places[combination], combination), list(layer))
         for claim in part.claims:
             yield from self._claim(claim)
         yield "  )"
 
-    def _set(self, place: int, combination: Combination, ranks: Ranks | None) -> str:
+    def _set(self, place: int, combination: Combination) -> str:
+        """Write a set after the sets of all contained combinations, and return its line."""
         shard = self._exploration.shards[combination]
+        ranks = None
+        if self._part.is_ranked(combination):
+            below = [(self._exploration.shards[one], self._ranks[one]) for one in smaller(combination)]
+            ranks = self._ranks[combination] = ranks_of(self._exploration, shard, below)
         names, count = [], 0
         for piece, (rows, ranked) in enumerate(members_of(shard, self._part.mask, ranks)):
             name = f"{self._number}/{place}.{piece}"
@@ -164,23 +163,3 @@ def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
     rows = [again.layout.unpack(row) for piece, _ in members_of(shard, every_bit, None) for row in piece]
     packed: Rows = np.array([exploration.layout.pack(row) for row in rows], dtype=np.uint64)
     return packed[np.lexsort(packed.T[::-1])]
-
-
-class _Archive:
-    """A ZIP file that is written member by member."""
-
-    def __init__(self, content: io.BytesIO) -> None:
-        self._file = zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL)
-
-    def __enter__(self) -> _Archive:
-        return self
-
-    def __exit__(self, *ignored: object) -> None:
-        self._file.close()
-
-    def add(self, name: str, content: bytes | str) -> None:
-        """Add a member; text in UTF-8."""
-        info = zipfile.ZipInfo(name, EPOCH)
-        info.compress_type = zipfile.ZIP_DEFLATED
-        info.external_attr = 0o644 << 16
-        self._file.writestr(info, content, compresslevel=LEVEL)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
-from checker.budget import PartMeter
+from checker.budget import Meter, PartMeter
 from checker.combinations import Combination, layer
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, OnProgress, Question, Violation
@@ -420,17 +420,17 @@ class InTime:
         """The lemmas that the verdict rests on, for the decided faults."""
         return tuple(self.lemmas) if self.stopped is None else self._decided_with
 
-    def whole_again(self, like: AnyExploration, layers: int) -> EmbeddedExploration:
+    def whole_again(self, like: AnyExploration, layers: int, meter: Meter) -> EmbeddedExploration:
         """Explore the part of the property with fewer faults than ``layers`` and its lemmas, leaving out no state.
 
-        Raise :class:`TooManyFlags`.
+        The exploration ends early at a limit of ``meter``. Raise :class:`TooManyFlags`.
         """
         own = self._kernel.slice_for(self._system, self._question, expected=like.states)
         exploration = EmbeddedExploration(
             own.system,
             self._question,
             like.at_most,
-            like.meter,
+            meter,
             self._threads,
             infer=False,
             monitors=self.timing.monitors(own.system, self.rests_on_lemmas, self._kernel.places),
