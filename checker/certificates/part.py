@@ -99,7 +99,7 @@ class Part:
     def is_evident(self, claim: Claim) -> bool:
         """Tell whether the part has evidence for each combination that a claim is about."""
         kinds, closed = self.exploration.kinds, set(self.closed)
-        covered = {kind: by for kind, by in self.covered}
+        covered = dict(self.covered)
         for size in range(claim.up_to + 1):
             for combination in layer(size, self.exploration.most):
                 named = dict(self.exploration.named(combination))
