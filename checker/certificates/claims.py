@@ -16,6 +16,7 @@ from checker.exploration import AnyExploration
 from checker.questions import WITNESS, Prepared
 from checker.timing.refinement import bounds_in, differences_in
 from checker.timing.tables import TooManyFlags
+from checker.timing.whole import explored_whole
 from checker.traces import replay
 from model.language import Action, State
 from properties.catalogue import properties_of
@@ -94,13 +95,13 @@ def _timed(verdict: Verdict, exploration: EmbeddedExploration, run: Run, system:
     """Return the part of a verdict that rests on times; None if the lemmas do not suffice for a claim."""
     name = verdict.property
     in_time = run.in_time(name)
-    lemmas = in_time.rests_on_lemmas
+    lemmas = in_time.rests_on
     prop = next(one for one in properties_of(run.prepared.model.pipeline) if one.name == name)
     if prop.goal is not None or in_time.undecided:
         return None
     try:
         meter = Meter(replace(run.budget, seconds=None), timed=False)
-        again = in_time.whole_again(exploration, verdict.coverage.complete_to + 1, meter)
+        again = explored_whole(in_time, exploration, verdict.coverage.complete_to + 1, meter)
     except TooManyFlags:
         return None
     if {again.named(violation.combination) for violation in again.cut_sets(name)} != {*verdict.cut_sets}:

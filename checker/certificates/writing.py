@@ -42,7 +42,7 @@ Check it with certcheck, which needs nothing of Proofka:  certcheck FILE
 
 @dataclass(frozen=True)
 class Written:
-    """What a certificate has: the certified properties, and for each other property the reason against it.
+    """The content of a certificate: the certified properties, and for each other property the reason against it.
 
     ``states``: number of states in all sets. ``size``: bytes of the file.
     """
