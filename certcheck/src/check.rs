@@ -1,0 +1,92 @@
+//! Checks a certificate: all rules of the page, in the order in which they are cheap.
+
+use crate::archive::Archive;
+use crate::certificate::{Certificate, Claim, Part};
+use crate::claims::{check_claim, check_smallest};
+use crate::memory::Memory;
+use crate::parts::{Counts, Evidence};
+use crate::rejection::Result;
+use crate::sexp::BYTES_PER_BYTE;
+use crate::system::{check_text, System};
+use crate::traces;
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+
+pub struct Options<'a> {
+    /// The text that `system.smt2` must be.
+    pub system: Option<&'a [u8]>,
+    pub memory: u64,
+    pub threads: usize,
+}
+
+/// What an accepted certificate proves.
+pub struct Report {
+    pub about: Vec<(String, String)>,
+    pub limits: Vec<(String, u64)>,
+    /// A line for each claim.
+    pub claims: Vec<String>,
+    pub states: u64,
+    pub steps: u64,
+    pub peak_memory: u64,
+}
+
+/// Bytes that a byte of `system.smt2` may need as terms and names.
+const TERMS_PER_BYTE: u64 = 80;
+
+/// Checks the certificate in this file.
+pub fn check(path: &Path, options: &Options) -> Result<Report> {
+    let mut memory = Memory::new(options.memory);
+    let mut archive = Archive::open(path, &mut memory)?;
+    let texts = archive.size("system.smt2")?.saturating_add(archive.size("certificate.txt")?);
+    memory.take(texts.saturating_mul(BYTES_PER_BYTE + TERMS_PER_BYTE), "reading the texts")?;
+    let system_text = archive.text("system.smt2", &mut memory)?;
+    check_text(&system_text, options.system)?;
+    let system = System::read(&system_text)?;
+    let certificate = Certificate::read(&archive.text("certificate.txt", &mut memory)?, &system)?;
+    certificate.check_members(&archive)?;
+    traces::count_memory(&system, &mut memory)?;
+    let mut counts = Counts { states: 0, steps: 0 };
+    let mut claims = Vec::new();
+    let seed = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    for part in &certificate.parts {
+        let evidence = Evidence::new(&system, &certificate, part, options.threads, seed)?;
+        let mut last_states = Vec::new();
+        for claim in &part.claims {
+            check_smallest(&system, &certificate, claim)?;
+            traces::check_witness(&system, &certificate, claim)?;
+            let last = claim.smallest.iter().map(|smallest| traces::check_trace(&system, claim, smallest));
+            last_states.push(last.collect::<Result<Vec<_>>>()?);
+        }
+        let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
+        for (index, claim) in part.claims.iter().enumerate() {
+            check_claim(&system, &certificate, part, index, &evidence.possible, &broken)?;
+            for (number, last) in last_states[index].iter().enumerate() {
+                evidence.check_stuck(index, number, last, &mut archive, &mut memory, &mut counts)?;
+            }
+            claims.push(words(&system, part, claim));
+        }
+    }
+    let limits = system.kinds.iter().cloned().zip(certificate.limits.iter().copied()).collect();
+    Ok(Report { about: certificate.about, limits, claims, states: counts.states, steps: counts.steps, peak_memory: memory.peak() })
+}
+
+/// A claim in plain words.
+fn words(system: &System, part: &Part, claim: &Claim) -> String {
+    let property = &system.properties[claim.property];
+    let (violated, holds) = match property.is_goal {
+        true => ("a state without a way to the goal can be reached", "from every state, steps without a fault can reach the goal"),
+        false => ("can be violated", "holds"),
+    };
+    let sets: Vec<String> = claim.smallest.iter().map(|smallest| smallest.faults.words(&system.kinds)).collect();
+    let verdict = match sets.is_empty() {
+        true => format!("{holds} with every combination of up to {} faults within the limits", claim.up_to),
+        false => format!(
+            "{violated} with {}; of the combinations of up to {} faults within the limits, exactly those that contain one of these suffice",
+            sets.join(" or "),
+            claim.up_to
+        ),
+    };
+    let witness = if claim.witness.is_some() { "its witness is reached" } else { "the certificate has NO WITNESS for it" };
+    let kept = part.kept.iter().filter(|kept| **kept).count();
+    format!("{:?} {verdict}; {witness} (id {:?}, {kept} of {} variables)", property.name, claim.id, system.variables.len())
+}
