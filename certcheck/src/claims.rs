@@ -38,9 +38,9 @@ pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, inde
         if claim.smallest.iter().any(|smallest| faults.contains(&smallest.faults)) {
             continue;
         }
-        let unbroken = |faults: &Faults| first_broken(index, faults, broken).is_ok_and(|found| found.is_none());
-        if !unbroken(&faults) && !unbroken(&faults.replaced(&part.covered)) {
-            return refuse(system, claim, index, &faults, broken);
+        let found = [faults.clone(), faults.replaced(&part.covered)].map(|c| first_broken(index, &c, broken));
+        if !found.contains(&Some(None)) {
+            return refuse(system, claim, &faults, found.into_iter().flatten().flatten().next());
         }
         // Kinds are added in order, so that each combination is reached once.
         for (position, kind) in possible.iter().enumerate().skip(first) {
@@ -57,25 +57,22 @@ pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, inde
     Ok(())
 }
 
-/// The first set of `T(c)` that breaks a claim, with its row; an error if `c` has no set.
-fn first_broken<'b>(index: usize, faults: &Faults, broken: &'b Broken) -> std::result::Result<Option<(&'b Faults, usize)>, ()> {
-    if !broken.contains_key(faults) {
-        return Err(());
-    }
+/// The first row of a set of `T(c)` that breaks a claim, if there is one; nothing if `c` has no set.
+fn first_broken<'b>(index: usize, faults: &Faults, broken: &'b Broken) -> Option<Option<(&'b Faults, usize)>> {
+    broken.get(faults)?;
     let below = broken.iter().filter(|(below, _)| faults.contains(below));
-    Ok(below.filter_map(|(below, rows)| Some((below, rows[index]?))).next())
+    Some(below.filter_map(|(below, rows)| Some((below, rows[index]?))).next())
 }
 
-fn refuse(system: &System, claim: &Claim, index: usize, faults: &Faults, broken: &Broken) -> Result<()> {
-    let property = &system.properties[claim.property];
-    let (name, words) = (&property.name, faults.words(&system.kinds));
-    match first_broken(index, faults, broken) {
-        Err(()) => refused("claim", format!("{name:?}: {words} contains no smallest fault set and has no set of states")),
-        Ok(Some((set, row))) if property.is_goal => {
-            let set = set.words(&system.kinds);
-            refused("rank", format!("{name:?}, {words}: the row {row} of the set of {set} has neither rank 0 and the goal, nor a step to a smaller rank"))
+fn refuse(system: &System, claim: &Claim, faults: &Faults, found: Option<(&Faults, usize)>) -> Result<()> {
+    let (property, words) = (&system.properties[claim.property], |faults: &Faults| faults.words(&system.kinds));
+    let (name, combination) = (&property.name, words(faults));
+    match found {
+        None => refused("claim", format!("{name:?}: {combination} contains no smallest fault set and has no set of states")),
+        Some((set, row)) if property.is_goal => {
+            let where_ = format!("{name:?}, {combination}: the row {row} of the set of {}", words(set));
+            refused("rank", format!("{where_} has neither rank 0 and the goal, nor a step to a smaller rank"))
         }
-        Ok(Some((set, row))) => refused("claim", format!("{name:?}, {words}: the row {row} of the set of {} violates", set.words(&system.kinds))),
-        Ok(None) => Ok(()),
+        Some((set, row)) => refused("claim", format!("{name:?}, {combination}: the row {row} of the set of {} violates", words(set))),
     }
 }
