@@ -11,8 +11,10 @@ pub struct States {
     pub rows: Vec<u64>,
     /// The rank of each row; empty without ranks.
     pub ranks: Vec<u16>,
-    /// Numbers of rows plus 1, or 0 for a free slot: linear probing, and exact comparison of rows.
+    /// Linear probing, and exact comparison of rows. A slot is 0 if it is free. Else its low bits are the number of a row plus 1,
+    /// and the other bits are from the hash of this row, so that few rows are compared in vain.
     table: Vec<u32>,
+    low: u32,
     seed: u64,
     bytes: u64,
 }
@@ -38,6 +40,7 @@ impl States {
             rows: Memory::vector(count * words, what)?,
             ranks: Memory::vector(ranked, what)?,
             table: Memory::vector(slots, what)?,
+            low: ((listed.count + 1).next_power_of_two() - 1) as u32,
             seed,
             bytes,
         };
@@ -99,15 +102,14 @@ impl States {
     }
 
     fn insert(&mut self, row: usize) -> Result<()> {
-        let mut slot = self.hash(self.row(row)) as usize & (self.table.len() - 1);
-        while self.table[slot] != FREE {
-            if self.row(self.table[slot] as usize - 1) == self.row(row) {
-                return malformed(format!("the row {row} is in its set twice"));
+        let hash = self.hash(self.row(row));
+        match self.slot(hash, self.row(row)) {
+            (_, Some(_)) => malformed(format!("the row {row} is in its set twice")),
+            (free, None) => {
+                self.table[free] = row as u32 + 1 | (hash >> 32) as u32 & !self.low;
+                Ok(())
             }
-            slot = (slot + 1) & (self.table.len() - 1);
         }
-        self.table[slot] = row as u32 + 1;
-        Ok(())
     }
 
     /// The hash of a row, the same for all sets. The seed differs from run to run, so that no file can aim at equal hashes.
@@ -120,20 +122,37 @@ impl States {
         hash
     }
 
-    /// The number of a row with this hash, if the set has this row.
-    pub fn find(&self, hash: u64, row: &[u64]) -> Option<usize> {
+    /// The slot and the number of a row, or the free slot where the row would be.
+    fn slot(&self, hash: u64, row: &[u64]) -> (usize, Option<usize>) {
         let mut slot = hash as usize & (self.table.len() - 1);
-        while self.table[slot] != FREE {
-            let found = self.table[slot] as usize - 1;
-            if self.row(found) == row {
-                return Some(found);
+        loop {
+            let entry = self.table[slot];
+            if entry == FREE {
+                return (slot, None);
+            }
+            if (entry ^ (hash >> 32) as u32) & !self.low == 0 {
+                let number = (entry & self.low) as usize - 1;
+                if self.row(number).iter().zip(row).fold(0, |bits, (a, b)| bits | (a ^ b)) == 0 {
+                    return (slot, Some(number));
+                }
             }
             slot = (slot + 1) & (self.table.len() - 1);
         }
-        None
+    }
+
+    /// The number of a row with this hash, if the set has this row.
+    pub fn find(&self, hash: u64, row: &[u64]) -> Option<usize> {
+        self.slot(hash, row).1
     }
 
     pub fn has(&self, row: &[u64]) -> bool {
         self.find(self.hash(row), row).is_some()
+    }
+
+    /// Reads what `find` will read for these hashes, all at once, so that the processor waits for memory once and not for each.
+    pub fn touch(&self, hashes: &[u64]) {
+        let row = |hash: &u64| (self.table[*hash as usize & (self.table.len() - 1)] & self.low) as usize * self.words;
+        let words = hashes.iter().map(|hash| self.rows.get(row(hash)).copied().unwrap_or(0));
+        std::hint::black_box(words.fold(0, |bits, word| bits ^ word));
     }
 }

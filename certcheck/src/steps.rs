@@ -216,6 +216,7 @@ impl<'a, L: Lane> Worker<'a, L> {
         let words = self.pass.layout.words;
         self.hashes.clear();
         self.hashes.extend(self.rows.chunks_exact(words).map(|row| self.pass.source.hash(row)));
+        self.pass.targets[0].touch(&self.hashes);
         let mut missing = None;
         for ((lane, row), hash) in self.lanes.iter().zip(self.rows.chunks_exact(words)).zip(&self.hashes) {
             let mut found = false;
