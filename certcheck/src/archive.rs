@@ -1,7 +1,7 @@
 //! The ZIP archive (the page, "The file"): members are stored or deflated, and named once. No ZIP64, no encryption, no comment.
 
 use crate::memory::Memory;
-use crate::rejection::{malformed, refused, Rejection, Result};
+use crate::rejection::{need, Rejection, Result};
 use miniz_oxide::inflate::stream::{inflate, InflateState};
 use miniz_oxide::{DataFormat, MZFlush, MZStatus};
 use std::collections::BTreeMap;
@@ -10,6 +10,8 @@ use std::io::{Read, Seek, SeekFrom};
 
 const DIRECTORY_END: u64 = 22;
 const CHUNK: usize = 1 << 16;
+const STORED: u64 = 0;
+const DEFLATED: u64 = 8;
 
 pub struct Archive {
     file: File,
@@ -18,7 +20,7 @@ pub struct Archive {
 
 #[derive(Clone)]
 struct Member {
-    deflated: bool,
+    method: u64,
     checksum: u32,
     packed: u64,
     size: u64,
@@ -42,31 +44,22 @@ impl Archive {
     pub fn open(path: &std::path::Path, memory: &mut Memory) -> Result<Archive> {
         let mut file = File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
-        let Some(end_at) = length.checked_sub(DIRECTORY_END) else {
-            return malformed("the file is too short for a ZIP archive");
-        };
+        need!(let Some(end_at) = length.checked_sub(DIRECTORY_END), "the file is too short for a ZIP archive");
         let mut end = [0; DIRECTORY_END as usize];
         read_at(&mut file, end_at, &mut end)?;
         let (count, size, start) = (u16_at(&end, 10), u32_at(&end, 12), u32_at(&end, 16));
-        let one_disk = u32_at(&end, 4) == 0 && u16_at(&end, 8) == count && u16_at(&end, 20) == 0;
-        if &end[..4] != b"PK\x05\x06" || !one_disk || start + size != end_at {
-            return malformed("the file does not end as a ZIP archive without comment ends");
-        }
+        let whole = u32_at(&end, 4) == 0 && u16_at(&end, 8) == count && u16_at(&end, 20) == 0 && start + size == end_at;
+        need!(&end[..4] == b"PK\x05\x06" && whole, "the file does not end as a ZIP archive without comment ends");
         memory.take(size * 5, "the directory of the archive")?;
         let mut directory: Vec<u8> = Memory::vector(size as usize, "the directory of the archive")?;
         read_at(&mut file, start, &mut directory)?;
-        let mut members = BTreeMap::new();
-        let mut rest = directory.as_slice();
+        let (mut members, mut rest) = (BTreeMap::new(), directory.as_slice());
         for _ in 0..count {
             let (name, member, length) = entry(rest)?;
-            if members.insert(name.clone(), member).is_some() {
-                return malformed(format!("the member {name:?} is in the archive twice"));
-            }
+            need!(members.insert(name.clone(), member).is_none(), "the member {name:?} is in the archive twice");
             rest = &rest[length..];
         }
-        if !rest.is_empty() {
-            return malformed("the directory of the archive is longer than its members");
-        }
+        need!(rest.is_empty(), "the directory of the archive is longer than its members");
         Ok(Archive { file, members })
     }
 
@@ -80,84 +73,65 @@ impl Archive {
     }
 
     fn member(&self, name: &str) -> Result<&Member> {
-        self.members.get(name).map_or_else(|| malformed(format!("the archive has no member {name:?}")), Ok)
+        need!(let Some(member) = self.members.get(name), "the archive has no member {name:?}");
+        Ok(member)
     }
 
     /// Reads a member that is a text.
     pub fn text(&mut self, name: &str, memory: &mut Memory) -> Result<String> {
         let size = self.size(name)?;
         memory.take(size, name)?;
-        let mut bytes: Vec<u8> = Vec::new();
-        if bytes.try_reserve_exact(size as usize).is_err() {
-            return refused("memory", format!("the system gave no memory for {name}"));
-        }
+        let (mut bytes, mut at): (Vec<u8>, usize) = (Memory::vector(size as usize, name)?, 0);
         self.read(name, &mut |chunk| {
-            bytes.extend_from_slice(chunk);
-            Ok(())
+            bytes[at..at + chunk.len()].copy_from_slice(chunk);
+            at += chunk.len();
         })?;
-        String::from_utf8(bytes).or_else(|_| malformed(format!("{name} is not UTF-8")))
+        need!(let Ok(text) = String::from_utf8(bytes), "{name} is not UTF-8");
+        Ok(text)
     }
 
     /// Reads a member chunk by chunk. Each chunk but the last has `CHUNK` bytes, so that numbers are not cut. No more
     /// bytes arrive than the directory says, and a member with fewer, or with another checksum, is no member.
-    pub fn read(&mut self, name: &str, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub fn read(&mut self, name: &str, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
         let member = self.member(name)?.clone();
-        let wrong = |what: &str| malformed(format!("the member {name:?} {what}"));
         let mut header = [0; 30];
         read_at(&mut self.file, member.header, &mut header)?;
         let mut local = vec![0; u16_at(&header, 26) as usize];
         self.file.read_exact(&mut local).map_err(io)?;
-        let method = if member.deflated { 8 } else { 0 };
-        if &header[..4] != b"PK\x03\x04" || local != name.as_bytes() || u16_at(&header, 8) != method || u16_at(&header, 6) & !ALLOWED_FLAGS != 0 {
-            return wrong("does not begin as the directory says");
-        }
+        let same = u16_at(&header, 8) == member.method && u16_at(&header, 6) & !ALLOWED_FLAGS == 0 && local == name.as_bytes();
+        need!(&header[..4] == b"PK\x03\x04" && same, "the member {name:?} does not begin as the directory says");
         self.file.seek(SeekFrom::Current(u16_at(&header, 28) as i64)).map_err(io)?;
         let mut packed = (&mut self.file).take(member.packed);
         let mut state = InflateState::new_boxed(DataFormat::Raw);
         let (mut input, mut output) = (vec![0; CHUNK], vec![0; CHUNK]);
         let (mut from, mut to, mut filled) = (0, 0, 0);
         let (mut size, mut checksum, mut ended) = (0u64, !0u32, false);
-        loop {
+        while !ended {
             if from == to {
                 (from, to) = (0, packed.read(&mut input).map_err(io)?);
             }
-            if ended || (to == 0 && !member.deflated) {
-                break;
-            }
-            if member.deflated {
-                let exhausted = to == 0;
-                let result = inflate(&mut state, &input[from..to], &mut output[filled..], MZFlush::None);
-                (from, filled) = (from + result.bytes_consumed, filled + result.bytes_written);
-                match result.status {
-                    Ok(MZStatus::StreamEnd) => ended = true,
-                    Ok(_) if exhausted && result.bytes_written == 0 => return wrong("is cut off"),
-                    Ok(_) => {}
-                    Err(_) => return wrong("cannot be decompressed"),
-                }
-            } else {
+            if member.method == STORED {
                 let length = (to - from).min(CHUNK - filled);
                 output[filled..filled + length].copy_from_slice(&input[from..from + length]);
-                (from, filled) = (from + length, filled + length);
+                (from, filled, ended) = (from + length, filled + length, to == 0);
+            } else {
+                let result = inflate(&mut state, &input[from..to], &mut output[filled..], MZFlush::None);
+                ended = result.status == Ok(MZStatus::StreamEnd);
+                let goes_on = result.status.is_ok() && result.bytes_consumed + result.bytes_written > 0;
+                need!(ended || goes_on, "the member {name:?} cannot be decompressed");
+                (from, filled) = (from + result.bytes_consumed, filled + result.bytes_written);
             }
             if filled == CHUNK || ended {
                 size += filled as u64;
-                if size > member.size {
-                    return wrong("is longer than the directory says");
-                }
+                need!(size <= member.size, "the member {name:?} is longer than the directory says");
                 checksum = crc(checksum, &output[..filled]);
-                sink(&output[..filled])?;
+                sink(&output[..filled]);
                 filled = 0;
             }
         }
-        size += filled as u64;
-        checksum = !crc(checksum, &output[..filled]);
-        if size != member.size || from != to || packed.limit() != 0 {
-            return wrong("has another size than the directory says");
-        }
-        if checksum != member.checksum {
-            return wrong("has another checksum than the directory says");
-        }
-        sink(&output[..filled])
+        let exact = size == member.size && from == to && packed.limit() == 0 && !checksum == member.checksum;
+        need!(exact, "the member {name:?} has another size or checksum than the directory says");
+        Ok(())
     }
 }
 
@@ -166,24 +140,16 @@ const ALLOWED_FLAGS: u64 = 0b1000_0000_1110;
 
 /// The member that an entry of the directory describes, and the length of the entry.
 fn entry(bytes: &[u8]) -> Result<(String, Member, usize)> {
-    if bytes.len() < 46 || &bytes[..4] != b"PK\x01\x02" {
-        return malformed("the directory of the archive is damaged");
-    }
+    need!(bytes.len() >= 46 && &bytes[..4] == b"PK\x01\x02", "the directory of the archive is damaged");
     let name_end = 46 + u16_at(bytes, 28) as usize;
     let length = name_end + u16_at(bytes, 30) as usize + u16_at(bytes, 32) as usize;
-    if length > bytes.len() {
-        return malformed("the directory of the archive is damaged");
-    }
-    let Ok(name) = String::from_utf8(bytes[46..name_end].to_vec()) else {
-        return malformed("the name of a member is not UTF-8");
-    };
+    need!(length <= bytes.len(), "the directory of the archive is damaged");
+    need!(let Ok(name) = String::from_utf8(bytes[46..name_end].to_vec()), "the name of a member is not UTF-8");
     let (flags, method) = (u16_at(bytes, 8), u16_at(bytes, 10));
-    if flags & !ALLOWED_FLAGS != 0 || ![0, 8].contains(&method) || u16_at(bytes, 34) != 0 {
-        return malformed(format!("the member {name:?} is neither stored nor deflated, or is encrypted"));
-    }
-    let member =
-        Member { deflated: method == 8, checksum: u32_at(bytes, 16) as u32, packed: u32_at(bytes, 20), size: u32_at(bytes, 24), header: u32_at(bytes, 42) };
-    Ok((name, member, length))
+    let plain = flags & !ALLOWED_FLAGS == 0 && [STORED, DEFLATED].contains(&method) && u16_at(bytes, 34) == 0;
+    need!(plain, "the member {name:?} is neither stored nor deflated, or is encrypted");
+    let (checksum, packed, size, header) = (u32_at(bytes, 16) as u32, u32_at(bytes, 20), u32_at(bytes, 24), u32_at(bytes, 42));
+    Ok((name, Member { method, checksum, packed, size, header }, length))
 }
 
 fn read_at(file: &mut File, at: u64, bytes: &mut [u8]) -> Result<()> {

@@ -5,51 +5,32 @@
 
 use crate::layout::{Field, Layout};
 use crate::terms::{Op, Sort, Term, Terms};
+use std::num::Wrapping;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Sub};
 
 /// A number of a column: the smallest type that holds all numbers of all terms. `false` is 0, `true` is -1.
-pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync {
-    fn of(number: i32) -> Self;
-    fn from_bits(bits: u64) -> Self;
+///
+/// Operations wrap around. The sum of many numbers may leave the type on the way, and is right at the end, because the interval of
+/// each node is within the type.
+pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync + Operations {
+    fn of(number: i64) -> Self;
     fn number(self) -> i32;
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn xor(self, other: Self) -> Self;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
 }
 
-// Operations wrap around. The sum of many numbers may leave the type on the way, and be right at the end: the interval of
-// each node is within the type.
+pub trait Operations:
+    Sized + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
+{
+}
+impl<T: Add<Output = T> + Sub<Output = T> + Mul<Output = T> + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>> Operations for T {}
+
 macro_rules! lane {
     ($type:ty) => {
-        impl Lane for $type {
-            fn of(number: i32) -> Self {
-                number as $type
-            }
-            fn from_bits(bits: u64) -> Self {
-                bits as $type
+        impl Lane for Wrapping<$type> {
+            fn of(number: i64) -> Self {
+                Wrapping(number as $type)
             }
             fn number(self) -> i32 {
-                i32::from(self)
-            }
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-            fn xor(self, other: Self) -> Self {
-                self ^ other
-            }
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
+                i32::from(self.0)
             }
         }
     };
@@ -138,14 +119,14 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         }
         for field in &layout.fields {
             let Field { word, shift, mask, span, .. } = *field;
-            let (column, low, term) = (&self.words[word], L::of(field.low), variables[field.variable]);
+            let (column, low, term) = (&self.words[word], L::of(i64::from(field.low)), variables[field.variable]);
             let outside = |lane| Err(OutsideDomain { lane, variable: Some(field.variable) });
             if differing[word] & field.place() == 0 {
                 let value = column[0] >> shift & mask;
                 if value > span {
                     return outside(0);
                 }
-                self.set(term, Same(low.plus(L::from_bits(value))));
+                self.set(term, Same(low + L::of(value as i64)));
                 continue;
             }
             if span < mask {
@@ -154,7 +135,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
                 }
             }
             for (lane, value) in self.columns[term as usize].iter_mut().zip(column) {
-                *lane = low.plus(L::from_bits(value >> shift & mask));
+                *lane = low + L::of((value >> shift & mask) as i64);
             }
             self.set(term, Column(term as usize));
         }
@@ -182,25 +163,25 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
 
     fn compute(&mut self, at: usize) -> Value<L> {
         let terms = self.terms;
-        let truth = |truth: bool| L::of(-i32::from(truth));
+        let truth = |truth: bool| L::of(-i64::from(truth));
         match &terms.ops[at] {
             Op::Variable(_) => unreachable!("rule cone: a node that is evaluated reads kept variables only"),
-            Op::Constant(number) => Same(L::of(*number)),
+            Op::Constant(number) => Same(L::of(i64::from(*number))),
             Op::Truth(value) => Same(truth(*value)),
-            Op::Not(a) => self.two(at, *a, *a, |a, _| a.xor(L::of(-1))),
-            Op::And(all) => self.all(at, all, L::of(-1), L::of(0), L::and),
-            Op::Or(all) => self.all(at, all, L::of(0), L::of(-1), L::or),
+            Op::Not(a) => self.two(at, *a, *a, |a, _| a ^ L::of(-1)),
+            Op::And(all) => self.all(at, all, L::of(-1), L::of(0), |a, b| a & b),
+            Op::Or(all) => self.all(at, all, L::of(0), L::of(-1), |a, b| a | b),
             Op::Equal(a, b) => self.two(at, *a, *b, |a, b| truth(a == b)),
             Op::Less(a, b) => self.two(at, *a, *b, |a, b| truth(a < b)),
             Op::LessOrEqual(a, b) => self.two(at, *a, *b, |a, b| truth(a <= b)),
-            Op::Negative(a) => self.two(at, *a, *a, |a, _| L::of(0).minus(a)),
-            Op::Difference(a, b) => self.two(at, *a, *b, L::minus),
-            Op::Product(a, b) => self.two(at, *a, *b, L::times),
+            Op::Negative(a) => self.two(at, *a, *a, |a, _| L::of(0) - a),
+            Op::Difference(a, b) => self.two(at, *a, *b, |a, b| a - b),
+            Op::Product(a, b) => self.two(at, *a, *b, |a, b| a * b),
             Op::Sum(all) => {
                 let first = self.value(all[0]);
                 all[1..].iter().fold(first, |sum, a| {
                     let a = self.value(*a);
-                    self.combine(at, sum, a, L::plus)
+                    self.combine(at, sum, a, |a, b| a + b)
                 })
             }
             Op::If(c, a, b) => match self.value(*c) {
@@ -278,7 +259,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
             }
         };
         for (to, (c, (a, b))) in rest[0].iter_mut().zip(before[c].iter().zip(a.iter().zip(b))) {
-            *to = c.and(*a).or(c.xor(L::of(-1)).and(*b));
+            *to = *c & *a | (*c ^ L::of(-1)) & *b;
         }
         self.settled(at, Column(at))
     }
@@ -289,7 +270,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
             return value;
         }
         let first = self.columns[at][0];
-        let differing = self.columns[at].iter().fold(L::of(0), |bits, value| bits.or(value.xor(first)));
+        let differing = self.columns[at].iter().fold(L::of(0), |bits, value| bits | (*value ^ first));
         if differing == L::of(0) {
             Same(first)
         } else {

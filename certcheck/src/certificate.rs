@@ -3,8 +3,9 @@
 use crate::archive::Archive;
 use crate::faults::Faults;
 use crate::layout::Layout;
-use crate::rejection::{malformed, Result};
-use crate::sexp::{self, Sexp};
+use crate::rejection::{malformed, need, Result};
+use crate::sexp;
+use crate::sexp::Sexp::{self, List, Numeral, Symbol, Text};
 use crate::system::System;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -60,40 +61,25 @@ impl Listed {
     }
 }
 
+/// Takes the next item if it is a list with this head, and gives the items that follow the head.
+fn next<'s, 'a>(items: &mut &'s [Sexp<'a>], head: &str) -> Option<&'s [Sexp<'a>]> {
+    let (List(first), others) = items.split_first()? else { return None };
+    let (Symbol(symbol), found) = first.split_first()? else { return None };
+    if *symbol == head {
+        *items = others;
+    }
+    (*symbol == head).then_some(found)
+}
+
+fn needed<'s, 'a>(items: &mut &'s [Sexp<'a>], head: &str) -> Result<&'s [Sexp<'a>]> {
+    need!(let Some(found) = next(items, head), "certificate.txt has no ({head} ...) where the page has it");
+    Ok(found)
+}
+
 struct Reader<'a> {
     system: &'a System,
     variables: HashMap<&'a str, usize>,
     kinds: HashMap<&'a str, usize>,
-}
-
-/// The items that follow the head of a list.
-fn rest<'s, 'a>(sexp: &'s Sexp<'a>, head: &str) -> Option<&'s [Sexp<'a>]> {
-    match sexp {
-        Sexp::List(items) => match items.as_slice() {
-            [Sexp::Symbol(symbol), rest @ ..] if *symbol == head => Some(rest),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Takes the next item if it is a list with this head.
-fn next<'s, 'a>(items: &mut &'s [Sexp<'a>], head: &str) -> Option<&'s [Sexp<'a>]> {
-    let (first, others) = items.split_first()?;
-    let found = rest(first, head)?;
-    *items = others;
-    Some(found)
-}
-
-fn needed<'s, 'a>(items: &mut &'s [Sexp<'a>], head: &str) -> Result<&'s [Sexp<'a>]> {
-    next(items, head).map_or_else(|| malformed(format!("certificate.txt has no ({head} ...) where the page has it")), Ok)
-}
-
-fn done(items: &[Sexp], what: &str) -> Result<()> {
-    if items.is_empty() {
-        return Ok(());
-    }
-    malformed(format!("{what} has something that the page does not have, or in another order"))
 }
 
 impl Certificate {
@@ -103,81 +89,59 @@ impl Certificate {
         let reader = Reader { system, variables, kinds };
         let commands = sexp::read(text)?;
         let mut commands = commands.as_slice();
-        let mut items = needed(&mut commands, "proofka-certificate")?;
-        done(commands, "certificate.txt")?;
-        match items.split_first() {
-            Some((Sexp::Numeral(1), others)) => items = others,
-            _ => return malformed("this program reads certificates of version 1"),
-        }
+        let items = needed(&mut commands, "proofka-certificate")?;
+        need!(let Some((Numeral(1), mut items)) = items.split_first(), "this program reads certificates of version 1");
         let about = needed(&mut items, "about")?.iter().map(about).collect::<Result<_>>()?;
         let limits = reader.limits(needed(&mut items, "limits")?)?;
         let mut parts = Vec::new();
         while let Some(part) = next(&mut items, "part") {
-            parts.push(reader.part(part, parts.len())?);
+            parts.push(reader.part(part, parts.len() as u64)?);
         }
-        done(items, "certificate.txt")?;
-        if parts.is_empty() {
-            return malformed("the certificate has no claim");
-        }
+        need!(items.is_empty() && commands.is_empty() && !parts.is_empty(), "certificate.txt has no part, or more than the page has");
         Ok(Certificate { about, limits, parts })
-    }
-
-    /// All sets of states.
-    fn listed(&self) -> impl Iterator<Item = (&Listed, usize)> {
-        self.parts.iter().flat_map(|part| {
-            let stuck = part.claims.iter().flat_map(|claim| claim.smallest.iter().filter_map(|smallest| smallest.stuck.as_ref()));
-            part.sets.values().chain(stuck).map(|listed| (listed, part.layout.words))
-        })
     }
 
     /// Checks that the archive has the members that are named, each once and with the size that its rows demand, and no others.
     pub fn check_members(&self, archive: &Archive) -> Result<()> {
         let mut named: HashSet<&str> = HashSet::from(["certificate.txt", "system.smt2", "README.txt"]);
-        for (listed, words) in self.listed() {
-            for rows in &listed.members {
-                let members = [(Some(&rows.member), 8 * words as u64), (rows.ranks.as_ref(), 2)];
+        for part in &self.parts {
+            let stuck = part.claims.iter().flat_map(|claim| claim.smallest.iter().filter_map(|smallest| smallest.stuck.as_ref()));
+            for rows in part.sets.values().chain(stuck).flat_map(|listed| &listed.members) {
+                let members = [(Some(&rows.member), 8 * part.layout.words as u64), (rows.ranks.as_ref(), 2)];
                 for (member, bytes) in members.into_iter().filter_map(|(member, bytes)| Some((member?, bytes))) {
-                    if !named.insert(member) {
-                        return malformed(format!("the member {member:?} is listed twice"));
-                    }
-                    if Some(archive.size(member)?) != rows.count.checked_mul(bytes) {
-                        return malformed(format!("the member {member:?} does not have the size of {} rows", rows.count));
-                    }
+                    need!(named.insert(member), "the member {member:?} is listed twice");
+                    let right = Some(archive.size(member)?) == rows.count.checked_mul(bytes);
+                    need!(right, "the member {member:?} does not have the size of {} rows", rows.count);
                 }
             }
         }
-        match archive.names().find(|name| !named.contains(name)) {
-            Some(name) => malformed(format!("the archive has the member {name:?}, which certificate.txt does not name")),
-            None => Ok(()),
-        }
+        need!(archive.names().all(|name| named.contains(name)), "the archive has a member that certificate.txt does not name");
+        Ok(())
     }
 }
 
 fn about(item: &Sexp) -> Result<(String, String)> {
-    match item.list("an item of about")? {
-        [Sexp::Symbol(name), Sexp::Text(value)] => Ok((name.to_string(), value.to_string())),
-        [Sexp::Symbol(name), Sexp::Numeral(value)] => Ok((name.to_string(), value.to_string())),
-        _ => malformed("an item of about is not a name and a string or a numeral"),
-    }
-}
-
-fn one_numeral(items: &[Sexp], what: &str) -> Result<u64> {
-    match items {
-        [number] => number.numeral(what),
-        _ => malformed(format!("{what} is not a numeral")),
+    let message = "an item of about is not a name and a string or a numeral";
+    need!(let List(item) = item, "{message}");
+    match item.as_slice() {
+        [Symbol(name), Text(value)] => Ok((name.to_string(), value.to_string())),
+        [Symbol(name), Numeral(value)] => Ok((name.to_string(), value.to_string())),
+        _ => malformed(message),
     }
 }
 
 impl Reader<'_> {
     fn kind(&self, name: &Sexp) -> Result<usize> {
-        let name = name.symbol("a kind of fault")?;
-        self.kinds.get(name).map_or_else(|| malformed(format!("no action has a fault of the kind {name}")), |kind| Ok(*kind))
+        need!(let Symbol(name) = name, "a kind of fault is not a symbol");
+        need!(let Some(kind) = self.kinds.get(name), "no action has a fault of the kind {name}");
+        Ok(*kind)
     }
 
     fn kinds_with_numbers(&self, items: &[Sexp]) -> Result<Vec<(usize, u64)>> {
-        let pair = |item: &Sexp| match item.list("a kind with a number")? {
-            [kind, number] => Ok((self.kind(kind)?, number.numeral("a number of faults")?)),
-            _ => malformed("a kind with a number has another number of items"),
+        let pair = |item: &Sexp| {
+            need!(let List(item) = item, "a kind with a number is not a list");
+            need!(let [kind, Numeral(number)] = item.as_slice(), "a list is not a kind with a number");
+            Ok((self.kind(kind)?, *number))
         };
         items.iter().map(pair).collect()
     }
@@ -185,152 +149,115 @@ impl Reader<'_> {
     fn limits(&self, items: &[Sexp]) -> Result<Vec<u64>> {
         let pairs = self.kinds_with_numbers(items)?;
         let limits: BTreeMap<usize, u64> = pairs.iter().copied().collect();
-        if limits.len() != pairs.len() || limits.len() != self.kinds.len() {
-            return malformed("limits does not name every kind of fault of the actions once");
-        }
+        let once = limits.len() == pairs.len() && limits.len() == self.kinds.len();
+        need!(once, "limits does not name every kind of fault of the actions once");
         Ok(limits.into_values().collect())
     }
 
     fn faults(&self, sexp: &Sexp) -> Result<Faults> {
-        let pairs = self.kinds_with_numbers(sexp.list("a combination")?)?;
-        Faults::new(pairs).map_or_else(|| malformed("a combination has a kind twice, or a number 0"), Ok)
+        need!(let List(items) = sexp, "a combination is not a list");
+        need!(let Some(faults) = Faults::new(self.kinds_with_numbers(items)?), "a combination has a kind twice, or a number 0");
+        Ok(faults)
     }
 
-    fn part(&self, items: &[Sexp], number: usize) -> Result<Part> {
-        let mut items = match items.split_first() {
-            Some((Sexp::Numeral(n), others)) if *n == number as u64 => others,
-            _ => return malformed(format!("the part {number} does not have its number")),
-        };
+    fn part(&self, items: &[Sexp], number: u64) -> Result<Part> {
+        need!(let Some((Numeral(n), mut items)) = items.split_first(), "a part has no number");
+        need!(*n == number, "the part {number} does not have its number");
         let (kept, layout) = self.layout(needed(&mut items, "variables")?, needed(&mut items, "layout")?)?;
         let mut covered: Vec<(usize, usize)> = Vec::new();
         while let Some(pair) = next(&mut items, "covered") {
-            let [kind, by] = pair else {
-                return malformed("covered does not have two kinds");
-            };
+            need!(let [kind, by] = pair, "covered does not have two kinds");
             let pair = (self.kind(kind)?, self.kind(by)?);
-            if pair.0 == pair.1 || covered.iter().any(|(kind, _)| *kind == pair.0) {
-                return malformed("a kind is covered twice, or covers itself");
-            }
+            let once = pair.0 != pair.1 && covered.iter().all(|(kind, _)| *kind != pair.0);
+            need!(once, "a kind is covered twice, or covers itself");
             covered.push(pair);
         }
         let mut sets = BTreeMap::new();
         while let Some(set) = next(&mut items, "set") {
-            let [faults, Sexp::Numeral(count), files @ ..] = set else {
-                return malformed("a set is not a combination, a number and members");
-            };
-            if sets.insert(self.faults(faults)?, listed(*count, files)?).is_some() {
-                return malformed("a combination has two sets");
-            }
+            need!(let [faults, Numeral(count), files @ ..] = set, "a set is not a combination, a number and members");
+            need!(sets.insert(self.faults(faults)?, listed(*count, files)?).is_none(), "a combination has two sets");
         }
         let closed = |faults: &Faults| faults.kinds().all(|kind| sets.contains_key(&faults.without(kind)));
-        if !sets.contains_key(&Faults::default()) || !sets.keys().all(closed) {
-            return malformed("a combination that is contained in one with a set has no set");
-        }
+        let all_closed = sets.contains_key(&Faults::default()) && sets.keys().all(closed);
+        need!(all_closed, "a combination that is contained in one with a set has no set");
         let mut claims = Vec::new();
         while let Some(claim) = next(&mut items, "claim") {
             claims.push(self.claim(claim)?);
         }
-        done(items, "a part")?;
-        if claims.is_empty() {
-            return malformed(format!("the part {number} has no claim"));
-        }
+        need!(items.is_empty() && !claims.is_empty(), "the part {number} has no claim, or more than the page has");
         Ok(Part { kept, layout, covered, sets, claims })
     }
 
     fn layout(&self, names: &[Sexp], items: &[Sexp]) -> Result<(Vec<bool>, Layout)> {
         let variable = |name: &Sexp| {
-            let name = name.symbol("the name of a variable")?;
-            self.variables.get(name).map_or_else(|| malformed(format!("{name} is not a variable")), |variable| Ok(*variable))
+            need!(let Symbol(name) = name, "the name of a variable is not a symbol");
+            need!(let Some(variable) = self.variables.get(name), "{name} is not a variable");
+            Ok(*variable)
         };
         let mut kept = vec![false; self.system.variables.len()];
         for name in names {
-            if std::mem::replace(&mut kept[variable(name)?], true) {
-                return malformed("a variable is kept twice");
-            }
+            need!(!std::mem::replace(&mut kept[variable(name)?], true), "a variable is kept twice");
         }
-        let Some((Sexp::Numeral(words), fields)) = items.split_first() else {
-            return malformed("a layout does not begin with a number of words");
-        };
+        need!(let Some((Numeral(words), fields)) = items.split_first(), "a layout does not begin with a number of words");
         let mut layout = Layout::new(*words, names.len())?;
         let mut missing = kept.clone();
         for field in fields {
-            let [name, Sexp::Numeral(word), Sexp::Numeral(shift), Sexp::Numeral(width)] = field.list("a field")? else {
-                return malformed("a field is not a variable and three numerals");
-            };
+            need!(let List(field) = field, "a field is not a list");
+            need!(let [name, Numeral(word), Numeral(shift), Numeral(width)] = field.as_slice(), "a field is not a variable and three numerals");
             let variable = variable(name)?;
-            if !std::mem::replace(&mut missing[variable], false) {
-                return malformed("a layout has a field twice, or of a variable that is not kept");
-            }
+            need!(std::mem::replace(&mut missing[variable], false), "a layout has a field twice, or of a variable that is not kept");
             layout.add(self.system, variable, *word, *shift, *width)?;
         }
-        if missing.contains(&true) {
-            return malformed("a layout has no field for a variable that is kept");
-        }
+        need!(!missing.contains(&true), "a layout has no field for a variable that is kept");
         Ok((kept, layout))
     }
 
     fn claim(&self, items: &[Sexp]) -> Result<Claim> {
-        let Some((Sexp::Text(name), mut items)) = items.split_first() else {
-            return malformed("a claim has no property");
-        };
-        let Some(property) = self.system.properties.iter().position(|property| property.name == *name) else {
-            return malformed(format!("system.smt2 has no property {name:?}"));
-        };
-        let id = match needed(&mut items, "id")? {
-            [id] => id.text("an id")?.to_string(),
-            _ => return malformed("an id is not a string"),
-        };
-        let up_to = one_numeral(needed(&mut items, "up-to")?, "a total of faults")?;
+        need!(let Some((Text(name), mut items)) = items.split_first(), "a claim has no property");
+        let property = self.system.properties.iter().position(|property| property.name == *name);
+        need!(let Some(property) = property, "system.smt2 has no property {name:?}");
+        need!(let [Text(id)] = needed(&mut items, "id")?, "an id is not a string");
+        need!(let [Numeral(up_to)] = needed(&mut items, "up-to")?, "a total of faults is not a numeral");
         let witness = next(&mut items, "witness").map(|trace| self.trace(trace)).transpose()?;
         let mut smallest = Vec::new();
         while let Some(set) = next(&mut items, "smallest") {
-            let Some((faults, mut evidence)) = set.split_first() else {
-                return malformed("a smallest fault set has no combination");
-            };
+            need!(let Some((faults, mut evidence)) = set.split_first(), "a smallest fault set has no combination");
             let trace = self.trace(needed(&mut evidence, "trace")?)?;
-            let stuck = match next(&mut evidence, "stuck") {
-                Some(_) if !self.system.properties[property].is_goal => return malformed("a property without a goal has a stuck set"),
-                Some([Sexp::Text(member), Sexp::Numeral(count)]) => {
-                    let rows = Rows { member: member.to_string(), count: *count, ranks: None };
-                    Some(Listed { count: *count, members: vec![rows] })
-                }
-                Some(_) => return malformed("a stuck set is not a member and a number"),
-                None => None,
-            };
-            done(evidence, "a smallest fault set")?;
+            let mut stuck = None;
+            if let Some(found) = next(&mut evidence, "stuck") {
+                need!(self.system.properties[property].is_goal, "a property without a goal has a stuck set");
+                need!(let [Text(member), Numeral(count)] = found, "a stuck set is not a member and a number");
+                stuck = Some(Listed { count: *count, members: vec![Rows { member: member.to_string(), count: *count, ranks: None }] });
+            }
+            need!(evidence.is_empty(), "a smallest fault set has more than the page has");
             smallest.push(Smallest { faults: self.faults(faults)?, trace, stuck });
         }
-        done(items, "a claim")?;
-        Ok(Claim { property, id, up_to, witness, smallest })
+        need!(items.is_empty(), "a claim has more than the page has, or another order");
+        Ok(Claim { property, id: id.to_string(), up_to: *up_to, witness, smallest })
     }
 
     fn trace(&self, items: &[Sexp]) -> Result<Vec<usize>> {
-        let action = |item: &Sexp| match item.numeral("an action of a trace")? {
-            number if number < self.system.actions.len() as u64 => Ok(number as usize),
-            number => malformed(format!("a trace has the action {number}, which the system does not have")),
+        let action = |item: &Sexp| {
+            need!(let Numeral(number) = item, "an action of a trace is not a numeral");
+            need!(*number < self.system.actions.len() as u64, "a trace has the action {number}, which the system does not have");
+            Ok(*number as usize)
         };
         items.iter().map(action).collect()
     }
 }
 
-fn listed(count: u64, files: &[Sexp]) -> Result<Listed> {
-    let mut members: Vec<Rows> = Vec::new();
-    let mut files = files;
+fn listed(count: u64, mut files: &[Sexp]) -> Result<Listed> {
+    let (mut members, mut sum) = (Vec::new(), 0u64);
     while let Some(rows) = next(&mut files, "rows") {
-        let [Sexp::Text(member), Sexp::Numeral(count)] = rows else {
-            return malformed("rows is not a member and a number");
-        };
-        let ranks = match next(&mut files, "ranks") {
-            Some([Sexp::Text(ranks)]) => Some(ranks.to_string()),
-            Some(_) => return malformed("ranks is not a member"),
-            None => None,
-        };
+        need!(let [Text(member), Numeral(count)] = rows, "rows is not a member and a number");
+        let mut ranks = None;
+        if let Some(found) = next(&mut files, "ranks") {
+            need!(let [Text(member)] = found, "ranks is not a member");
+            ranks = Some(member.to_string());
+        }
+        sum = sum.saturating_add(*count);
         members.push(Rows { member: member.to_string(), count: *count, ranks });
     }
-    done(files, "a set")?;
-    let sum = members.iter().try_fold(0u64, |sum, rows| sum.checked_add(rows.count));
-    if members.is_empty() || sum != Some(count) {
-        return malformed("the members of a set do not have as many rows as the set");
-    }
+    need!(files.is_empty() && !members.is_empty() && sum == count, "a set has no member, more than the page has, or another number of rows");
     Ok(Listed { count, members })
 }

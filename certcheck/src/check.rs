@@ -60,14 +60,14 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
         let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
         for (index, claim) in part.claims.iter().enumerate() {
             check_claim(&system, &certificate, part, index, &evidence.possible, &broken)?;
-            for (number, last) in last_states[index].iter().enumerate() {
-                evidence.check_stuck(index, number, last, &mut archive, &mut memory, &mut counts)?;
+            for (smallest, last) in claim.smallest.iter().zip(&last_states[index]) {
+                evidence.check_stuck(claim, smallest, last, &mut archive, &mut memory, &mut counts)?;
             }
             claims.push(words(&system, part, claim));
         }
     }
     let limits = system.kinds.iter().cloned().zip(certificate.limits.iter().copied()).collect();
-    Ok(Report { about: certificate.about, limits, claims, states: counts.states, steps: counts.steps, peak_memory: memory.peak() })
+    Ok(Report { about: certificate.about, limits, claims, states: counts.states, steps: counts.steps, peak_memory: memory.peak })
 }
 
 /// A claim in plain words.

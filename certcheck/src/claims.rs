@@ -2,7 +2,7 @@
 
 use crate::certificate::{Certificate, Claim, Part};
 use crate::faults::Faults;
-use crate::rejection::{refused, Result};
+use crate::rejection::{rule, Rejection, Result};
 use crate::system::System;
 use std::collections::BTreeMap;
 
@@ -17,13 +17,10 @@ pub fn check_smallest(system: &System, certificate: &Certificate, claim: &Claim)
     let name = &system.properties[claim.property].name;
     for (i, smallest) in claim.smallest.iter().enumerate() {
         let words = smallest.faults.words(&system.kinds);
-        if !smallest.faults.within(&certificate.limits, claim.up_to) {
-            return refused("smallest", format!("{name:?}: {words} is not within the limits and the total"));
-        }
-        let others = claim.smallest.iter().enumerate().filter(|(j, _)| i != *j);
-        if let Some((_, other)) = others.into_iter().find(|(_, other)| smallest.faults.contains(&other.faults)) {
-            return refused("smallest", format!("{name:?}: {words} contains {}", other.faults.words(&system.kinds)));
-        }
+        rule!("smallest", smallest.faults.within(&certificate.limits, claim.up_to), "{name:?}: {words} is not within the limits and the total");
+        let mut others = claim.smallest.iter().enumerate().filter(|(j, _)| i != *j);
+        let alone = others.all(|(_, other)| !smallest.faults.contains(&other.faults));
+        rule!("smallest", alone, "{name:?}: {words} contains another smallest fault set");
     }
     Ok(())
 }
@@ -40,7 +37,7 @@ pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, inde
         }
         let found = [faults.clone(), faults.replaced(&part.covered)].map(|c| first_broken(index, &c, broken));
         if !found.contains(&Some(None)) {
-            return refuse(system, claim, &faults, found.into_iter().flatten().flatten().next());
+            return Err(refusal(system, claim, &faults, found.into_iter().flatten().flatten().next()));
         }
         // Kinds are added in order, so that each combination is reached once.
         for (position, kind) in possible.iter().enumerate().skip(first) {
@@ -50,9 +47,7 @@ pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, inde
                 seen += 1;
             }
         }
-        if seen > MOST_COMBINATIONS {
-            return refused("memory", format!("a claim is about more than {MOST_COMBINATIONS} combinations of faults"));
-        }
+        rule!("memory", seen <= MOST_COMBINATIONS, "a claim is about more than {MOST_COMBINATIONS} combinations of faults");
     }
     Ok(())
 }
@@ -64,15 +59,17 @@ fn first_broken<'b>(index: usize, faults: &Faults, broken: &'b Broken) -> Option
     Some(below.filter_map(|(below, rows)| Some((below, rows[index]?))).next())
 }
 
-fn refuse(system: &System, claim: &Claim, faults: &Faults, found: Option<(&Faults, usize)>) -> Result<()> {
-    let (property, words) = (&system.properties[claim.property], |faults: &Faults| faults.words(&system.kinds));
-    let (name, combination) = (&property.name, words(faults));
-    match found {
-        None => refused("claim", format!("{name:?}: {combination} contains no smallest fault set and has no set of states")),
-        Some((set, row)) if property.is_goal => {
-            let where_ = format!("{name:?}, {combination}: the row {row} of the set of {}", words(set));
-            refused("rank", format!("{where_} has neither rank 0 and the goal, nor a step to a smaller rank"))
+fn refusal(system: &System, claim: &Claim, faults: &Faults, found: Option<(&Faults, usize)>) -> Rejection {
+    let (property, combination) = (&system.properties[claim.property], faults.words(&system.kinds));
+    let (code, reason) = match found {
+        None => ("claim", "contains no smallest fault set and has no set of states".to_string()),
+        Some((set, row)) => {
+            let row = format!("the row {row} of the set of {}", set.words(&system.kinds));
+            match property.is_goal {
+                true => ("rank", format!("{row} has neither rank 0 and the goal, nor a step to a smaller rank")),
+                false => ("claim", format!("{row} violates the property")),
+            }
         }
-        Some((set, row)) => refused("claim", format!("{name:?}, {combination}: the row {row} of the set of {} violates", words(set))),
-    }
+    };
+    Rejection::Refused(code, format!("{:?}, {combination}: {reason}", property.name))
 }

@@ -1,6 +1,6 @@
 //! Rows: where the kept variables are in the 64-bit words of a row (the page, `layout`).
 
-use crate::rejection::{malformed, Result};
+use crate::rejection::{need, Result};
 use crate::system::System;
 
 pub struct Layout {
@@ -24,9 +24,7 @@ pub struct Field {
 impl Layout {
     /// A layout without fields. Each word of a row has a field, except the word of a row without fields.
     pub fn new(words: u64, kept: usize) -> Result<Layout> {
-        if words < 1 || words > kept.max(1) as u64 {
-            return malformed(format!("a row has {words} words for {kept} kept variables"));
-        }
+        need!(1 <= words && words <= kept.max(1) as u64, "a row has {words} words for {kept} kept variables");
         let words = words as usize;
         Ok(Layout { words, fields: Vec::with_capacity(kept), used: vec![0; words] })
     }
@@ -35,13 +33,11 @@ impl Layout {
     pub fn add(&mut self, system: &System, variable: usize, word: u64, shift: u64, width: u64) -> Result<()> {
         let of = &system.variables[variable];
         let span = (i64::from(of.high) - i64::from(of.low)) as u64;
-        if word >= self.words as u64 || width > 64 || shift > 63 || shift + width > 64 {
-            return malformed(format!("the field of {} is not within a word of a row", of.name));
-        }
+        let inside = word < self.words as u64 && width <= 64 && shift <= 63 && shift + width <= 64;
+        need!(inside, "the field of {} is not within a word of a row", of.name);
         let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
-        if span > mask || self.used[word as usize] & mask << shift != 0 {
-            return malformed(format!("the field of {} is too narrow, or overlaps another field", of.name));
-        }
+        let free = self.used[word as usize] & mask << shift == 0;
+        need!(span <= mask && free, "the field of {} is too narrow, or overlaps another field", of.name);
         self.used[word as usize] |= mask << shift;
         self.fields.push(Field { variable, word: word as usize, shift: shift as u32, mask, low: of.low, span });
         Ok(())

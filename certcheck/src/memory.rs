@@ -1,13 +1,14 @@
 //! Rule `memory`: memory is counted before it is taken.
 
-use crate::rejection::{refused, Result};
+use crate::rejection::{rule, Result};
 
 /// The memory that may be taken, and how much of it is in use. Everything whose size the file decides is
 /// counted here; what is not counted is less than `FIXED`.
 pub struct Memory {
     limit: u64,
     used: u64,
-    peak: u64,
+    /// The most bytes that were counted at a time.
+    pub peak: u64,
 }
 
 /// Bytes for the program itself: buffers of the decompressor, stacks, messages.
@@ -20,11 +21,8 @@ impl Memory {
 
     /// Counts these bytes, or refuses the file.
     pub fn take(&mut self, bytes: u64, what: &str) -> Result<()> {
-        let used = self.used.saturating_add(bytes);
-        if used > self.limit {
-            let (used, limit) = (mebibytes(used), mebibytes(self.limit));
-            return refused("memory", format!("{what} would need {used} MiB of memory in all, and {limit} MiB are allowed: give more with --memory"));
-        }
+        let (used, limit) = (self.used.saturating_add(bytes), self.limit);
+        rule!("memory", used <= limit, "{what} would need {} MiB in all, and {} MiB are allowed (--memory)", used.div_ceil(1 << 20), limit >> 20);
         self.used = used;
         self.peak = self.peak.max(used);
         Ok(())
@@ -35,24 +33,13 @@ impl Memory {
         self.used = self.used.saturating_sub(bytes);
     }
 
-    /// The most bytes that were counted at a time.
-    pub fn peak(&self) -> u64 {
-        self.peak
-    }
-
     /// A vector of `count` default elements, whose bytes the caller has counted.
     pub fn vector<T: Default + Clone>(count: usize, what: &str) -> Result<Vec<T>> {
         let mut vector = Vec::new();
-        if vector.try_reserve_exact(count).is_err() {
-            return refused("memory", format!("the system gave no memory for {what}"));
-        }
+        rule!("memory", vector.try_reserve_exact(count).is_ok(), "the system gave no memory for {what}");
         vector.resize(count, T::default());
         Ok(vector)
     }
-}
-
-fn mebibytes(bytes: u64) -> u64 {
-    bytes.div_ceil(1 << 20)
 }
 
 /// 80 % of the memory that is free now, by Linux's account; 2 GiB where there is no such account.
@@ -82,7 +69,7 @@ mod tests {
         assert!(memory.take(u64::MAX, "c").is_err());
         memory.give_back(60);
         memory.take(100, "d").unwrap();
-        assert_eq!(memory.peak(), FIXED + 100);
+        assert_eq!(memory.peak, FIXED + 100);
     }
 
     #[test]

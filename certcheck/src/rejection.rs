@@ -25,7 +25,22 @@ pub fn malformed<T>(reason: impl Into<String>) -> Result<T> {
     Err(Rejection::NotACertificate(reason.into()))
 }
 
-/// Says that the certificate breaks a rule.
-pub fn refused<T>(rule: &'static str, reason: impl Into<String>) -> Result<T> {
-    Err(Rejection::Refused(rule, reason.into()))
+/// `need!(condition, reason...)`: the file is not a certificate unless the condition holds.
+/// `need!(let PATTERN = value, reason...)`: nor unless the value has this form; the pattern's names are then bound.
+macro_rules! need {
+    (let $pattern:pat = $value:expr, $($reason:tt)+) => {
+        let $pattern = $value else { return Err($crate::rejection::Rejection::NotACertificate(format!($($reason)+))) };
+    };
+    ($condition:expr, $($reason:tt)+) => {
+        if !$condition { return Err($crate::rejection::Rejection::NotACertificate(format!($($reason)+))) }
+    };
 }
+
+/// `rule!(code, condition, reason...)`: the certificate breaks the rule with this code unless the condition holds.
+macro_rules! rule {
+    ($rule:expr, $condition:expr, $($reason:tt)+) => {
+        if !$condition { return Err($crate::rejection::Rejection::Refused($rule, format!($($reason)+))) }
+    };
+}
+
+pub(crate) use {need, rule};

@@ -1,6 +1,6 @@
 //! S-expressions as SMT-LIB 2.6 has them (the page, "The file").
 
-use crate::rejection::{malformed, Result};
+use crate::rejection::{need, Result};
 use std::borrow::Cow;
 
 /// Lists open at once. Terms have at most 200 levels, and stand within two lists.
@@ -19,44 +19,16 @@ pub enum Sexp<'a> {
     List(Vec<Sexp<'a>>),
 }
 
-impl<'a> Sexp<'a> {
-    pub fn list(&self, what: &str) -> Result<&[Sexp<'a>]> {
+impl Sexp<'_> {
+    /// The number that is written `5` or `(- 5)`, as a domain has them.
+    pub fn number(&self) -> Option<i64> {
         match self {
-            Sexp::List(items) => Ok(items),
-            _ => malformed(format!("{what} is not a list")),
-        }
-    }
-
-    pub fn symbol(&self, what: &str) -> Result<&'a str> {
-        match self {
-            Sexp::Symbol(name) => Ok(name),
-            _ => malformed(format!("{what} is not a symbol")),
-        }
-    }
-
-    pub fn text(&self, what: &str) -> Result<&str> {
-        match self {
-            Sexp::Text(text) => Ok(text),
-            _ => malformed(format!("{what} is not a string")),
-        }
-    }
-
-    pub fn numeral(&self, what: &str) -> Result<u64> {
-        match self {
-            Sexp::Numeral(number) => Ok(*number),
-            _ => malformed(format!("{what} is not a numeral")),
-        }
-    }
-
-    /// A number that is written `5` or `(- 5)`, as a domain has them.
-    pub fn number(&self, what: &str) -> Result<i64> {
-        match self {
-            Sexp::Numeral(number) => Ok(*number as i64),
+            Sexp::Numeral(number) => Some(*number as i64),
             Sexp::List(items) => match items.as_slice() {
-                [Sexp::Symbol("-"), Sexp::Numeral(number)] => Ok(-(*number as i64)),
-                _ => malformed(format!("{what} is not a number")),
+                [Sexp::Symbol("-"), Sexp::Numeral(number)] => Some(-(*number as i64)),
+                _ => None,
             },
-            _ => malformed(format!("{what} is not a number")),
+            _ => None,
         }
     }
 }
@@ -64,23 +36,20 @@ impl<'a> Sexp<'a> {
 /// Reads a text that is a row of S-expressions.
 pub fn read(text: &str) -> Result<Vec<Sexp<'_>>> {
     let bytes = text.as_bytes();
-    let mut open: Vec<Vec<Sexp>> = vec![Vec::new()];
-    let mut at = 0;
+    let (mut open, mut at) = (vec![Vec::new()], 0);
     while at < bytes.len() {
-        let end = match bytes[at] {
+        at = match bytes[at] {
             b' ' | b'\t' | b'\n' | b'\r' => at + 1,
             b';' => bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n),
-            b'(' if open.len() > DEEPEST => return malformed(format!("more than {DEEPEST} lists are open at byte {at}")),
             b'(' => {
+                need!(open.len() <= DEEPEST, "more than {DEEPEST} lists are open at byte {at}");
                 open.push(Vec::new());
                 at + 1
             }
             b')' => {
                 let list = open.pop().unwrap_or_default();
-                match open.last_mut() {
-                    Some(outer) => outer.push(Sexp::List(list)),
-                    None => return malformed(format!("a parenthesis at byte {at} closes nothing")),
-                }
+                need!(let Some(outer) = open.last_mut(), "a parenthesis at byte {at} closes nothing");
+                outer.push(Sexp::List(list));
                 at + 1
             }
             _ => {
@@ -89,11 +58,8 @@ pub fn read(text: &str) -> Result<Vec<Sexp<'_>>> {
                 end
             }
         };
-        at = end;
     }
-    if open.len() != 1 {
-        return malformed("a list is not closed at the end of the text");
-    }
+    need!(open.len() == 1, "a list is not closed at the end of the text");
     Ok(open.pop().unwrap_or_default())
 }
 
@@ -105,16 +71,14 @@ fn atom(text: &str, at: usize) -> Result<(Sexp<'_>, usize)> {
     let rest = &text[at..];
     let length = rest.find(|c: char| c.is_ascii_whitespace() || "();".contains(c)).unwrap_or(rest.len());
     let word = &rest[..length];
-    let sexp = match word.as_bytes()[0] {
-        b'0'..=b'9' => number(word),
-        b':' if is_symbol(&word[1..]) => Some(Sexp::Keyword(word)),
+    let sexp = match word.bytes().next() {
+        Some(b'0'..=b'9') => number(word),
+        Some(b':') if is_symbol(&word[1..]) => Some(Sexp::Keyword(word)),
         _ if is_symbol(word) => Some(Sexp::Symbol(word)),
         _ => None,
     };
-    match sexp {
-        Some(sexp) => Ok((sexp, at + length)),
-        None => malformed(format!("no symbol, numeral, keyword or string: {:?} at byte {at}", word.chars().take(40).collect::<String>())),
-    }
+    need!(let Some(sexp) = sexp, "at byte {at} is neither a symbol, a numeral, a keyword nor a string");
+    Ok((sexp, at + length))
 }
 
 fn number(word: &str) -> Option<Sexp<'_>> {
@@ -136,12 +100,10 @@ fn string(text: &str, at: usize) -> Result<(Sexp<'_>, usize)> {
     let (mut end, mut doubled) = (at + 1, false);
     loop {
         match (bytes.get(end), bytes.get(end + 1)) {
-            (None, _) => return malformed(format!("a string is not closed; it begins at byte {at}")),
             (Some(b'"'), Some(b'"')) => (end, doubled) = (end + 2, true),
             (Some(b'"'), None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'(' | b')' | b';')) => break,
-            (Some(b'"'), Some(_)) => return malformed(format!("no space after the string that begins at byte {at}")),
-            (Some(byte), _) if *byte < 32 && !b"\t\r\n".contains(byte) => return malformed("a control character in a string"),
-            _ => end += 1,
+            (Some(32..) | Some(b'\t' | b'\n' | b'\r'), _) if bytes[end] != b'"' => end += 1,
+            _ => need!(false, "the string at byte {at} is not closed, has a control character, or no space follows it"),
         }
     }
     let inside = &text[at + 1..end];
@@ -171,7 +133,7 @@ mod tests {
 
     #[test]
     fn negative_numbers() {
-        assert_eq!(read("(- 3)").unwrap()[0].number("n"), Ok(-3));
-        assert!(read("(- -3)").unwrap()[0].number("n").is_err());
+        assert_eq!(read("(- 3)").unwrap()[0].number(), Some(-3));
+        assert!(read("(- -3)").unwrap()[0].number().is_none());
     }
 }

@@ -3,7 +3,7 @@
 use crate::archive::Archive;
 use crate::certificate::Listed;
 use crate::memory::Memory;
-use crate::rejection::{malformed, refused, Result};
+use crate::rejection::{need, rule, Result};
 
 pub struct States {
     words: usize,
@@ -26,9 +26,7 @@ impl States {
     /// Reads a set, after its memory is counted.
     pub fn load(listed: &Listed, words: usize, archive: &mut Archive, memory: &mut Memory, seed: u64) -> Result<States> {
         let what = "a set of states";
-        if listed.count >= u64::from(u32::MAX) {
-            return refused("memory", format!("a set has {} states, and this program holds less than 2^32 - 1 of a set", listed.count));
-        }
+        rule!("memory", listed.count < u64::from(u32::MAX), "a set has {} states, more than this program holds", listed.count);
         let count = listed.count as usize;
         let slots = (count + count / 2 + 1).next_power_of_two();
         let ranked = if listed.has_ranks() { count } else { 0 };
@@ -48,10 +46,9 @@ impl States {
         for part in &listed.members {
             let count = part.count as usize;
             states.read_rows(first, count, &part.member, archive)?;
-            match &part.ranks {
-                Some(member) => states.read_ranks(first, member, archive)?,
-                None if ranked > 0 => return malformed(format!("some rows of a set have ranks, and those of {:?} have none", part.member)),
-                None => {}
+            need!(ranked == 0 || part.ranks.is_some(), "some rows of a set have ranks, and those of {:?} have none", part.member);
+            if let Some(member) = &part.ranks {
+                states.read_ranks(first, member, archive)?;
             }
             first += count;
         }
@@ -87,7 +84,6 @@ impl States {
                     (word, row, value) = (word + 1, 0, 0);
                 }
             }
-            Ok(())
         })
     }
 
@@ -97,19 +93,15 @@ impl States {
             for (bytes, rank) in chunk.chunks_exact(2).zip(&mut ranks) {
                 *rank = u16::from_le_bytes([bytes[0], bytes[1]]);
             }
-            Ok(())
         })
     }
 
     fn insert(&mut self, row: usize) -> Result<()> {
         let hash = self.hash(self.row(row));
-        match self.slot(hash, self.row(row)) {
-            (_, Some(_)) => malformed(format!("the row {row} is in its set twice")),
-            (free, None) => {
-                self.table[free] = row as u32 + 1 | (hash >> 32) as u32 & !self.low;
-                Ok(())
-            }
-        }
+        let (free, found) = self.slot(hash, self.row(row));
+        need!(found.is_none(), "the row {row} is in its set twice");
+        self.table[free] = row as u32 + 1 | (hash >> 32) as u32 & !self.low;
+        Ok(())
     }
 
     /// The hash of a row, the same for all sets. The seed differs from run to run, so that no file can aim at equal hashes.

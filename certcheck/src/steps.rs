@@ -4,10 +4,11 @@
 use crate::batch::{Batch, Lane, OutsideDomain, Value};
 use crate::layout::{Field, Layout};
 use crate::memory::Memory;
-use crate::rejection::{refused, Rejection, Result};
+use crate::rejection::{rule, Rejection, Result};
 use crate::states::States;
 use crate::system::System;
 use crate::terms::Term;
+use std::num::Wrapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
@@ -40,7 +41,7 @@ pub struct Pass<'a> {
     /// The code of the rule that says so.
     pub rule: &'static str,
     /// The source and the targets in words.
-    pub names: (String, String),
+    pub names: [String; 2],
     pub demands: &'a [Demand],
 }
 
@@ -62,11 +63,11 @@ impl Pass<'_> {
     pub fn run(&self, threads: usize, memory: &mut Memory) -> Result<Outcome> {
         let (low, high) = self.system.terms.hull();
         if i8::try_from(low).is_ok() && i8::try_from(high).is_ok() {
-            self.run_with::<i8>(threads, memory)
+            self.run_with::<Wrapping<i8>>(threads, memory)
         } else if i16::try_from(low).is_ok() && i16::try_from(high).is_ok() {
-            self.run_with::<i16>(threads, memory)
+            self.run_with::<Wrapping<i16>>(threads, memory)
         } else {
-            self.run_with::<i32>(threads, memory)
+            self.run_with::<Wrapping<i32>>(threads, memory)
         }
     }
 
@@ -140,7 +141,7 @@ impl<'a, L: Lane> Worker<'a, L> {
         let rows = &pass.source.rows[first * words..(first + count) * words];
         if let Err(OutsideDomain { lane, variable }) = self.batch.load(pass.layout, &self.variables, rows) {
             let what = variable.map_or("a bit outside all fields", |variable| &pass.system.variables[variable].name);
-            return refused("domain", format!("the row {} of {} has a wrong value for {what}", first + lane.min(count - 1), pass.names.0));
+            rule!("domain", false, "the row {} of {} has a wrong value for {what}", first + lane.min(count - 1), pass.names[0]);
         }
         let ranks = pass.source.ranks.get(first..first + count).filter(|_| pass.demands.iter().any(|d| matches!(d, Demand::Goal(_))));
         self.falls = [false; LANES];
@@ -150,11 +151,15 @@ impl<'a, L: Lane> Worker<'a, L> {
                 continue;
             }
             self.steps += self.lanes.len() as u64;
-            self.apply(action, rows).or_else(|(lane, field)| self.leaves_domain(action, first + lane, field))?;
-            if let Some(lane) = self.look_up(ranks) {
-                let (row, name) = (first + lane, &pass.system.actions[action.number].name);
-                return refused(pass.rule, format!("the action {name:?} leads from the row {row} of {} to a state outside {}", pass.names.0, pass.names.1));
+            let name = &pass.system.actions[action.number].name;
+            if let Err((lane, field)) = self.apply(action, rows) {
+                let variable = &pass.system.variables[field.variable].name;
+                let row = first + lane;
+                rule!("outside", false, "the action {name:?} gives {variable} a value outside its domain in the row {row} of {}", pass.names[0]);
             }
+            let missing = self.look_up(ranks).map(|lane| first + lane);
+            let [from, to] = &pass.names;
+            rule!(pass.rule, missing.is_none(), "the action {name:?} leads from the row {} of {from} to none of {to}", missing.unwrap_or(0));
         }
         for (demand, broken) in pass.demands.iter().zip(broken) {
             let (Demand::Never(term) | Demand::Goal(term)) = *demand;
@@ -190,25 +195,16 @@ impl<'a, L: Lane> Worker<'a, L> {
         }
         for (field, term) in &action.updates {
             let value = self.batch.value(*term);
-            let (low, high) = self.pass.system.terms.interval(*term);
-            let (least, span) = (i64::from(field.low), field.span);
-            let safe = i64::from(low) >= least && i64::from(high) <= least + span as i64;
             let keep = !field.place();
             for (lane, row) in self.lanes.iter().zip(self.rows.chunks_exact_mut(words)) {
-                let offset = (i64::from(self.batch.at(value, *lane).number()) - least) as u64;
-                if !safe && offset > span {
+                let offset = (i64::from(self.batch.at(value, *lane).number()) - i64::from(field.low)) as u64;
+                if offset > field.span {
                     return Err((*lane, field));
                 }
                 row[field.word] = row[field.word] & keep | offset << field.shift;
             }
         }
         Ok(())
-    }
-
-    fn leaves_domain(&self, action: &Action, row: usize, field: &Field) -> Result<()> {
-        let (system, from) = (self.pass.system, &self.pass.names.0);
-        let (action, variable) = (&system.actions[action.number].name, &system.variables[field.variable].name);
-        refused("outside", format!("the action {action:?} gives {variable} a value outside its domain in the row {row} of {from}"))
     }
 
     /// Looks the next rows up in the targets. Gives a lane whose next row is in none of them.

@@ -1,7 +1,8 @@
 //! `system.smt2` (the page, "system.smt2"): variables, actions and properties.
 
-use crate::rejection::{malformed, refused, Result};
-use crate::sexp::{self, Sexp};
+use crate::rejection::{malformed, need, rule, Result};
+use crate::sexp;
+use crate::sexp::Sexp::{self, Keyword, List, Numeral, Symbol, Text};
 use crate::terms::{Op, Sort, Term, Terms};
 use std::collections::{HashMap, HashSet};
 
@@ -62,98 +63,72 @@ impl<'a> Names<'a> {
         !taken && !name.starts_with(['.', '@']) && !RESERVED.split_whitespace().any(|word| word == name)
     }
 
-    fn definition(&self, sexp: &Sexp<'a>, sort: Sort, terms: &Terms) -> Result<Term> {
-        let name = sexp.symbol("the name of a term")?;
-        match self.defined.get(name) {
-            Some(term) if terms.sort(*term) == sort => Ok(*term),
-            _ => malformed(format!("{name} is not the name of a term of the sort {sort:?}")),
-        }
+    fn definition(&self, name: &Sexp<'a>, sort: Sort, terms: &Terms) -> Result<Term> {
+        need!(let Symbol(name) = name, "a term is not given by its name");
+        need!(let Some(term) = self.defined.get(name), "{name} is not the name of a term");
+        need!(terms.sort(*term) == sort, "{name} does not have the sort {sort:?}");
+        Ok(*term)
     }
 }
 
 impl System {
-    /// Reads the script.
+    /// Reads the script. Commands stand in the order of the page.
     pub fn read(text: &str) -> Result<System> {
         let commands = sexp::read(text)?;
-        let mut system = System::default();
-        let mut names = Names::default();
-        let mut stage = 0;
-        let mut at = 2;
+        let (mut system, mut names, mut stage, mut at) = (System::default(), Names::default(), 0, 2);
         let header = sexp::read("(set-info :smt-lib-version 2.6) (set-logic QF_LIA)")?;
-        if !commands.starts_with(&header) {
-            return malformed("system.smt2 does not begin with SMT-LIB 2.6 and the logic QF_LIA");
-        }
+        need!(commands.starts_with(&header), "system.smt2 does not begin with SMT-LIB 2.6 and the logic QF_LIA");
         while at < commands.len() {
-            let (command, next) = (commands[at].list("a command")?, commands.get(at + 1));
-            let order = match command {
-                [Sexp::Symbol("declare-const"), name, Sexp::Symbol("Int")] => {
+            need!(let List(command) = &commands[at], "system.smt2 has something that is not a command");
+            let before = stage;
+            stage = match command.as_slice() {
+                [Symbol("declare-const"), Symbol(name), Symbol("Int")] => {
                     at += 1;
-                    system.declare(name, next, &mut names)?;
+                    system.declare(name, commands.get(at), &mut names)?;
                     0
                 }
-                [Sexp::Symbol("define-fun"), name, Sexp::List(none), sort, body] if none.is_empty() => {
+                [Symbol("define-fun"), Symbol(name), List(none), Symbol(sort), body] if none.is_empty() => {
                     system.define(name, sort, body, &mut names)?;
                     1
                 }
-                [Sexp::Symbol("set-info"), Sexp::Keyword(":action"), action] => {
+                [Symbol("set-info"), Keyword(":action"), List(action)] => {
                     system.action(action, &mut names)?;
                     2
                 }
-                [Sexp::Symbol("set-info"), Sexp::Keyword(":property"), property] => {
-                    system.property(property, false, &names)?;
-                    3
+                [Symbol("set-info"), Keyword(keyword @ (":property" | ":goal")), List(property)] => {
+                    system.property(property, *keyword == ":goal", &names)?;
+                    if *keyword == ":goal" {
+                        4
+                    } else {
+                        3
+                    }
                 }
-                [Sexp::Symbol("set-info"), Sexp::Keyword(":goal"), property] => {
-                    system.property(property, true, &names)?;
-                    4
-                }
-                _ => return malformed(format!("the command number {at} of system.smt2 is none of the page")),
+                _ => return malformed("system.smt2 has a command that the page does not have"),
             };
-            if order < stage {
-                return malformed(format!("the command number {at} of system.smt2 stands behind commands that it must precede"));
-            }
-            (stage, at) = (order, at + 1);
+            need!(stage >= before, "a command of system.smt2 stands behind commands that it must precede");
+            at += 1;
         }
         Ok(system)
     }
 
-    fn declare<'a>(&mut self, name: &Sexp<'a>, info: Option<&Sexp<'a>>, names: &mut Names<'a>) -> Result<()> {
-        let name = name.symbol("the name of a variable")?;
-        let info = match info {
-            Some(Sexp::List(info)) => info.as_slice(),
-            _ => &[],
-        };
-        let [Sexp::Symbol("set-info"), Sexp::Keyword(":variable"), Sexp::List(domain)] = info else {
-            return malformed(format!("no domain follows the declaration of {name}"));
-        };
-        let [Sexp::Symbol(of), low, high, initial] = domain.as_slice() else {
-            return malformed(format!("the domain of {name} is not a name and three numbers"));
-        };
-        let (low, high, initial) = (low.number("a lowest value")?, high.number("a highest value")?, initial.number("an initial value")?);
-        if *of != name || !names.is_free(name) || !(low <= initial && initial <= high) {
-            return malformed(format!("{name} cannot be declared: the name is taken or another one, or the initial value is outside the domain"));
-        }
-        let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)) else {
-            return malformed(format!("the domain of {name} is larger than 32 bits"));
-        };
-        let variable = self.variables.len();
-        let term = self.terms.variable(variable as u32, (low, high));
-        self.variables.push(Variable { name: name.to_string(), low, high, initial: initial as i32, term });
-        names.variables.insert(name, variable);
+    fn declare<'a>(&mut self, name: &'a str, info: Option<&Sexp<'a>>, names: &mut Names<'a>) -> Result<()> {
+        need!(let Some(List(info)) = info, "no domain follows the declaration of {name}");
+        need!(let [Symbol("set-info"), Keyword(":variable"), List(domain)] = info.as_slice(), "no domain follows the declaration of {name}");
+        need!(let [Symbol(of), low, high, initial] = domain.as_slice(), "the domain of {name} is not a name and three numbers");
+        let number = |sexp: &Sexp| sexp.number().and_then(|number| i32::try_from(number).ok());
+        need!(let (Some(low), Some(high), Some(initial)) = (number(low), number(high), number(initial)), "the domain of {name} is not of 32-bit numbers");
+        need!(*of == name && names.is_free(name), "{name} cannot be declared: the name is taken, or not that of the domain");
+        need!(low <= initial && initial <= high, "the initial value of {name} is outside the domain");
+        names.variables.insert(name, self.variables.len());
+        let term = self.terms.variable(self.variables.len() as u32, (low, high));
+        self.variables.push(Variable { name: name.to_string(), low, high, initial, term });
         Ok(())
     }
 
-    fn define<'a>(&mut self, name: &Sexp<'a>, sort: &Sexp<'a>, body: &Sexp<'a>, names: &mut Names<'a>) -> Result<()> {
-        let name = name.symbol("the name of a term")?;
-        let sort = match sort {
-            Sexp::Symbol("Int") => Sort::Int,
-            Sexp::Symbol("Bool") => Sort::Bool,
-            _ => return malformed(format!("the sort of {name} is neither Int nor Bool")),
-        };
+    fn define<'a>(&mut self, name: &'a str, sort: &str, body: &Sexp<'a>, names: &mut Names<'a>) -> Result<()> {
         let term = self.term(body, names)?;
-        if self.terms.sort(term) != sort || !names.is_free(name) {
-            return malformed(format!("{name} cannot be defined: the name is taken, or the term has another sort"));
-        }
+        need!(sort == format!("{:?}", self.terms.sort(term)), "{name} does not have the sort {sort}");
+        need!(names.is_free(name), "{name} cannot be defined: the name is taken");
         names.defined.insert(name, term);
         Ok(())
     }
@@ -161,25 +136,21 @@ impl System {
     /// Reads a term. The reader of S-expressions bounds the depth of this recursion.
     fn term(&mut self, sexp: &Sexp, names: &Names) -> Result<Term> {
         let items = match sexp {
-            Sexp::Numeral(number) => match i32::try_from(*number) {
-                Ok(number) => return self.terms.add(Op::Constant(number)),
-                Err(_) => return malformed(format!("the numeral {number} is larger than 2^31 - 1")),
-            },
-            Sexp::Symbol("true") => return self.terms.add(Op::Truth(true)),
-            Sexp::Symbol("false") => return self.terms.add(Op::Truth(false)),
-            Sexp::Symbol(name) => {
+            Symbol("true") => return self.terms.add(Op::Truth(true)),
+            Symbol("false") => return self.terms.add(Op::Truth(false)),
+            Numeral(number) => {
+                need!(let Ok(number) = i32::try_from(*number), "the numeral {number} is larger than 2^31 - 1");
+                return self.terms.add(Op::Constant(number));
+            }
+            Symbol(name) => {
                 let variable = names.variables.get(name).map(|variable| self.variables[*variable].term);
-                let Some(term) = variable.or_else(|| names.defined.get(name).copied()) else {
-                    return malformed(format!("{name} is neither a variable nor a name that is defined before"));
-                };
+                need!(let Some(term) = variable.or_else(|| names.defined.get(name).copied()), "{name} is neither a variable nor defined before");
                 return Ok(term);
             }
-            Sexp::List(items) => items,
+            List(items) => items,
             _ => return malformed("a term is a string, a keyword or a decimal"),
         };
-        let [Sexp::Symbol(operator), operands @ ..] = items.as_slice() else {
-            return malformed("a term is a list without an operator");
-        };
+        need!(let [Symbol(operator), operands @ ..] = items.as_slice(), "a term is a list without an operator");
         let operands = operands.iter().map(|operand| self.term(operand, names)).collect::<Result<Vec<Term>>>()?;
         let op = match (*operator, operands.as_slice()) {
             ("not", [a]) => Op::Not(*a),
@@ -193,68 +164,52 @@ impl System {
             ("+", [_, _, ..]) => Op::Sum(operands.into()),
             ("-", [a]) => Op::Negative(*a),
             ("-", [a, b]) => Op::Difference(*a, *b),
-            ("*", [a, b]) if items[1..].iter().any(|factor| factor.number("a factor").is_ok()) => Op::Product(*a, *b),
+            ("*", [a, b]) if items[1..].iter().any(|factor| factor.number().is_some()) => Op::Product(*a, *b),
             ("ite", [c, a, b]) => Op::If(*c, *a, *b),
-            _ => return malformed(format!("no term of the page: {operator} with {} operands", operands.len())),
+            _ => return malformed(format!("the page has no term {operator} with {} operands like these", operands.len())),
         };
         self.terms.add(op)
     }
 
-    fn action<'a>(&mut self, action: &Sexp<'a>, names: &mut Names<'a>) -> Result<()> {
-        let [number, name, kind, guard, Sexp::List(assigned)] = action.list("an action")? else {
-            return malformed("an action is not a number, a name, a kind, a guard and updates");
-        };
-        let name = name.text("the name of an action")?.to_string();
-        if number.numeral("the number of an action")? != self.actions.len() as u64 || !names.actions.insert(name.clone()) {
-            return malformed(format!("the action {name:?} is not in order, or its name is taken"));
-        }
-        let kind = match kind.symbol("the kind of a fault")? {
-            "none" => None,
-            kind => Some(*names.kinds.entry(kind).or_insert_with(|| {
+    fn action<'a>(&mut self, action: &[Sexp<'a>], names: &mut Names<'a>) -> Result<()> {
+        let parts = "an action is not a number, a name, a kind, a guard and updates";
+        need!(let [Numeral(number), Text(name), Symbol(kind), guard, List(assigned)] = action, "{parts}");
+        let in_order = *number == self.actions.len() as u64;
+        need!(in_order && names.actions.insert(name.to_string()), "the action {name:?} is not in order, or its name is taken");
+        let kind = (*kind != "none").then(|| {
+            *names.kinds.entry(kind).or_insert_with(|| {
                 self.kinds.push(kind.to_string());
                 self.kinds.len() - 1
-            })),
-        };
+            })
+        });
         let guard = names.definition(guard, Sort::Bool, &self.terms)?;
         let mut updates = Vec::new();
         for update in assigned {
-            let [Sexp::Symbol(variable), value] = update.list("an update")? else {
-                return malformed(format!("an update of the action {name:?} is not a variable and a name"));
-            };
-            let Some(variable) = names.variables.get(variable) else {
-                return malformed(format!("the action {name:?} assigns {variable}, which is not a variable"));
-            };
+            need!(let List(update) = update, "an update of the action {name:?} is not a list");
+            need!(let [Symbol(variable), value] = update.as_slice(), "an update of the action {name:?} is not a variable and a name");
+            need!(let Some(variable) = names.variables.get(variable), "the action {name:?} assigns {variable}, which is not a variable");
             updates.push((*variable, names.definition(value, Sort::Int, &self.terms)?));
         }
         updates.sort_unstable();
-        if updates.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return malformed(format!("the action {name:?} assigns a variable twice"));
-        }
-        self.actions.push(Action { name, kind, guard, updates });
+        need!(updates.windows(2).all(|pair| pair[0].0 != pair[1].0), "the action {name:?} assigns a variable twice");
+        self.actions.push(Action { name: name.to_string(), kind, guard, updates });
         Ok(())
     }
 
-    fn property<'a>(&mut self, property: &Sexp<'a>, is_goal: bool, names: &Names<'a>) -> Result<()> {
-        let [name, term, witness] = property.list("a property")? else {
-            return malformed("a property is not a name and two terms");
-        };
-        let name = name.text("the name of a property")?.to_string();
-        if self.properties.iter().any(|other| other.name == name) {
-            return malformed(format!("two properties have the name {name:?}"));
-        }
+    fn property<'a>(&mut self, property: &[Sexp<'a>], is_goal: bool, names: &Names<'a>) -> Result<()> {
+        need!(let [Text(name), term, witness] = property, "a property is not a name and two terms");
+        need!(self.properties.iter().all(|other| other.name != *name), "two properties have the name {name:?}");
         let term = names.definition(term, Sort::Bool, &self.terms)?;
         let witness = names.definition(witness, Sort::Bool, &self.terms)?;
-        self.properties.push(Property { name, is_goal, term, witness });
+        self.properties.push(Property { name: name.to_string(), is_goal, term, witness });
         Ok(())
     }
 }
 
 /// Rule `system`: the text equals the text that was given.
 pub fn check_text(text: &str, given: Option<&[u8]>) -> Result<()> {
-    match given {
-        Some(given) if given != text.as_bytes() => refused("system", "system.smt2 is another text than the one that was given"),
-        _ => Ok(()),
-    }
+    rule!("system", given.is_none_or(|given| given == text.as_bytes()), "system.smt2 is another text than the one that was given");
+    Ok(())
 }
 
 #[cfg(test)]

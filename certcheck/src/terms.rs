@@ -1,6 +1,6 @@
 //! Terms: equal terms are one node. Each node has its sort, the interval of its values, and its depth.
 
-use crate::rejection::{malformed, Result};
+use crate::rejection::{need, Result};
 use std::collections::HashMap;
 
 /// The number of a node. The operands of a node have smaller numbers.
@@ -83,9 +83,7 @@ impl Terms {
         }
         let operands = op.operands();
         let levels = operands.iter().map(|a| self.depths[*a as usize] + 1).max().unwrap_or(0);
-        if levels > MOST_LEVELS {
-            return malformed(format!("a term has more than {MOST_LEVELS} levels"));
-        }
+        need!(levels <= MOST_LEVELS, "a term has more than {MOST_LEVELS} levels");
         let sort_of = |a: &Term| self.sort(*a);
         let (wanted, sort) = match &op {
             Op::Variable(_) | Op::Constant(_) => (Sort::Int, Sort::Int),
@@ -93,13 +91,11 @@ impl Terms {
             Op::Less(..) | Op::LessOrEqual(..) => (Sort::Int, Sort::Bool),
             Op::Equal(a, _) => (sort_of(a), Sort::Bool),
             Op::Sum(_) | Op::Negative(_) | Op::Difference(..) | Op::Product(..) => (Sort::Int, Sort::Int),
-            Op::If(c, a, _) if sort_of(c) == Sort::Bool => (sort_of(a), sort_of(a)),
-            Op::If(..) => return malformed("the condition of an ite is a number"),
+            Op::If(_, a, _) => (sort_of(a), sort_of(a)),
         };
-        let conditions = usize::from(matches!(op, Op::If(..)));
-        if operands.iter().skip(conditions).any(|a| self.sort(*a) != wanted) {
-            return malformed("a term has an operand of the wrong sort");
-        }
+        let condition = matches!(op, Op::If(..)) as usize;
+        let condition_right = operands[..condition].iter().all(|a| sort_of(a) == Sort::Bool);
+        need!(condition_right && operands[condition..].iter().all(|a| sort_of(a) == wanted), "a term has an operand of the wrong sort");
         let interval = self.interval_of(&op)?;
         Ok(self.push(op, sort, interval, levels))
     }
@@ -133,10 +129,8 @@ impl Terms {
             Op::If(_, a, b) if self.sort(*a) == Sort::Int => (of(a).0.min(of(b).0), of(a).1.max(of(b).1)),
             _ => (0, 0),
         };
-        match (i32::try_from(low), i32::try_from(high)) {
-            (Ok(low), Ok(high)) => Ok((low, high)),
-            _ => malformed(format!("a term has numbers from {low} to {high}, which are more than 32 bits hold")),
-        }
+        need!(let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)), "a term has numbers that 32 bits do not hold");
+        Ok((low, high))
     }
 
     /// For each node, whether it reads a variable that is not kept (rule `cone`).

@@ -4,21 +4,16 @@ use crate::batch::{Batch, Value};
 use crate::certificate::{Certificate, Claim, Smallest};
 use crate::faults::Faults;
 use crate::memory::Memory;
-use crate::rejection::{refused, Result};
+use crate::rejection::{rule, Result};
 use crate::system::System;
 use crate::terms::Term;
+use std::num::Wrapping;
 
 /// One state of the whole system at a time.
 struct Walk<'a> {
     system: &'a System,
-    batch: Batch<'a, i32, 1>,
+    batch: Batch<'a, Wrapping<i32>, 1>,
     state: Vec<i32>,
-}
-
-/// Why a trace is no run.
-enum Broken {
-    NotEnabled(String),
-    Outside(String),
 }
 
 impl<'a> Walk<'a> {
@@ -32,33 +27,28 @@ impl<'a> Walk<'a> {
     fn place(&mut self) {
         self.batch.begin();
         for (variable, value) in self.system.variables.iter().zip(&self.state) {
-            self.batch.set(variable.term, Value::Same(*value));
+            self.batch.set(variable.term, Value::Same(Wrapping(*value)));
         }
     }
 
     fn value(&mut self, term: Term) -> i32 {
         let value = self.batch.value(term);
-        self.batch.at(value, 0)
+        self.batch.at(value, 0).0
     }
 
-    /// Takes the actions of a trace, and gives the combination of their faults.
-    fn follow(&mut self, trace: &[usize]) -> std::result::Result<Faults, Broken> {
+    /// Takes the actions of a trace, whose guards rule `guarded` demands, and whose updates rule `inside` demands to be within the
+    /// domains. Gives the combination of their faults.
+    fn follow(&mut self, trace: &[usize], guarded: &'static str, inside: &'static str) -> Result<Faults> {
         let mut faults = Faults::default();
         for (position, action) in trace.iter().enumerate() {
             let action = &self.system.actions[*action];
             let name = &action.name;
-            if self.value(action.guard) == 0 {
-                return Err(Broken::NotEnabled(format!("the action {name:?} at the position {position} is not enabled")));
-            }
+            rule!(guarded, self.value(action.guard) != 0, "the action {name:?} at the position {position} of a trace is not enabled");
             let mut next = self.state.clone();
             for (variable, term) in &action.updates {
                 let (value, of) = (self.value(*term), &self.system.variables[*variable]);
-                if value < of.low || value > of.high {
-                    return Err(Broken::Outside(format!(
-                        "the action {name:?} at the position {position} gives {} the value {value}, outside its domain",
-                        of.name
-                    )));
-                }
+                let within = of.low <= value && value <= of.high;
+                rule!(inside, within, "the action {name:?} at the position {position} of a trace gives {} the value {value}", of.name);
                 next[*variable] = value;
             }
             faults = action.kind.map_or(faults.clone(), |kind| faults.with(kind));
@@ -75,17 +65,10 @@ pub fn check_witness(system: &System, certificate: &Certificate, claim: &Claim) 
         return Ok(());
     };
     let mut walk = Walk::new(system);
-    let faults = match walk.follow(trace) {
-        Ok(faults) => faults,
-        Err(Broken::NotEnabled(reason)) => return refused("witness", format!("{:?}: {reason}", property.name)),
-        Err(Broken::Outside(reason)) => return refused("outside", format!("the witness of {:?}: {reason}", property.name)),
-    };
-    if !faults.within(&certificate.limits, claim.up_to) {
-        return refused("witness", format!("the witness of {:?} has more faults than the limits or the total: {}", property.name, faults.words(&system.kinds)));
-    }
-    if walk.value(property.witness) == 0 {
-        return refused("witness", format!("the witness of {:?} does not hold at the end of its trace", property.name));
-    }
+    let faults = walk.follow(trace, "witness", "outside")?;
+    let (name, within) = (&property.name, faults.within(&certificate.limits, claim.up_to));
+    rule!("witness", within, "the witness of {name:?} has more faults than the limits or the total: {}", faults.words(&system.kinds));
+    rule!("witness", walk.value(property.witness) != 0, "the witness of {name:?} does not hold at the end of its trace");
     Ok(())
 }
 
@@ -93,18 +76,12 @@ pub fn check_witness(system: &System, certificate: &Certificate, claim: &Claim) 
 /// `stuck`). Gives the last state.
 pub fn check_trace(system: &System, claim: &Claim, smallest: &Smallest) -> Result<Vec<i32>> {
     let property = &system.properties[claim.property];
-    let wrong = |reason: String| refused("trace", format!("{:?}, {}: {reason}", property.name, smallest.faults.words(&system.kinds)));
+    let (name, words) = (&property.name, smallest.faults.words(&system.kinds));
     let mut walk = Walk::new(system);
-    let faults = match walk.follow(&smallest.trace) {
-        Ok(faults) => faults,
-        Err(Broken::NotEnabled(reason) | Broken::Outside(reason)) => return wrong(reason),
-    };
-    if faults != smallest.faults {
-        return wrong(format!("the trace has the faults {}", faults.words(&system.kinds)));
-    }
-    if !property.is_goal && walk.value(property.term) == 0 {
-        return wrong("the property is not violated at the end of the trace".into());
-    }
+    let faults = walk.follow(&smallest.trace, "trace", "trace")?;
+    rule!("trace", faults == smallest.faults, "{name:?}, {words}: the trace has the faults {}", faults.words(&system.kinds));
+    let violated = property.is_goal || walk.value(property.term) != 0;
+    rule!("trace", violated, "{name:?}, {words}: the property is not violated at the end of the trace");
     Ok(walk.state)
 }
 
