@@ -5,32 +5,37 @@
 
 use crate::layout::{Field, Layout};
 use crate::terms::{Op, Sort, Term, Terms};
-use std::num::Wrapping;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Sub};
+use std::ops::{BitAnd, BitOr, BitXor};
 
 /// A number of a column: the smallest type that holds all numbers of all terms. `false` is 0, `true` is -1.
 ///
 /// Operations wrap around. The sum of many numbers may leave the type on the way, and is right at the end, because the interval of
 /// each node is within the type.
-pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync + Operations {
+pub trait Lane: Copy + Default + PartialEq + PartialOrd + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {
     fn of(number: i64) -> Self;
     fn number(self) -> i32;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
 }
-
-pub trait Operations:
-    Sized + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
-{
-}
-impl<T: Add<Output = T> + Sub<Output = T> + Mul<Output = T> + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>> Operations for T {}
 
 macro_rules! lane {
     ($type:ty) => {
-        impl Lane for Wrapping<$type> {
+        impl Lane for $type {
             fn of(number: i64) -> Self {
-                Wrapping(number as $type)
+                number as $type
             }
             fn number(self) -> i32 {
-                i32::from(self.0)
+                i32::from(self)
+            }
+            fn plus(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            fn minus(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            fn times(self, other: Self) -> Self {
+                self.wrapping_mul(other)
             }
         }
     };
@@ -63,14 +68,6 @@ pub struct Batch<'a, L, const N: usize> {
     words: Vec<[u64; N]>,
 }
 
-/// A row that breaks rule `domain`.
-#[derive(Debug, PartialEq)]
-pub struct OutsideDomain {
-    pub lane: usize,
-    /// The variable whose field is wrong; none for a bit outside all fields.
-    pub variable: Option<usize>,
-}
-
 /// Bytes that a batch may need for a system with this many nodes.
 pub fn bytes(nodes: usize, words: usize, lanes: usize) -> u64 {
     (nodes * (4 * lanes + 24) + 8 * words * lanes) as u64
@@ -100,42 +97,38 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         self.computed[term as usize] = self.batch;
     }
 
-    /// Begins a batch with these rows, at least one and at most `N`; the last one fills the rest. Checks rule `domain`.
-    pub fn load(&mut self, layout: &Layout, variables: &[Term], rows: &[u64]) -> Result<(), OutsideDomain> {
+    /// Begins a batch with these rows, at least one and at most `N`; the last one fills the rest. Checks rule `domain`: the
+    /// error is a variable whose field has a wrong value, or none if a bit outside all fields is set.
+    pub fn load(&mut self, layout: &Layout, variables: &[Term], rows: &[u64]) -> Result<(), Option<usize>> {
         self.begin();
-        let count = rows.len() / layout.words;
+        let last = rows.len() / layout.words - 1;
         let mut differing = vec![0; layout.words];
         for (word, used) in layout.used.iter().enumerate() {
             let column = &mut self.words[word];
             for (lane, value) in column.iter_mut().enumerate() {
-                *value = rows[lane.min(count - 1) * layout.words + word];
+                *value = rows[lane.min(last) * layout.words + word];
             }
             let first = column[0];
             differing[word] = column.iter().fold(0, |bits, value| bits | (value ^ first));
             if (differing[word] | first) & !used != 0 {
-                let lane = column.iter().position(|value| value & !used != 0).unwrap_or(0);
-                return Err(OutsideDomain { lane, variable: None });
+                return Err(None);
             }
         }
         for field in &layout.fields {
             let Field { word, shift, mask, span, .. } = *field;
             let (column, low, term) = (&self.words[word], L::of(i64::from(field.low)), variables[field.variable]);
-            let outside = |lane| Err(OutsideDomain { lane, variable: Some(field.variable) });
-            if differing[word] & field.place() == 0 {
-                let value = column[0] >> shift & mask;
-                if value > span {
-                    return outside(0);
-                }
-                self.set(term, Same(low + L::of(value as i64)));
+            let same = differing[word] & field.place() == 0;
+            let checked = if same { 1 } else { N };
+            if span < mask && column[..checked].iter().any(|value| value >> shift & mask > span) {
+                return Err(Some(field.variable));
+            }
+            if same {
+                let value = low.plus(L::of((column[0] >> shift & mask) as i64));
+                self.set(term, Same(value));
                 continue;
             }
-            if span < mask {
-                if let Some(lane) = column.iter().position(|value| value >> shift & mask > span) {
-                    return outside(lane);
-                }
-            }
             for (lane, value) in self.columns[term as usize].iter_mut().zip(column) {
-                *lane = low + L::of((value >> shift & mask) as i64);
+                *lane = low.plus(L::of((value >> shift & mask) as i64));
             }
             self.set(term, Column(term as usize));
         }
@@ -147,8 +140,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         let at = term as usize;
         if self.computed[at] != self.batch {
             let value = self.compute(at);
-            self.values[at] = value;
-            self.computed[at] = self.batch;
+            self.set(term, value);
         }
         self.values[at]
     }
@@ -174,14 +166,14 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
             Op::Equal(a, b) => self.two(at, *a, *b, |a, b| truth(a == b)),
             Op::Less(a, b) => self.two(at, *a, *b, |a, b| truth(a < b)),
             Op::LessOrEqual(a, b) => self.two(at, *a, *b, |a, b| truth(a <= b)),
-            Op::Negative(a) => self.two(at, *a, *a, |a, _| L::of(0) - a),
-            Op::Difference(a, b) => self.two(at, *a, *b, |a, b| a - b),
-            Op::Product(a, b) => self.two(at, *a, *b, |a, b| a * b),
+            Op::Negative(a) => self.two(at, *a, *a, |a, _| L::of(0).minus(a)),
+            Op::Difference(a, b) => self.two(at, *a, *b, L::minus),
+            Op::Product(a, b) => self.two(at, *a, *b, L::times),
             Op::Sum(all) => {
                 let first = self.value(all[0]);
                 all[1..].iter().fold(first, |sum, a| {
                     let a = self.value(*a);
-                    self.combine(at, sum, a, |a, b| a + b)
+                    self.combine(at, sum, a, L::plus)
                 })
             }
             Op::If(c, a, b) => match self.value(*c) {
@@ -222,42 +214,28 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         value
     }
 
-    /// Writes `f` of two values into the column of a node. One of them may be this column.
+    /// Writes `f` of two values into the column of a node. The first one may be this column.
     fn combine(&mut self, at: usize, a: Value<L>, b: Value<L>, f: impl Fn(L, L) -> L) -> Value<L> {
+        if let (Same(a), Same(b)) = (a, b) {
+            return Same(f(a, b));
+        }
         let (before, rest) = self.columns.split_at_mut(at);
-        let to = &mut rest[0];
-        match (a, b) {
-            (Same(a), Same(b)) => return Same(f(a, b)),
-            (Same(a), Column(b)) => (0..N).for_each(|i| to[i] = f(a, before[b][i])),
-            (Column(a), Same(b)) if a == at => to.iter_mut().for_each(|to| *to = f(*to, b)),
-            (Column(a), Same(b)) => to.iter_mut().zip(&before[a]).for_each(|(to, a)| *to = f(*a, b)),
-            (Column(a), Column(b)) if a == at => to.iter_mut().zip(&before[b]).for_each(|(to, b)| *to = f(*to, *b)),
-            (Column(a), Column(b)) => to.iter_mut().zip(before[a].iter().zip(&before[b])).for_each(|(to, (a, b))| *to = f(*a, *b)),
+        let [spare_a, spare_b] = &mut self.spare;
+        let b = column(b, before, spare_b);
+        if a == Column(at) {
+            rest[0].iter_mut().zip(b).for_each(|(to, b)| *to = f(*to, *b));
+        } else {
+            let a = column(a, before, spare_a);
+            rest[0].iter_mut().zip(a.iter().zip(b)).for_each(|(to, (a, b))| *to = f(*a, *b));
         }
         Column(at)
     }
 
     /// Writes, state by state, `a` where the column `c` is true and `b` elsewhere.
     fn choose(&mut self, at: usize, c: usize, a: Value<L>, b: Value<L>) -> Value<L> {
-        if a == b {
-            return a;
-        }
         let (before, rest) = self.columns.split_at_mut(at);
         let [spare_a, spare_b] = &mut self.spare;
-        let a = match a {
-            Column(a) => &before[a],
-            Same(a) => {
-                spare_a.fill(a);
-                &*spare_a
-            }
-        };
-        let b = match b {
-            Column(b) => &before[b],
-            Same(b) => {
-                spare_b.fill(b);
-                &*spare_b
-            }
-        };
+        let (a, b) = (column(a, before, spare_a), column(b, before, spare_b));
         for (to, (c, (a, b))) in rest[0].iter_mut().zip(before[c].iter().zip(a.iter().zip(b))) {
             *to = *c & *a | (*c ^ L::of(-1)) & *b;
         }
@@ -271,10 +249,17 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         }
         let first = self.columns[at][0];
         let differing = self.columns[at].iter().fold(L::of(0), |bits, value| bits | (*value ^ first));
-        if differing == L::of(0) {
-            Same(first)
-        } else {
-            value
+        Some(value).filter(|_| differing != L::of(0)).unwrap_or(Same(first))
+    }
+}
+
+/// The column of a value, or a spare one that is filled with the value.
+fn column<'c, L: Copy, const N: usize>(value: Value<L>, columns: &'c [[L; N]], spare: &'c mut [L; N]) -> &'c [L; N] {
+    match value {
+        Column(column) => &columns[column],
+        Same(same) => {
+            spare.fill(same);
+            spare
         }
     }
 }

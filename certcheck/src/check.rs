@@ -78,13 +78,10 @@ fn words(system: &System, part: &Part, claim: &Claim) -> String {
         false => ("can be violated", "holds"),
     };
     let sets: Vec<String> = claim.smallest.iter().map(|smallest| smallest.faults.words(&system.kinds)).collect();
-    let verdict = match sets.is_empty() {
-        true => format!("{holds} with every combination of up to {} faults within the limits", claim.up_to),
-        false => format!(
-            "{violated} with {}; of the combinations of up to {} faults within the limits, exactly those that contain one of these suffice",
-            sets.join(" or "),
-            claim.up_to
-        ),
+    let (sets, up_to) = (sets.join(" or "), claim.up_to);
+    let verdict = match claim.smallest.is_empty() {
+        true => format!("{holds} with every combination of up to {up_to} faults within the limits"),
+        false => format!("{violated} with {sets}; no other combination of up to {up_to} faults within the limits suffices, unless it contains one of these"),
     };
     let witness = if claim.witness.is_some() { "its witness is reached" } else { "the certificate has NO WITNESS for it" };
     let kept = part.kept.iter().filter(|kept| **kept).count();

@@ -100,7 +100,7 @@ impl States {
         let hash = self.hash(self.row(row));
         let (free, found) = self.slot(hash, self.row(row));
         need!(found.is_none(), "the row {row} is in its set twice");
-        self.table[free] = row as u32 + 1 | (hash >> 32) as u32 & !self.low;
+        self.table[free] = (row as u32 + 1) | (hash >> 32) as u32 & !self.low;
         Ok(())
     }
 

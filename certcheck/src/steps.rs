@@ -1,14 +1,13 @@
 //! Steps from all states of a set: rules `step`, `fault`, `covered`, `stuck`, `outside` and `domain`; and which properties are
 //! broken in the set: a state violates, or (rule `rank`) a state has no step to a smaller rank.
 
-use crate::batch::{Batch, Lane, OutsideDomain, Value};
+use crate::batch::{Batch, Lane, Value};
 use crate::layout::{Field, Layout};
 use crate::memory::Memory;
 use crate::rejection::{rule, Rejection, Result};
 use crate::states::States;
 use crate::system::System;
 use crate::terms::Term;
-use std::num::Wrapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
@@ -45,39 +44,32 @@ pub struct Pass<'a> {
     pub demands: &'a [Demand],
 }
 
-#[derive(Default)]
-pub struct Outcome {
+/// What was found in a pass.
+pub struct Found {
     pub steps: u64,
     /// For each demand, the first row that does not meet it.
     pub broken: Vec<Option<usize>>,
-}
-
-struct Found {
-    outcome: Outcome,
     /// The refusal of the earliest batch that breaks a rule.
     refusal: Option<(usize, Rejection)>,
 }
 
 impl Pass<'_> {
     /// Checks all states, with this number of threads.
-    pub fn run(&self, threads: usize, memory: &mut Memory) -> Result<Outcome> {
+    pub fn run(&self, threads: usize, memory: &mut Memory) -> Result<Found> {
         let (low, high) = self.system.terms.hull();
-        if i8::try_from(low).is_ok() && i8::try_from(high).is_ok() {
-            self.run_with::<Wrapping<i8>>(threads, memory)
-        } else if i16::try_from(low).is_ok() && i16::try_from(high).is_ok() {
-            self.run_with::<Wrapping<i16>>(threads, memory)
-        } else {
-            self.run_with::<Wrapping<i32>>(threads, memory)
+        match low.unsigned_abs().max(high.unsigned_abs()) {
+            0..128 => self.run_with::<i8>(threads, memory),
+            128..32768 => self.run_with::<i16>(threads, memory),
+            _ => self.run_with::<i32>(threads, memory),
         }
     }
 
-    fn run_with<L: Lane>(&self, threads: usize, memory: &mut Memory) -> Result<Outcome> {
-        let empty = || Found { outcome: Outcome { steps: 0, broken: vec![None; self.demands.len()] }, refusal: None };
+    fn run_with<L: Lane>(&self, threads: usize, memory: &mut Memory) -> Result<Found> {
         let threads = threads.min(self.source.len().div_ceil(LANES)).max(1);
         let successors = 8 * self.layout.words as u64 * LANES as u64;
         let bytes = threads as u64 * (crate::batch::bytes(self.system.terms.ops.len(), self.layout.words, LANES) + successors);
         memory.take(bytes, "the evaluation of terms")?;
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(empty()));
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(Found { steps: 0, broken: vec![None; self.demands.len()], refusal: None }));
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 // A thread that cannot begin leaves its work to the others.
@@ -89,7 +81,7 @@ impl Pass<'_> {
         let found = found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         match found.refusal {
             Some((_, refusal)) => Err(refusal),
-            None => Ok(found.outcome),
+            None => Ok(found),
         }
     }
 }
@@ -129,8 +121,8 @@ impl<'a, L: Lane> Worker<'a, L> {
             first = next.fetch_add(LANES, Ordering::Relaxed);
         }
         let mut found = found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        found.outcome.steps += self.steps;
-        for (all, mine) in found.outcome.broken.iter_mut().zip(broken) {
+        found.steps += self.steps;
+        for (all, mine) in found.broken.iter_mut().zip(broken) {
             *all = all.iter().copied().chain(mine).min();
         }
         found.refusal = std::mem::take(&mut found.refusal).into_iter().chain(refusal).min_by_key(|(first, _)| *first);
@@ -139,9 +131,9 @@ impl<'a, L: Lane> Worker<'a, L> {
     fn check(&mut self, first: usize, count: usize, broken: &mut [Option<usize>]) -> Result<()> {
         let (pass, words) = (self.pass, self.pass.layout.words);
         let rows = &pass.source.rows[first * words..(first + count) * words];
-        if let Err(OutsideDomain { lane, variable }) = self.batch.load(pass.layout, &self.variables, rows) {
+        if let Err(variable) = self.batch.load(pass.layout, &self.variables, rows) {
             let what = variable.map_or("a bit outside all fields", |variable| &pass.system.variables[variable].name);
-            rule!("domain", false, "the row {} of {} has a wrong value for {what}", first + lane.min(count - 1), pass.names[0]);
+            rule!("domain", false, "a row from {first} to {} of {} has a wrong value for {what}", first + count, pass.names[0]);
         }
         let ranks = pass.source.ranks.get(first..first + count).filter(|_| pass.demands.iter().any(|d| matches!(d, Demand::Goal(_))));
         self.falls = [false; LANES];
@@ -152,11 +144,8 @@ impl<'a, L: Lane> Worker<'a, L> {
             }
             self.steps += self.lanes.len() as u64;
             let name = &pass.system.actions[action.number].name;
-            if let Err((lane, field)) = self.apply(action, rows) {
-                let variable = &pass.system.variables[field.variable].name;
-                let row = first + lane;
-                rule!("outside", false, "the action {name:?} gives {variable} a value outside its domain in the row {row} of {}", pass.names[0]);
-            }
+            let outside = self.apply(action, rows).map(|field| &pass.system.variables[field.variable].name);
+            rule!("outside", outside.is_none(), "the action {name:?} gives {} a value outside its domain", outside.unwrap_or(name));
             let missing = self.look_up(ranks).map(|lane| first + lane);
             let [from, to] = &pass.names;
             rule!(pass.rule, missing.is_none(), "the action {name:?} leads from the row {} of {from} to none of {to}", missing.unwrap_or(0));
@@ -186,8 +175,8 @@ impl<'a, L: Lane> Worker<'a, L> {
         }
     }
 
-    /// Computes the next rows. The error is a lane and a field with a value outside the domain.
-    fn apply<'f>(&mut self, action: &Action<'f>, rows: &[u64]) -> std::result::Result<(), (usize, &'f Field)> {
+    /// Computes the next rows. Gives a field whose next value is outside the domain, if there is one.
+    fn apply<'f>(&mut self, action: &Action<'f>, rows: &[u64]) -> Option<&'f Field> {
         let words = self.pass.layout.words;
         self.rows.clear();
         for lane in &self.lanes {
@@ -195,16 +184,17 @@ impl<'a, L: Lane> Worker<'a, L> {
         }
         for (field, term) in &action.updates {
             let value = self.batch.value(*term);
-            let keep = !field.place();
+            let (keep, mut largest) = (!field.place(), 0);
             for (lane, row) in self.lanes.iter().zip(self.rows.chunks_exact_mut(words)) {
                 let offset = (i64::from(self.batch.at(value, *lane).number()) - i64::from(field.low)) as u64;
-                if offset > field.span {
-                    return Err((*lane, field));
-                }
+                largest = largest.max(offset);
                 row[field.word] = row[field.word] & keep | offset << field.shift;
             }
+            if largest > field.span {
+                return Some(field);
+            }
         }
-        Ok(())
+        None
     }
 
     /// Looks the next rows up in the targets. Gives a lane whose next row is in none of them.
@@ -216,23 +206,15 @@ impl<'a, L: Lane> Worker<'a, L> {
         let mut missing = None;
         for ((lane, row), hash) in self.lanes.iter().zip(self.rows.chunks_exact(words)).zip(&self.hashes) {
             let mut found = false;
-            for target in self.pass.targets {
-                let Some(at) = target.find(*hash, row) else {
-                    continue;
-                };
+            for at in self.pass.targets.iter().filter_map(|target| target.find(*hash, row).map(|at| target.ranks.get(at))) {
                 found = true;
-                let Some(ranks) = ranks else {
-                    break;
-                };
                 // A state may be in several sets, with a rank in each.
-                self.falls[*lane] |= target.ranks.get(at).is_some_and(|rank| *rank < ranks[*lane]);
-                if self.falls[*lane] {
+                self.falls[*lane] |= at.zip(ranks).is_some_and(|(rank, ranks)| *rank < ranks[*lane]);
+                if ranks.is_none() || self.falls[*lane] {
                     break;
                 }
             }
-            if !found {
-                missing = missing.or(Some(*lane));
-            }
+            missing = missing.or((!found).then_some(*lane));
         }
         missing
     }

@@ -7,12 +7,11 @@ use crate::memory::Memory;
 use crate::rejection::{rule, Result};
 use crate::system::System;
 use crate::terms::Term;
-use std::num::Wrapping;
 
 /// One state of the whole system at a time.
 struct Walk<'a> {
     system: &'a System,
-    batch: Batch<'a, Wrapping<i32>, 1>,
+    batch: Batch<'a, i32, 1>,
     state: Vec<i32>,
 }
 
@@ -27,13 +26,13 @@ impl<'a> Walk<'a> {
     fn place(&mut self) {
         self.batch.begin();
         for (variable, value) in self.system.variables.iter().zip(&self.state) {
-            self.batch.set(variable.term, Value::Same(Wrapping(*value)));
+            self.batch.set(variable.term, Value::Same(*value));
         }
     }
 
     fn value(&mut self, term: Term) -> i32 {
         let value = self.batch.value(term);
-        self.batch.at(value, 0).0
+        self.batch.at(value, 0)
     }
 
     /// Takes the actions of a trace, whose guards rule `guarded` demands, and whose updates rule `inside` demands to be within the

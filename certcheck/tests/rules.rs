@@ -156,13 +156,11 @@ const CHANGED: &[(&str, &str, Change)] = &[
     }),
 ];
 
-type Rows = Vec<(Vec<u64>, u16)>;
-
-fn rows_of(toy: &mut Toy, faults: toy::Combination) -> &mut (String, Rows) {
+fn rows_of(toy: &mut Toy, faults: toy::Combination) -> &mut (String, toy::Rows) {
     toy.sets.get_mut(&faults).unwrap()
 }
 
-fn rows(toy: &mut Toy, faults: toy::Combination) -> &mut Rows {
+fn rows(toy: &mut Toy, faults: toy::Combination) -> &mut toy::Rows {
     &mut rows_of(toy, faults).1
 }
 

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub type State = [i32; 4];
 /// Crashes and rots.
 pub type Combination = (u64, u64);
+/// Rows with their ranks.
+pub type Rows = Vec<(Vec<u64>, u16)>;
 
 const SYSTEM: &str = r#"(set-info :smt-lib-version 2.6)
 (set-logic QF_LIA)
@@ -94,7 +96,7 @@ pub struct Toy {
     pub head: String,
     pub claims: String,
     /// For each combination its text, its rows, and their ranks.
-    pub sets: BTreeMap<Combination, (String, Vec<(Vec<u64>, u16)>)>,
+    pub sets: BTreeMap<Combination, (String, Rows)>,
     pub stuck: Vec<Vec<u64>>,
     pub others: Vec<(String, Vec<u8>)>,
 }
