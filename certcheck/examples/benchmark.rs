@@ -109,7 +109,7 @@ fn main() {
     }
     let n = rows.len();
     let certificate = format!(
-        "(proofka-certificate 1 (about) (limits) (part 0 (variables{kept}) (layout {WORDS}{layout})
+        "(proofka-certificate 1 (about) (limits) (part 0 (system \"system.smt2\") (variables{kept}) (layout {WORDS}{layout})
         (set () {n} (rows \"0/0.rows\" {n})) (claim \"p\" (id \"\") (up-to 0) (witness))))"
     );
     let members = [("system.smt2", system.into_bytes()), ("certificate.txt", certificate.into_bytes()), ("0/0.rows", zip::columns(&rows, WORDS))];
@@ -117,7 +117,7 @@ fn main() {
     let path = std::env::temp_dir().join(format!("certcheck-benchmark-{}.cert", std::process::id()));
     std::fs::write(&path, zip::archive(&members)).unwrap();
     let (begin, busy) = (std::time::Instant::now(), processor_seconds());
-    let result = check(&path, &Options { system: None, memory: 8 << 30, threads });
+    let result = check(&path, &Options { systems: None, memory: 8 << 30, threads });
     let (seconds, busy) = (begin.elapsed().as_secs_f64(), processor_seconds() - busy);
     std::fs::remove_file(&path).unwrap();
     let report = result.map_err(|rejection| rejection.to_string()).unwrap();

@@ -18,6 +18,9 @@ pub struct Certificate {
 }
 
 pub struct Part {
+    /// The name of the system that the part speaks of.
+    pub system: String,
+    pub lemmas: Vec<Lemma>,
     /// For each variable of the system, whether the part keeps the variable.
     pub kept: Vec<bool>,
     pub layout: Layout,
@@ -25,6 +28,13 @@ pub struct Part {
     pub covered: Vec<(usize, usize)>,
     pub sets: BTreeMap<Faults, Listed>,
     pub claims: Vec<Claim>,
+}
+
+/// Bounds on times, in milliseconds: the sum that the lemma has, and the one that its bounds have.
+pub struct Lemma {
+    pub name: String,
+    pub sum: i64,
+    pub computed: i128,
 }
 
 /// A set of states in members of the archive.
@@ -79,23 +89,41 @@ fn needed<'s, 'a>(items: &mut &'s [Sexp<'a>], head: &str) -> Result<&'s [Sexp<'a
 struct Reader<'a> {
     system: &'a System,
     variables: HashMap<&'a str, usize>,
-    kinds: HashMap<&'a str, usize>,
+    kinds: &'a [String],
+}
+
+/// The names of the systems, in the order in which parts name them first.
+pub fn systems_of(text: &str) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let all = sexp::read(text)?;
+    need!(let [List(certificate)] = all.as_slice(), "certificate.txt is not one list");
+    for item in certificate {
+        let List(part) = item else { continue };
+        let [Symbol("part"), _, List(system), ..] = part.as_slice() else { continue };
+        need!(let [Symbol("system"), Text(name)] = system.as_slice(), "a part does not begin with its number and its system");
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_string());
+        }
+    }
+    Ok(names)
 }
 
 impl Certificate {
-    pub fn read(text: &str, system: &System) -> Result<Certificate> {
-        let variables = system.variables.iter().enumerate().map(|(i, v)| (v.name.as_str(), i)).collect();
-        let kinds = system.kinds.iter().enumerate().map(|(i, kind)| (kind.as_str(), i)).collect();
-        let reader = Reader { system, variables, kinds };
+    pub fn read(text: &str, systems: &BTreeMap<String, System>, kinds: &[String]) -> Result<Certificate> {
         let commands = sexp::read(text)?;
         let mut commands = commands.as_slice();
         let items = needed(&mut commands, "proofka-certificate")?;
         need!(let Some((Numeral(1), mut items)) = items.split_first(), "this program reads certificates of version 1");
         let about = needed(&mut items, "about")?.iter().map(about).collect::<Result<_>>()?;
-        let limits = reader.limits(needed(&mut items, "limits")?)?;
+        let limits = limits(needed(&mut items, "limits")?, kinds)?;
         let mut parts = Vec::new();
         while let Some(part) = next(&mut items, "part") {
-            parts.push(reader.part(part, parts.len() as u64)?);
+            need!(let Some((Numeral(number), mut part)) = part.split_first(), "a part has no number");
+            need!(*number == parts.len() as u64, "the part {number} does not have its number");
+            need!(let [Text(name)] = needed(&mut part, "system")?, "the system of a part is not a string");
+            need!(let Some(system) = systems.get(name.as_ref()), "a part has a system that is not read");
+            let variables = system.variables.iter().enumerate().map(|(i, v)| (v.name.as_str(), i)).collect();
+            parts.push(Reader { system, variables, kinds }.part(part, name)?);
         }
         need!(items.is_empty() && commands.is_empty() && !parts.is_empty(), "certificate.txt has no part, or more than the page has");
         Ok(Certificate { about, limits, parts })
@@ -103,7 +131,8 @@ impl Certificate {
 
     /// Checks that the archive has the members that are named, each once and with the size that its rows demand, and no others.
     pub fn check_members(&self, archive: &Archive) -> Result<()> {
-        let mut named: HashSet<&str> = HashSet::from(["certificate.txt", "system.smt2", "README.txt"]);
+        let mut named: HashSet<&str> = HashSet::from(["certificate.txt", "README.txt", "deployment.json", "times.json"]);
+        named.extend(self.parts.iter().map(|part| part.system.as_str()));
         for part in &self.parts {
             let stuck = part.claims.iter().flat_map(|claim| claim.smallest.iter().filter_map(|smallest| smallest.stuck.as_ref()));
             for rows in part.sets.values().chain(stuck).flat_map(|listed| &listed.members) {
@@ -130,44 +159,46 @@ fn about(item: &Sexp) -> Result<(String, String)> {
     }
 }
 
+fn kind_of(name: &Sexp, kinds: &[String]) -> Result<usize> {
+    need!(let Symbol(name) = name, "a kind of fault is not a symbol");
+    need!(let Some(kind) = kinds.iter().position(|kind| kind == name), "no action has a fault of the kind {name}");
+    Ok(kind)
+}
+
+fn kinds_with_numbers(items: &[Sexp], kinds: &[String]) -> Result<Vec<(usize, u64)>> {
+    let pair = |item: &Sexp| {
+        need!(let List(item) = item, "a kind with a number is not a list");
+        need!(let [kind, Numeral(number)] = item.as_slice(), "a list is not a kind with a number");
+        Ok((kind_of(kind, kinds)?, *number))
+    };
+    items.iter().map(pair).collect()
+}
+
+fn limits(items: &[Sexp], kinds: &[String]) -> Result<Vec<u64>> {
+    let pairs = kinds_with_numbers(items, kinds)?;
+    let limits: BTreeMap<usize, u64> = pairs.iter().copied().collect();
+    let once = limits.len() == pairs.len() && limits.len() == kinds.len();
+    need!(once, "limits does not name every kind of fault of the actions once");
+    Ok(limits.into_values().collect())
+}
+
 impl Reader<'_> {
-    fn kind(&self, name: &Sexp) -> Result<usize> {
-        need!(let Symbol(name) = name, "a kind of fault is not a symbol");
-        need!(let Some(kind) = self.kinds.get(name), "no action has a fault of the kind {name}");
-        Ok(*kind)
-    }
-
-    fn kinds_with_numbers(&self, items: &[Sexp]) -> Result<Vec<(usize, u64)>> {
-        let pair = |item: &Sexp| {
-            need!(let List(item) = item, "a kind with a number is not a list");
-            need!(let [kind, Numeral(number)] = item.as_slice(), "a list is not a kind with a number");
-            Ok((self.kind(kind)?, *number))
-        };
-        items.iter().map(pair).collect()
-    }
-
-    fn limits(&self, items: &[Sexp]) -> Result<Vec<u64>> {
-        let pairs = self.kinds_with_numbers(items)?;
-        let limits: BTreeMap<usize, u64> = pairs.iter().copied().collect();
-        let once = limits.len() == pairs.len() && limits.len() == self.kinds.len();
-        need!(once, "limits does not name every kind of fault of the actions once");
-        Ok(limits.into_values().collect())
-    }
-
     fn faults(&self, sexp: &Sexp) -> Result<Faults> {
         need!(let List(items) = sexp, "a combination is not a list");
-        need!(let Some(faults) = Faults::new(self.kinds_with_numbers(items)?), "a combination has a kind twice, or a number 0");
+        need!(let Some(faults) = Faults::new(kinds_with_numbers(items, self.kinds)?), "a combination has a kind twice, or a number 0");
         Ok(faults)
     }
 
-    fn part(&self, items: &[Sexp], number: u64) -> Result<Part> {
-        need!(let Some((Numeral(n), mut items)) = items.split_first(), "a part has no number");
-        need!(*n == number, "the part {number} does not have its number");
+    fn part(&self, mut items: &[Sexp], system: &str) -> Result<Part> {
+        let mut lemmas = Vec::new();
+        while let Some(items) = next(&mut items, "lemma") {
+            lemmas.push(lemma(items)?);
+        }
         let (kept, layout) = self.layout(needed(&mut items, "variables")?, needed(&mut items, "layout")?)?;
         let mut covered: Vec<(usize, usize)> = Vec::new();
         while let Some(pair) = next(&mut items, "covered") {
             need!(let [kind, by] = pair, "covered does not have two kinds");
-            let pair = (self.kind(kind)?, self.kind(by)?);
+            let pair = (kind_of(kind, self.kinds)?, kind_of(by, self.kinds)?);
             let once = pair.0 != pair.1 && covered.iter().all(|(kind, _)| *kind != pair.0);
             need!(once, "a kind is covered twice, or covers itself");
             covered.push(pair);
@@ -184,8 +215,8 @@ impl Reader<'_> {
         while let Some(claim) = next(&mut items, "claim") {
             claims.push(self.claim(claim)?);
         }
-        need!(items.is_empty() && !claims.is_empty(), "the part {number} has no claim, or more than the page has");
-        Ok(Part { kept, layout, covered, sets, claims })
+        need!(items.is_empty() && !claims.is_empty(), "a part has no claim, or more than the page has");
+        Ok(Part { system: system.to_string(), lemmas, kept, layout, covered, sets, claims })
     }
 
     fn layout(&self, names: &[Sexp], items: &[Sexp]) -> Result<(Vec<bool>, Layout)> {
@@ -244,6 +275,20 @@ impl Reader<'_> {
         };
         items.iter().map(action).collect()
     }
+}
+
+fn lemma(items: &[Sexp]) -> Result<Lemma> {
+    need!(let [Text(name), bounds @ .., List(sum)] = items, "a lemma is not a string and lists");
+    let mut computed = 0;
+    for bound in bounds {
+        need!(let List(bound) = bound, "a bound of a lemma is not a list");
+        need!(let [Symbol(side @ ("least" | "most")), Text(_), time] = bound.as_slice(), "a bound of a lemma is not (least ...) or (most ...)");
+        need!(let Some(time) = time.number(), "a time of a lemma is not a number");
+        computed += if *side == "most" { i128::from(time) } else { -i128::from(time) };
+    }
+    need!(let [Symbol("sum"), sum] = sum.as_slice(), "a lemma does not end with its sum");
+    need!(let Some(sum) = sum.number(), "the sum of a lemma is not a number");
+    Ok(Lemma { name: name.to_string(), sum, computed })
 }
 
 fn listed(count: u64, mut files: &[Sexp]) -> Result<Listed> {

@@ -6,22 +6,22 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-const HELP: &str = "usage: certcheck FILE [--system SYSTEM.smt2] [--memory SIZE] [--threads N]
+const HELP: &str = "usage: certcheck FILE [--systems FOLDER] [--memory SIZE] [--threads N]
 
 Checks a certificate of Proofka (docs/certificates.md, format version 1).
 
-  --system FILE   the system of the certificate must be this text, byte for byte
-  --memory SIZE   the most memory to use, like 4GiB or 512MiB (default: 80 % of the free memory)
-  --threads N     the number of threads (default: one for each core)
-  --version       print the version
-  --help          print this text
+  --systems FOLDER  each system must be the file of its name in the folder, byte for byte
+  --memory SIZE     the most memory to use, like 4GiB or 512MiB (default: 80 % of the free memory)
+  --threads N       the number of threads (default: one for each core)
+  --version         print the version
+  --help            print this text
 
 exit status: 0 accepted, 1 refused (a rule is broken), 2 not a certificate (or a wrong command)";
 
 #[derive(Default)]
 struct Arguments {
     file: Option<String>,
-    system: Option<Vec<u8>>,
+    systems: Option<String>,
     memory: Option<u64>,
     threads: Option<usize>,
 }
@@ -31,10 +31,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
-            "--system" => {
-                let path = value()?;
-                arguments.system = Some(std::fs::read(&path).map_err(|error| format!("{path} cannot be read: {error}"))?);
-            }
+            "--systems" => arguments.systems = Some(value()?),
             "--memory" => arguments.memory = Some(parse_bytes(&value()?).ok_or("--memory needs a size like 4GiB")?),
             "--threads" => {
                 let threads = value()?.parse().ok().filter(|n| (1..=1024).contains(n));
@@ -52,6 +49,9 @@ fn print(report: &Report, seconds: f64, threads: usize) {
     println!("says of itself (not proved): {}", about.join(", "));
     let limits: Vec<String> = report.limits.iter().map(|(kind, limit)| format!("{kind} {limit}")).collect();
     println!("limits: {}", if limits.is_empty() { "no kinds of fault".to_string() } else { limits.join(", ") });
+    for (lemma, sum) in &report.lemmas {
+        println!("lemma: {lemma:?}, with the sum {sum} ms");
+    }
     for claim in &report.claims {
         println!("proved: {claim}");
     }
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
     let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let memory = arguments.memory.unwrap_or_else(default_limit);
     let start = Instant::now();
-    let options = Options { system: arguments.system.as_deref(), memory, threads };
+    let options = Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads };
     match check(Path::new(&arguments.file.unwrap_or_default()), &options) {
         Ok(report) => {
             print(&report, start.elapsed().as_secs_f64(), threads);

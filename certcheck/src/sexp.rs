@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Result<Vec<Sexp<'_>>> {
     while at < bytes.len() {
         at = match bytes[at] {
             b' ' | b'\t' | b'\n' | b'\r' => at + 1,
-            b';' => bytes[at..].iter().position(|b| *b == b'\n').map_or(bytes.len(), |n| at + n),
+            b';' => bytes[at..].iter().position(|b| b"\n\r".contains(b)).map_or(bytes.len(), |n| at + n),
             b'(' => {
                 need!(open.len() <= DEEPEST, "more than {DEEPEST} lists are open at byte {at}");
                 open.push(Vec::new());
@@ -84,7 +84,7 @@ fn atom(text: &str, at: usize) -> Result<(Sexp<'_>, usize)> {
 fn number(word: &str) -> Option<Sexp<'_>> {
     let whole = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     match word.split_once('.') {
-        None if whole(word) => word.parse::<u64>().ok().filter(|n| *n <= i64::MAX as u64).map(Sexp::Numeral),
+        None if whole(word) => word.parse::<u64>().ok().filter(|_| word.len() <= 18).map(Sexp::Numeral),
         Some((a, b)) if whole(a) && !b.is_empty() && b.bytes().all(|c| c.is_ascii_digit()) => Some(Sexp::Decimal(word)),
         _ => None,
     }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn wrong_texts() {
         let deep = "(".repeat(DEEPEST + 1) + &")".repeat(DEEPEST + 1);
-        let wrong = ["(", ")", "|x|", "\"a", "007", "9223372036854775808", "a\"b\"", "\"a\"b", "#x1", "1a", ":", "'", "ä", "\"\u{1}\"", "1.", "\u{b}"];
+        let wrong = ["(", ")", "|x|", "\"a", "007", "1000000000000000000", "a\"b\"", "\"a\"b", "#x1", "1a", ":", "'", "ä", "\"\u{1}\"", "1.", "\u{b}"];
         for text in wrong.into_iter().chain([deep.as_str()]) {
             assert!(read(text).is_err(), "{text}");
         }

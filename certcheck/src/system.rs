@@ -1,16 +1,22 @@
 //! `system.smt2` (the page, "system.smt2"): variables, actions and properties.
 
+use crate::archive::Archive;
+use crate::memory::Memory;
 use crate::rejection::{malformed, need, rule, Result};
-use crate::sexp;
 use crate::sexp::Sexp::{self, Keyword, List, Numeral, Symbol, Text};
+use crate::sexp::{self, BYTES_PER_BYTE};
 use crate::terms::{Op, Sort, Term, Terms};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// Bytes that a byte of a system may need as terms and names.
+const TERMS_PER_BYTE: u64 = 80;
 
 #[derive(Default)]
 pub struct System {
     pub terms: Terms,
     pub variables: Vec<Variable>,
-    /// The kinds of fault that actions have.
+    /// The kinds of fault that actions have, in all systems of the certificate.
     pub kinds: Vec<String>,
     pub actions: Vec<Action>,
     pub properties: Vec<Property>,
@@ -43,7 +49,7 @@ pub struct Property {
 
 /// Names that SMT-LIB or its theories have, which a script must not declare.
 const RESERVED: &str = "! _ as BINARY DECIMAL exists HEXADECIMAL forall let match NUMERAL par STRING \
-    true false not => and or xor = distinct ite + - * < <= > >= div mod abs divisible \
+    Int Bool true false not => and or xor = distinct ite + - * < <= > >= div mod abs divisible \
     assert check-sat check-sat-assuming declare-const declare-datatype declare-datatypes declare-fun declare-sort define-const \
     define-fun define-fun-rec define-funs-rec define-sort echo exit get-assertions get-assignment get-info get-model get-option \
     get-proof get-unsat-assumptions get-unsat-core get-value pop push reset reset-assertions set-info set-logic set-option";
@@ -53,7 +59,6 @@ const RESERVED: &str = "! _ as BINARY DECIMAL exists HEXADECIMAL forall let matc
 struct Names<'a> {
     variables: HashMap<&'a str, usize>,
     defined: HashMap<&'a str, Term>,
-    kinds: HashMap<&'a str, usize>,
     actions: HashSet<String>,
 }
 
@@ -73,7 +78,7 @@ impl<'a> Names<'a> {
 
 impl System {
     /// Reads the script. Commands stand in the order of the page.
-    pub fn read(text: &str) -> Result<System> {
+    pub fn read(text: &str, kinds: &mut Vec<String>) -> Result<System> {
         let commands = sexp::read(text)?;
         let (mut system, mut names, mut stage, mut at) = (System::default(), Names::default(), 0, 2);
         let header = sexp::read("(set-info :smt-lib-version 2.6) (set-logic QF_LIA)")?;
@@ -92,7 +97,7 @@ impl System {
                     1
                 }
                 [Symbol("set-info"), Keyword(":action"), List(action)] => {
-                    system.action(action, &mut names)?;
+                    system.action(action, &mut names, kinds)?;
                     2
                 }
                 [Symbol("set-info"), Keyword(keyword @ (":property" | ":goal")), List(property)] => {
@@ -171,15 +176,15 @@ impl System {
         self.terms.add(op)
     }
 
-    fn action<'a>(&mut self, action: &[Sexp<'a>], names: &mut Names<'a>) -> Result<()> {
+    fn action<'a>(&mut self, action: &[Sexp<'a>], names: &mut Names<'a>, kinds: &mut Vec<String>) -> Result<()> {
         let parts = "an action is not a number, a name, a kind, a guard and updates";
         need!(let [Numeral(number), Text(name), Symbol(kind), guard, List(assigned)] = action, "{parts}");
         let in_order = *number == self.actions.len() as u64;
         need!(in_order && names.actions.insert(name.to_string()), "the action {name:?} is not in order, or its name is taken");
         let kind = (*kind != "none").then(|| {
-            *names.kinds.entry(kind).or_insert_with(|| {
-                self.kinds.push(kind.to_string());
-                self.kinds.len() - 1
+            kinds.iter().position(|known| known == kind).unwrap_or_else(|| {
+                kinds.push(kind.to_string());
+                kinds.len() - 1
             })
         });
         let guard = names.definition(guard, Sort::Bool, &self.terms)?;
@@ -206,10 +211,18 @@ impl System {
     }
 }
 
-/// Rule `system`: the text equals the text that was given.
-pub fn check_text(text: &str, given: Option<&[u8]>) -> Result<()> {
-    rule!("system", given.is_none_or(|given| given == text.as_bytes()), "system.smt2 is another text than the one that was given");
-    Ok(())
+/// Reads a system of the certificate. Rule `system`: its text equals the file of its name in the folder, if there is one.
+pub fn load(name: &str, folder: Option<&Path>, kinds: &mut Vec<String>, archive: &mut Archive, memory: &mut Memory) -> Result<System> {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+    need!(name.ends_with(".smt2") && name.bytes().all(allowed), "{name:?} is not a name of a system");
+    memory.take(archive.size(name)?.saturating_mul(BYTES_PER_BYTE + TERMS_PER_BYTE), "reading a system")?;
+    let text = archive.text(name, memory)?;
+    if let Some(path) = folder.map(|folder| folder.join(name)) {
+        let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+        let same = size == text.len() as u64 && std::fs::read(&path).is_ok_and(|given| given == text.as_bytes());
+        rule!("system", same, "{name} is another text than the file of its name in the folder, or there is no such file");
+    }
+    System::read(&text, kinds)
 }
 
 #[cfg(test)]
@@ -222,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_system() {
-        let system = System::read(&format!("{HEAD}{REST}")).unwrap();
+        let system = System::read(&format!("{HEAD}{REST}"), &mut vec![]).unwrap();
         assert_eq!((system.variables[0].low, system.variables[0].initial), (-1, 0));
         assert_eq!(system.actions[0].updates.len(), 1);
         assert!(!system.properties[0].is_goal && system.properties[1].is_goal);
@@ -265,7 +278,7 @@ mod tests {
         for (from, to) in changes {
             let changed = text.replacen(from, to, 1);
             assert_ne!(text, changed);
-            assert!(System::read(&changed).is_err(), "{from} -> {to}");
+            assert!(System::read(&changed, &mut vec![]).is_err(), "{from} -> {to}");
         }
     }
 }

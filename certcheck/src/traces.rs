@@ -35,19 +35,18 @@ impl<'a> Walk<'a> {
         self.batch.at(value, 0)
     }
 
-    /// Takes the actions of a trace, whose guards rule `guarded` demands, and whose updates rule `inside` demands to be within the
-    /// domains. Gives the combination of their faults.
-    fn follow(&mut self, trace: &[usize], guarded: &'static str, inside: &'static str) -> Result<Faults> {
+    /// Takes the actions of a trace, which rule `code` demands to be enabled and to stay within the domains. Gives the combination of their faults.
+    fn follow(&mut self, trace: &[usize], code: &'static str) -> Result<Faults> {
         let mut faults = Faults::default();
         for (position, action) in trace.iter().enumerate() {
             let action = &self.system.actions[*action];
             let name = &action.name;
-            rule!(guarded, self.value(action.guard) != 0, "the action {name:?} at the position {position} of a trace is not enabled");
+            rule!(code, self.value(action.guard) != 0, "the action {name:?} at the position {position} of a trace is not enabled");
             let mut next = self.state.clone();
             for (variable, term) in &action.updates {
                 let (value, of) = (self.value(*term), &self.system.variables[*variable]);
                 let within = of.low <= value && value <= of.high;
-                rule!(inside, within, "the action {name:?} at the position {position} of a trace gives {} the value {value}", of.name);
+                rule!(code, within, "the action {name:?} at the position {position} of a trace gives {} the value {value}", of.name);
                 next[*variable] = value;
             }
             faults = action.kind.map_or(faults.clone(), |kind| faults.with(kind));
@@ -64,7 +63,7 @@ pub fn check_witness(system: &System, certificate: &Certificate, claim: &Claim) 
         return Ok(());
     };
     let mut walk = Walk::new(system);
-    let faults = walk.follow(trace, "witness", "outside")?;
+    let faults = walk.follow(trace, "witness")?;
     let (name, within) = (&property.name, faults.within(&certificate.limits, claim.up_to));
     rule!("witness", within, "the witness of {name:?} has more faults than the limits or the total: {}", faults.words(&system.kinds));
     rule!("witness", walk.value(property.witness) != 0, "the witness of {name:?} does not hold at the end of its trace");
@@ -77,7 +76,7 @@ pub fn check_trace(system: &System, claim: &Claim, smallest: &Smallest) -> Resul
     let property = &system.properties[claim.property];
     let (name, words) = (&property.name, smallest.faults.words(&system.kinds));
     let mut walk = Walk::new(system);
-    let faults = walk.follow(&smallest.trace, "trace", "trace")?;
+    let faults = walk.follow(&smallest.trace, "trace")?;
     rule!("trace", faults == smallest.faults, "{name:?}, {words}: the trace has the faults {}", faults.words(&system.kinds));
     let violated = property.is_goal || walk.value(property.term) != 0;
     rule!("trace", violated, "{name:?}, {words}: the property is not violated at the end of the trace");

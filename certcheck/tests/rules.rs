@@ -9,11 +9,11 @@ use toy::{row, Dice, Toy};
 static FILES: AtomicUsize = AtomicUsize::new(0);
 const MEMORY: u64 = 64 << 20;
 
-fn check_bytes(bytes: &[u8], system: Option<&[u8]>, memory: u64) -> Result<Report, Rejection> {
+fn check_bytes(bytes: &[u8], memory: u64) -> Result<Report, Rejection> {
     let number = FILES.fetch_add(1, Ordering::Relaxed);
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("toy-{}-{number}.cert", std::process::id()));
     std::fs::write(&path, bytes).unwrap();
-    let result = check(&path, &Options { system, memory, threads: 2 });
+    let result = check(&path, &Options { systems: None, memory, threads: 2 });
     std::fs::remove_file(&path).unwrap();
     result
 }
@@ -61,9 +61,17 @@ const REPLACED: &[Replacement] = &[
     ("stuck", 0, "(and (= n 0) runs (= bad 0))", "(= n 0)"),
     ("stuck", 2, " (stuck \"0/stuck.rows\" 4)", ""),
     ("witness", 2, "(witness 0 0 0)", "(witness 0 0)"),
+    ("witness", 0, "doubt.g ((note one))", "doubt.g ((note count.n))"),
     ("witness", 2, "(witness 0 0 0)", "(witness 1 0 0 0)"),
     ("witness", 2, "(witness 3)", "(witness 3 2 3 2 3)"),
     ("witness", 2, "(witness 3)", "(witness 4 2 4)"),
+    ("lemma", 1, "(sum (- 4))", "(sum (- 5))"),
+    ("lemma", 1, "(most \"z\" 3) (sum (- 4))", "(most \"z\" 7) (sum 0)"),
+    ("format", 1, "(sum (- 4))", ""),
+    ("format", 1, "(sum (- 4))", "(sum -4)"),
+    ("format", 1, "(system \"system.smt2\")", ""),
+    ("format", 1, "(system \"system.smt2\")", "(system \"system.2.smt2\")"),
+    ("format", 1, "(system \"system.smt2\")", "(system \"README.txt\")"),
     ("smallest", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest ((rot 1)) (trace 0 5)) (smallest ((rot 1) (crash 1)) (trace 5 3))"),
     ("smallest", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest ((rot 1)) (trace 0 5)) (smallest ((rot 1)) (trace 0 5))"),
     ("smallest", 2, "(up-to 2) (witness 0 0 0)", "(up-to 0) (witness 0 0 0)"),
@@ -142,6 +150,12 @@ const CHANGED: &[(&str, &str, Change)] = &[
     ("format", "a set without a set below", |toy| drop(toy.sets.remove(&(1, 0)))),
     ("format", "no set without faults", |toy| drop(toy.sets.remove(&(0, 0)))),
     ("format", "two sets of a combination", |toy| rows_of(toy, (1, 1)).0 = "((rot 1))".into()),
+    ("accepted", "a part about another system", |toy| {
+        toy.others.push(("system.1.smt2".into(), toy.system.clone().into_bytes()));
+        toy.head = toy.head.replace("system.smt2", "system.1.smt2");
+        toy.system.clear();
+    }),
+    ("accepted", "members for other programs", |toy| toy.others.extend(["deployment.json", "times.json"].map(|name| (name.into(), vec![b'x'])))),
     ("format", "a member that is not named", |toy| toy.others.push(("more".into(), vec![]))),
     ("format", "a member twice", |toy| toy.others.push(("system.smt2".into(), vec![]))),
     ("format", "deep nesting", |toy| toy.system = toy.system.replace("(+ n 1)", &format!("{}n{}", "(- ".repeat(20_000), ")".repeat(20_000)))),
@@ -172,7 +186,7 @@ fn replace_stuck(toy: &mut Toy, change: fn(&mut Vec<Vec<u64>>)) {
 #[test]
 fn the_toy_is_accepted() {
     let toy = Toy::new();
-    let report = check_bytes(&toy.file(), Some(toy.system.as_bytes()), MEMORY).map_err(|r| r.to_string()).unwrap();
+    let report = check_bytes(&toy.file(), MEMORY).map_err(|r| r.to_string()).unwrap();
     assert_eq!(report.claims.len(), 3);
     assert!(report.claims[0].contains("\"no-bad\" can be violated with {rot}"), "{}", report.claims[0]);
     assert!(report.claims[1].contains("\"safe\" holds"), "{}", report.claims[1]);
@@ -191,7 +205,7 @@ fn forged_texts_are_refused() {
         if *part == 2 && from.contains("0/stuck") && !to.contains("0/stuck") {
             toy.stuck.clear();
         }
-        let result = check_bytes(&toy.file(), None, MEMORY);
+        let result = check_bytes(&toy.file(), MEMORY);
         if code(&result) != *expected {
             wrong.push(format!("{expected} expected, {from} -> {to}: {}", result.err().map_or("accepted".into(), |r| r.to_string())));
         }
@@ -205,7 +219,7 @@ fn forged_states_are_refused() {
     for (expected, name, change) in CHANGED {
         let mut toy = Toy::new();
         change(&mut toy);
-        let result = check_bytes(&toy.file(), None, MEMORY);
+        let result = check_bytes(&toy.file(), MEMORY);
         if code(&result) != *expected {
             wrong.push(format!("{expected} expected, {name}: {}", result.err().map_or("accepted".into(), |r| r.to_string())));
         }
@@ -214,17 +228,11 @@ fn forged_states_are_refused() {
 }
 
 #[test]
-fn another_system_is_refused() {
-    let toy = Toy::new();
-    assert_eq!(code(&check_bytes(&toy.file(), Some(b"(set-logic QF_LIA)"), MEMORY)), "system");
-}
-
-#[test]
 fn every_amount_of_memory_is_enough_or_refused() {
     let file = Toy::new().file();
     let mut seen = std::collections::BTreeSet::new();
     for kibibytes in (0..16 << 10).step_by(64) {
-        seen.insert(code(&check_bytes(&file, None, kibibytes << 10)));
+        seen.insert(code(&check_bytes(&file, kibibytes << 10)));
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["accepted", "memory"]);
 }
@@ -233,7 +241,7 @@ fn every_amount_of_memory_is_enough_or_refused() {
 fn a_file_that_is_cut_off_is_no_certificate() {
     let file = Toy::new().file();
     for length in 0..file.len() {
-        assert_eq!(code(&check_bytes(&file[..length], None, MEMORY)), "format", "{length}");
+        assert_eq!(code(&check_bytes(&file[..length], MEMORY)), "format", "{length}");
     }
 }
 
@@ -247,7 +255,7 @@ fn flipped_bytes_and_changed_tokens_end_in_an_answer() {
             let at = dice.roll(file.len());
             changed[at] ^= 1 << dice.roll(8);
         }
-        let _ = check_bytes(&changed, None, MEMORY);
+        let _ = check_bytes(&changed, MEMORY);
     }
     for _ in 0..3000 {
         let mut members = toy.members();
@@ -262,6 +270,6 @@ fn flipped_bytes_and_changed_tokens_end_in_an_answer() {
             _ if !bytes.is_empty() => bytes[from] ^= 1 << dice.roll(8),
             _ => {}
         }
-        let _ = check_bytes(&toy::zip::archive(&members), None, MEMORY);
+        let _ = check_bytes(&toy::zip::archive(&members), MEMORY);
     }
 }

@@ -53,7 +53,8 @@ const SYSTEM: &str = r#"(set-info :smt-lib-version 2.6)
 const HEAD: &str = r#"(proofka-certificate 1 ; a comment
   (about (deployment "toy") (model 16))
   (limits (crash 2) (hang 1) (rot 1))
-  (part 0
+  (part 0 (system "system.smt2")
+    (lemma "a" (least "x" 5) (most "y" (- 2)) (most "z" 3) (sum (- 4)))
     (variables n up bad)
     (layout 2 (n 0 0 3) (up 0 3 1) (bad 1 5 1))
     (covered hang crash)
@@ -137,7 +138,10 @@ impl Toy {
     }
 
     pub fn members(&self) -> Vec<(String, Vec<u8>)> {
-        let mut members = vec![("README.txt".to_string(), b"read me".to_vec()), ("system.smt2".to_string(), self.system.clone().into_bytes())];
+        let mut members = vec![("README.txt".to_string(), b"read me".to_vec())];
+        if !self.system.is_empty() {
+            members.push(("system.smt2".into(), self.system.clone().into_bytes()));
+        }
         for (number, (_, rows)) in self.sets.values().enumerate() {
             let (first, second) = rows.split_at(rows.len() / 2);
             for (part, rows) in [first, second].into_iter().enumerate() {
