@@ -71,7 +71,7 @@ fn main() {
             let third = name((counter + 2) % COUNTERS);
             decide.push(if part < 14 { terms.add("Bool", format!("(= {third} {})", part / 4)) } else { terms.add("Bool", format!("(= {third} 3)")) });
             let mut filler = Vec::new();
-            for i in 0..6 {
+            for i in 0..7 {
                 let [a, b, d] = [7, 11, 13].map(|step| name(COUNTERS + (count * step + i * 17 + step) % (VARIABLES - COUNTERS)));
                 let is = terms.add("Bool", format!("(= {a} {})", i % 4));
                 let value = terms.add("Int", format!("(ite {is} {b} {d})"));
