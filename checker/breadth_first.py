@@ -140,6 +140,7 @@ class Search:
             shard.depth_done = depth + 1
             others = (source.shard for source in self.sources if source.shard is not shard)
             if shard.count == before and all(depth >= other.depth for other in others):
+                shard.closed = True
                 break
             if self.alone:
                 self.exploration.level_done(shard)

@@ -94,11 +94,11 @@ class Run:
         self.threads = budget.threads
         self.closures: dict[str, Closure] = {}
         self._closing: list[AnyExploration] = []
-        self._replayer = Replayer(prepared.model.system)
+        self.replayer = Replayer(prepared.model.system)
         self._engine = engine
         self._reductions = reductions
         self._explorer = engine.begin(lambda: self._identity(reductions), budget)
-        self.timing = Timing(prepared, self._replayer)
+        self.timing = Timing(prepared, self.replayer)
         self.reduced: list[Reduced] = []
         self.explorations: list[AnyExploration] = []
         self._in_time: list[Mapping[str, InTime]] = []
@@ -383,7 +383,7 @@ class Run:
         return Conclusion(
             self.deployment,
             self.prepared,
-            self._replayer,
+            self.replayer,
             self.reduced[number],
             self.explorations[number],
             self._in_time[number],

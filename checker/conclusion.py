@@ -12,6 +12,7 @@ from checker.modelling_assumptions import assumptions_behind
 from checker.questions import LIMIT, WITNESS, Prepared
 from checker.reduced import Reduced
 from checker.solver import Replayer
+from checker.timing.contradictions import in_words
 from checker.timing.loop import InTime
 from checker.timing.promptness import promptly
 from checker.timing.timely import Timely
@@ -63,7 +64,8 @@ class Conclusion:
         """Return the verdict on a property of the group. Build and replay its traces; raise ReplayMismatch."""
         closed = None if self.exploration.cut_sets(prop.name) else self.closures.get(prop.name)
         found = self._explored(prop) if closed is None else self._closed(closed)
-        lemmas = self.in_time[prop.name].rests_on if found.status in PASSES else ()
+        rests_on = self.in_time[prop.name].rests_on if found.status in PASSES else ()
+        lemmas = in_words(lemma.contradiction for lemma in rests_on)
         assumed = tuple(self._assumptions_behind(prop, in_time=bool(lemmas))) if found.status in PASSES else ()
         holds = found.status is Status.HOLDS
         unread = unread_releases(self.deployment) if holds else ()

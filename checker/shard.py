@@ -68,7 +68,8 @@ class Shard:
     A state is a word that ``components`` decodes. The *reference* of a state is its row in its partition, and the
     partition. ``places`` gives the compiled loops the places of the arrays. All states less deep than ``depth_done``
     have been expanded, in ``transitions_done`` steps. With ``counted``, the states in which each predicate held are
-    counted.
+    counted. ``complete``: the search is over. ``closed``: the search found every state of the combination, and did not
+    end at the last violation that was sought.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Shard:
         self.components = components
         self.has_goal = has_goal
         self.complete = False
+        self.closed = False
         self.depth_done = 0
         self.transitions_done = 0
         self.memory = 0

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from checker.cli.audit import audit
 from checker.cli.cache import cache
+from checker.cli.certify import certify
 from checker.cli.check import check
 from checker.cli.claims import claims
 from checker.cli.conform import conform
@@ -103,6 +104,7 @@ app.command(short_help="Find changes that make properties hold.")(repair)
 app.command(short_help="Print a trace step by step, or draw the trace.")(trace)
 app.command(short_help="Replay a trace on a real cluster.")(reproduce)
 app.command(short_help="Compare runs of a real cluster with the model.")(conform)
+app.command(short_help="Write a certificate of the verdicts.")(certify)
 app.command(short_help="Check a result or a bundle again.")(verify)
 app.command(short_help="Compare two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)

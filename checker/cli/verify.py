@@ -10,7 +10,14 @@ import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.verify_again import Found, is_bundle, load_bundle, verify_bundle, verify_result
+from checker.cli.verify_again import (
+    Found,
+    is_bundle,
+    load_bundle,
+    verify_bundle,
+    verify_result,
+    verify_the_certificate,
+)
 from model.input.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20
@@ -18,7 +25,9 @@ MAX_RESULT_BYTES = 64 << 20
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result that --json wrote, or a bundle.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A result that --json wrote, a bundle, or a certificate.")
+    ],
     steps: Annotated[
         bool, typer.Option("--steps", help="Print each replayed step of each trace (default: off).")
     ] = False,
@@ -26,17 +35,27 @@ def verify(
         bool, typer.Option("--recount", help="Explore again, and compare the counts (default: off).")
     ] = False,
 ) -> None:
-    """Check a result or a bundle again: every value that follows from its deployment, and every trace, against the
-    model.
+    """Check a result, a bundle or a certificate again: every value that follows from its deployment, and every trace,
+    against the model.
 
     For a bundle the command also checks the hashes and the systems in it. --recount explores again, because no trace
-    shows that a property holds.
+    shows that a property holds. For a certificate the command builds the system again, and lets certcheck check the
+    rest.
 
     Exit status: 0 everything agrees, 1 a value or a trace does not, 2 the file is no result, 3 a part cannot be
     verified: another version of the model wrote the result, the check was stopped, or settings are missing.
     """
+    from checker.certificates.reading import is_certificate
+
     with one_line_errors():
-        found = verify_bundle(file, again=recount) if is_bundle(file) else _verify_result(file, again=recount)
+        if is_certificate(file):
+            if recount:
+                fail(f"{file}: a certificate has the states themselves; verify it without --recount")
+            found = verify_the_certificate(file)
+        elif is_bundle(file):
+            found = verify_bundle(file, again=recount)
+        else:
+            found = _verify_result(file, again=recount)
     for line, told in found.replayed if steps else ():
         _say(line)
         for step in told:

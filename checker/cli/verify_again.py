@@ -114,6 +114,23 @@ def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Fo
         raise typer.Exit(EXIT_VIOLATED) from None
 
 
+def verify_the_certificate(file: Path) -> Found:
+    """Verify a certificate. End the command if its text differs from what its deployment means."""
+    from checker.certificates.verifying import NoChecker, verify_certificate
+    from checker.tampered import TamperedDocument
+
+    try:
+        found = verify_certificate(file)
+    except TamperedDocument as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
+    except NoChecker as error:
+        fail(str(error))
+    if not found.is_accepted:
+        return Found(found.lines, status=EXIT_VIOLATED)
+    return Found(found.lines, status=EXIT_HOLDS if found.is_of_this_model else EXIT_UNDECIDED)
+
+
 def _with_counts(found: Verification, document: Mapping[str, Any], *, again: bool) -> Found:
     """Return the outcome with the compared counts, and with a line for each part that could not be verified.
 

@@ -19,7 +19,6 @@ from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.questions import VIOLATED, Prepared, each_alone, with_history
 from checker.timing.backward_reachability import Backwards
 from checker.timing.constraints import RunningClocks
-from checker.timing.contradictions import in_words
 from checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
@@ -28,7 +27,7 @@ from checker.timing.timed_kernel import TimedKernel
 from checker.timing.timely import Timely, in_order
 from model.language import Action, State, TransitionSystem
 from properties.property import Property
-from properties.verdict import CutSet, TimingLemma
+from properties.verdict import CutSet
 
 CANDIDATES = 30
 """Largest number of runs to an impossible violation whose contradictions are computed."""
@@ -93,10 +92,10 @@ class InTime:
     ) -> None:
         self.timing = timing.that_matters_to(system)
         self.name = name
-        self._system = system
-        self._question = question
-        self._threads = threads
-        self._kernel = timing.kernel(system, [question]) if kernel is None else kernel
+        self.system = system
+        self.question = question
+        self.threads = threads
+        self.kernel = timing.kernel(system, [question]) if kernel is None else kernel
         self._beside = beside
         self._before = before
         self._backwards = Backwards() if backwards is None else backwards
@@ -128,10 +127,10 @@ class InTime:
         other = InTime(
             timing,
             self.name,
-            timing.put_into(self._system),
-            self._question,
-            self._threads,
-            self._kernel,
+            timing.put_into(self.system),
+            self.question,
+            self.threads,
+            self.kernel,
             backwards=self._backwards,
         )
         other.lemmas = timing.lemmas_with(self.lemmas, name, value)
@@ -153,7 +152,7 @@ class InTime:
     def _end(self, exploration: EmbeddedExploration) -> None:
         """Count the states of a timed re-exploration, and release their memory."""
         self._spent += exploration.states
-        self._kernel.count(exploration.states)
+        self.kernel.count(exploration.states)
         assert isinstance(exploration.meter, PartMeter)
         exploration.meter.release()
 
@@ -196,7 +195,7 @@ class InTime:
 
         An impossible violation is judged again with the others of its layer.
         """
-        if self._timely or self._question.goal is not None:
+        if self._timely or self.question.goal is not None:
             return False
         for violation in found.cut_sets(self.name):
             if violation.combination in self._judged | self._peeked:
@@ -249,7 +248,7 @@ class InTime:
         """
         known = [lemma for other in self._before for lemma in other.lemmas]
         own = len(self.lemmas)
-        for lemma in self.timing.that_speak_of(self._system, known):
+        for lemma in self.timing.that_speak_of(self.system, known):
             if lemma.adds_to(self.lemmas):
                 self.lemmas.append(lemma)
         return len(self.lemmas) > own
@@ -334,22 +333,22 @@ class InTime:
             self._end(old)
         self.looks += 1
         self._layers = layers
-        backward = self._backwards.of(like, self._kernel, self._threads) if self._question.goal is None else None
+        backward = self._backwards.of(like, self.kernel, self.threads) if self.question.goal is None else None
         fault_sets = [] if backward is None else self._largest_to_look_at(like.at_most)
         most, reason, expected = self._most_states(like), "timed re-exploration", like.states * EXPECTED_SHARE
         is_narrow = backward is not None and (self._is_narrow or backward.has_marked(fault_sets))
         if backward is not None and not is_narrow:
             most = int(backward.states_of(fault_sets) * SHARE_BEFORE_NARROW) + LEAST_BEFORE_NARROW
             reason, expected = NARROW, most
-        own = self._kernel.slice_for(self._system, self._question, expected=0 if is_narrow else expected)
+        own = self.kernel.slice_for(self.system, self.question, expected=0 if is_narrow else expected)
         exploration = EmbeddedExploration(
             own.system,
-            self._question,
+            self.question,
             like.at_most,
             PartMeter(like.meter, most, reason),
-            self._threads,
+            self.threads,
             infer=False,
-            monitors=self.timing.monitors(own.system, self.lemmas, self._kernel.places),
+            monitors=self.timing.monitors(own.system, self.lemmas, self.kernel.places),
             part=own.part,
             only=self._is_one_to_look_at,
         )
@@ -359,7 +358,7 @@ class InTime:
 
     def _largest_to_look_at(self, at_most: Faults) -> list[Faults]:
         """Return the fault sets that need timed re-exploration and are part of no other such fault set."""
-        present = {action.fault for action in self._system.actions}
+        present = {action.fault for action in self.system.actions}
         kinds = [kind for kind, most in at_most.items() if kind in present and most]
         needed = [
             faults
@@ -416,10 +415,9 @@ class InTime:
         return sorted({named(faults) for faults in smallest(left, lambda faults: faults)})
 
     @property
-    def rests_on(self) -> tuple[TimingLemma, ...]:
-        """The timing lemmas that the pass rests on, for the decided faults."""
-        lemmas = self.lemmas if self.stopped is None else self._decided_with
-        return in_words(lemma.contradiction for lemma in lemmas)
+    def rests_on(self) -> tuple[Lemma, ...]:
+        """The lemmas that the verdict rests on, for the decided faults."""
+        return tuple(self.lemmas) if self.stopped is None else self._decided_with
 
     def _further_lemmas(self, exploration: AnyExploration, violations: Sequence[Violation]) -> list[Lemma]:
         """Return new lemmas that exclude some of these violations."""
@@ -443,7 +441,7 @@ class InTime:
         if exploration is not self.again:
             return self.timing.clocks_in(exploration.system)
         if self._clocks is None:
-            self._clocks = self.timing.clocks_in(self._system)
+            self._clocks = self.timing.clocks_in(self.system)
         return self._clocks
 
     def _own_run(self, exploration: AnyExploration, violation: Violation) -> Steps:

@@ -8,7 +8,7 @@ and its needs contradict each other. Reference: S. Graf, H. Saidi, "Construction
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import z3
@@ -36,19 +36,30 @@ def watch(clocks: Iterable[Clock], conditions: Iterable[z3.BoolRef]) -> dict[Clo
 
 
 def compose(
-    system: TransitionSystem, clocks: Mapping[ClockKey, Watched], differences: Iterable[Difference]
+    system: TransitionSystem,
+    clocks: Mapping[ClockKey, Watched],
+    differences: Iterable[Difference],
+    simplify: Callable[[z3.BoolRef], z3.BoolRef] = z3.simplify,
 ) -> TransitionSystem:
-    """Return the system with a flag for each difference; steps with a contradiction in time are pruned."""
-    monitors = _Monitors(system, clocks, sorted(set(differences)))
+    """Return the system with a flag for each difference; steps with a contradiction in time are pruned.
+
+    ``simplify``: a function that returns an equivalent condition.
+    """
+    monitors = _Monitors(system, clocks, sorted(set(differences)), simplify)
     actions = tuple(monitors.watched(action) for action in system.actions)
     return replace(system, variables=(*system.variables, *monitors.flags), actions=actions)
 
 
 class _Monitors:
     def __init__(
-        self, system: TransitionSystem, clocks: Mapping[ClockKey, Watched], differences: Sequence[Difference]
+        self,
+        system: TransitionSystem,
+        clocks: Mapping[ClockKey, Watched],
+        differences: Sequence[Difference],
+        simplify: Callable[[z3.BoolRef], z3.BoolRef],
     ) -> None:
         self._system = system
+        self._simplify = simplify
         self._clocks = clocks
         self._differences = differences
         self._free = FreeVariables()
@@ -71,15 +82,15 @@ class _Monitors:
 
     def watched(self, action: Action) -> Action:
         """Return the action with its effect on the flags, prevented if the flags contradict the action."""
-        step = _Step(action, self._system.needs_of(action), self._clocks, self._free)
+        step = _Step(action, self._system.needs_of(action), self._clocks, self._free, self._simplify)
         effect = Effect()
         for one, variable in self._flag.items():
             if step.touches(one.earlier) or step.touches(one.later) or step.least:
-                after = z3.simplify(z3.And(z3.Or(*self._reasons(step, one)), step.still_run(one)))
+                after = self._simplify(z3.And(z3.Or(*self._reasons(step, one)), step.still_run(one)))
                 if not after.eq(variable.is_set):
                     effect[variable] = after
         conflicts = [z3.Not(conflict) for conflict in self._conflicts(step)]
-        guard = z3.simplify(z3.And(action.guard, *conflicts)) if conflicts else action.guard
+        guard = self._simplify(z3.And(action.guard, *conflicts)) if conflicts else action.guard
         return replace(action, guard=guard, updates={**action.updates, **effect.updates})
 
     def _reasons(self, step: _Step, one: Difference) -> Iterator[z3.BoolRef]:
@@ -152,9 +163,15 @@ class _Step:
     """
 
     def __init__(
-        self, action: Action, needs: Sequence[Need], clocks: Mapping[ClockKey, Watched], free: FreeVariables
+        self,
+        action: Action,
+        needs: Sequence[Need],
+        clocks: Mapping[ClockKey, Watched],
+        free: FreeVariables,
+        simplify: Callable[[z3.BoolRef], z3.BoolRef],
     ) -> None:
         self.action = action
+        self._simplify = simplify
         self._clocks = clocks
         watched = [need for need in needs if need.clock.key in clocks and need.until is None]
         self.excluded = excluded_by(needs, clocks)
@@ -179,7 +196,7 @@ class _Step:
         if key not in self._touched:
             return self.runs_before(key)
         if key not in self._after:
-            self._after[key] = z3.simplify(z3.substitute(self._clocks[key].runs, *self._updates))
+            self._after[key] = self._simplify(z3.substitute(self._clocks[key].runs, *self._updates))
         return self._after[key]
 
     def still_run(self, one: Difference) -> z3.BoolRef:

@@ -9,7 +9,7 @@ Reference: E. Clarke et al., "Counterexample-guided abstraction refinement", CAV
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,7 +32,7 @@ from checker.timing.constraints import (
     within,
 )
 from checker.timing.differences import NOW, Difference, differences_of, generalised
-from checker.timing.monitors import watch
+from checker.timing.monitors import compose, watch
 from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
 from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
@@ -157,9 +157,12 @@ class Timing:
             self._running[names] = RunningClocks(*self._seen_in(system), self._system.needs)
         return self._running[names]
 
-    def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
+    def _seen(self, system: TransitionSystem) -> list[tuple[Clock, z3.BoolRef]]:
         names = {variable.name for variable in (*system.variables, *self._prepared.system.history)}
-        seen = [(clock, runs) for clock, runs in self._conditions if self._prepared.free.of(runs) <= names]
+        return [(clock, runs) for clock, runs in self._conditions if self._prepared.free.of(runs) <= names]
+
+    def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
+        seen = self._seen(system)
         return [clock for clock, _ in seen], [runs for _, runs in seen]
 
     @cached_property
@@ -250,6 +253,27 @@ class Timing:
         needs = {action.key: tuple(_kept(system.needs_of(action), bounds)) for action in system.actions}
         watched = watch(clocks, conditions)
         return tables(system.actions, needs, watched, at_first, differences_in(known), places, self._prepared.free)
+
+    def composed(
+        self,
+        system: TransitionSystem,
+        bounds: Collection[Bound],
+        differences: Iterable[Difference],
+        filled: Callable[[z3.BoolRef], z3.BoolRef],
+    ) -> TransitionSystem:
+        """Return a part of the model with a flag for each difference whose clocks the part sees, as a variable.
+
+        The system has the runs that :meth:`monitors` leaves, and terms that no solver simplified. ``filled``: a
+        function that fills constants into the condition of a clock.
+        """
+        clocks = [
+            clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock, _ in self._seen(system)
+        ]
+        watched = watch(clocks, [filled(clock.runs) for clock in clocks])
+        seen = {*watched, NOW}
+        chosen = [one for one in differences if one.earlier in seen and one.later in seen]
+        needs = {action.key: tuple(_kept(system.needs_of(action), bounds)) for action in system.actions}
+        return compose(replace(system, needs=needs), watched, chosen, simplify=lambda term: term)
 
 
 def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:

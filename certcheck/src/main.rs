@@ -1,0 +1,97 @@
+//! The command line. Exit status: 0 accepted, 1 refused, 2 not a certificate or a wrong command.
+#![forbid(unsafe_code)]
+
+use certcheck::{check, default_limit, parse_bytes, Options, Rejection, Report};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const HELP: &str = "usage: certcheck FILE [--systems FOLDER] [--memory SIZE] [--threads N]
+
+Checks a certificate of Proofka (docs/certificates.md, format version 1).
+
+  --systems FOLDER  each system must be the file of its name in the folder, byte for byte
+  --memory SIZE     the most memory to use, like 4GiB or 512MiB (default: 80 % of the free memory)
+  --threads N       the number of threads (default: one for each core)
+  --version         print the version
+  --help            print this text
+
+exit status: 0 accepted, 1 refused (a rule is broken), 2 not a certificate (or a wrong command)";
+
+#[derive(Default)]
+struct Arguments {
+    file: Option<String>,
+    systems: Option<String>,
+    memory: Option<u64>,
+    threads: Option<usize>,
+}
+
+fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    let mut arguments = Arguments::default();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        match word.as_str() {
+            "--systems" => arguments.systems = Some(value()?),
+            "--memory" => arguments.memory = Some(parse_bytes(&value()?).ok_or("--memory needs a size like 4GiB")?),
+            "--threads" => {
+                let threads = value()?.parse().ok().filter(|n| (1..=1024).contains(n));
+                arguments.threads = Some(threads.ok_or("--threads needs a number from 1 to 1024")?);
+            }
+            _ if word.starts_with("--") || arguments.file.is_some() => return Err(format!("no such argument: {word}")),
+            _ => arguments.file = Some(word),
+        }
+    }
+    Ok(arguments)
+}
+
+fn print(report: &Report, seconds: f64, threads: usize) {
+    let about: Vec<String> = report.about.iter().map(|(name, value)| format!("{name} {value:?}")).collect();
+    println!("says of itself (not proved): {}", about.join(", "));
+    let limits: Vec<String> = report.limits.iter().map(|(kind, limit)| format!("{kind} {limit}")).collect();
+    println!("limits: {}", if limits.is_empty() { "no kinds of fault".to_string() } else { limits.join(", ") });
+    for (lemma, sum) in &report.lemmas {
+        println!("lemma: {lemma:?}, with the sum {sum} ms");
+    }
+    for claim in &report.claims {
+        println!("proved: {claim}");
+    }
+    let (states, steps, memory) = (report.states, report.steps, report.peak_memory.div_ceil(1 << 20));
+    println!("accepted: {states} states and {steps} steps checked in {seconds:.1} s, with {threads} threads and at most {memory} MiB");
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if words.iter().any(|word| word == "--help") {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    if words.iter().any(|word| word == "--version") {
+        println!("certcheck {} (certificates of version 1)", env!("CARGO_PKG_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    let arguments = match arguments(words.into_iter()) {
+        Ok(Arguments { file: None, .. }) => Err("no file was given".to_string()),
+        others => others,
+    };
+    let arguments = match arguments {
+        Ok(arguments) => arguments,
+        Err(reason) => {
+            eprintln!("{reason}\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let memory = arguments.memory.unwrap_or_else(default_limit);
+    let start = Instant::now();
+    let options = Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads };
+    match check(Path::new(&arguments.file.unwrap_or_default()), &options) {
+        Ok(report) => {
+            print(&report, start.elapsed().as_secs_f64(), threads);
+            ExitCode::SUCCESS
+        }
+        Err(rejection) => {
+            println!("{rejection}");
+            ExitCode::from(if matches!(rejection, Rejection::NotACertificate(_)) { 2 } else { 1 })
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The evidence of a part: rule `cone`, and then the sets, combination by combination.
+
+use crate::archive::Archive;
+use crate::certificate::{Certificate, Claim, Part, Smallest};
+use crate::claims::Broken;
+use crate::faults::Faults;
+use crate::memory::Memory;
+use crate::rejection::{rule, Result};
+use crate::states::States;
+use crate::steps::{Action, Demand, Pass};
+use crate::system::System;
+use std::collections::BTreeMap;
+
+pub struct Counts {
+    pub states: u64,
+    pub steps: u64,
+}
+
+/// A part with what its rules speak of.
+pub struct Evidence<'a> {
+    system: &'a System,
+    part: &'a Part,
+    actions: Vec<Action<'a>>,
+    /// Kinds with a limit above 0 and an action of the part.
+    pub possible: Vec<usize>,
+    demands: Vec<Demand>,
+    threads: usize,
+    seed: u64,
+}
+
+impl<'a> Evidence<'a> {
+    /// Finds the actions of the part, and checks rule `cone`.
+    pub fn new(system: &'a System, certificate: &'a Certificate, part: &'a Part, threads: usize, seed: u64) -> Result<Self> {
+        let fields = part.layout.by_variable(system.variables.len());
+        let others = system.terms.reading_others(&part.kept);
+        let mut actions = Vec::new();
+        for (number, action) in system.actions.iter().enumerate() {
+            let updates: Vec<_> = action.updates.iter().filter_map(|(variable, term)| Some((fields[*variable]?, *term))).collect();
+            if updates.is_empty() {
+                continue;
+            }
+            let reads_kept = !others[action.guard as usize] && updates.iter().all(|(_, term)| !others[*term as usize]);
+            rule!("cone", reads_kept, "the action {:?} reads a variable that the part does not keep", action.name);
+            actions.push(Action { number, guard: action.guard, updates });
+        }
+        let mut demands = Vec::new();
+        for claim in &part.claims {
+            let property = &system.properties[claim.property];
+            let reads_kept = !others[property.term as usize] && !others[property.witness as usize];
+            rule!("cone", reads_kept, "{:?} or its witness reads a variable that the part does not keep", property.name);
+            demands.push(if property.is_goal { Demand::Goal(property.term) } else { Demand::Never(property.term) });
+        }
+        let has_action = |kind| actions.iter().any(|action| system.actions[action.number].kind == Some(kind));
+        let possible = (0..system.kinds.len()).filter(|kind| certificate.limits[*kind] > 0 && has_action(*kind)).collect();
+        Ok(Evidence { system, part, actions, possible, demands, threads, seed })
+    }
+
+    fn words(&self, faults: &Faults) -> String {
+        format!("the set of {}", faults.words(&self.system.kinds))
+    }
+
+    /// Checks all sets. For each combination `c`, the sets of `T(c)` are in memory: the steps from `S(c)` lead into them, and so
+    /// do the faults that lead from the sets of smaller combinations to `c`. Sets that no later combination needs are dropped.
+    pub fn check_sets(&self, archive: &mut Archive, memory: &mut Memory, counts: &mut Counts) -> Result<Broken> {
+        let mut order: Vec<&Faults> = self.part.sets.keys().collect();
+        order.sort_by_key(|faults| (faults.total(), *faults));
+        let mut loaded: BTreeMap<&Faults, States> = BTreeMap::new();
+        let mut broken = Broken::new();
+        // Faults of the first kind lead from S(c) to T(c with one of the second kind more).
+        let possible = self.possible.iter().map(|kind| (*kind, *kind, "fault"));
+        let faults: Vec<_> = possible.chain(self.part.covered.iter().map(|(kind, by)| (*kind, *by, "covered"))).collect();
+        for (position, target) in order.iter().enumerate() {
+            for below in order[..=position].iter().filter(|below| target.contains(below)) {
+                if !loaded.contains_key(below) {
+                    loaded.insert(below, States::load(&self.part.sets[*below], self.part.layout.words, archive, memory, self.seed)?);
+                }
+            }
+            let states = &loaded[target];
+            if target.total() == 0 {
+                let initial: Vec<i32> = self.system.variables.iter().map(|variable| variable.initial).collect();
+                rule!("initial", states.has(&self.part.layout.row(&initial)), "the initial state is not in the set of {{}}");
+            }
+            // The set of the target itself comes first: most steps stay in it.
+            let mut targets: Vec<&States> = loaded.iter().filter(|(faults, _)| target.contains(faults)).map(|(_, states)| states).collect();
+            targets.sort_by_key(|other| (!std::ptr::eq(*other, states), std::cmp::Reverse(other.len())));
+            let names = |source: &Faults| [self.words(source), format!("the sets of {} and below", target.words(&self.system.kinds))];
+            let own = self.pass(states, &targets, None, "step", names(target), &self.demands).run(self.threads, memory)?;
+            counts.states += states.len() as u64;
+            counts.steps += own.steps;
+            broken.insert((*target).clone(), own.broken);
+            for (kind, by, rule) in faults.iter().filter(|(_, by, _)| target.count(*by) > 0) {
+                let source = target.without(*by);
+                let pass = self.pass(&loaded[&source], &targets, Some(*kind), rule, names(&source), &[]);
+                counts.steps += pass.run(self.threads, memory)?.steps;
+            }
+            let needed = |faults: &Faults| order[position + 1..].iter().any(|later| later.contains(faults));
+            let done: Vec<&Faults> = loaded.keys().copied().filter(|faults| !needed(faults)).collect();
+            done.into_iter().filter_map(|faults| loaded.remove(faults)).for_each(|states| states.drop_from(memory));
+        }
+        Ok(broken)
+    }
+
+    /// The steps by the actions of a kind.
+    fn pass<'p>(
+        &'p self,
+        source: &'p States,
+        targets: &'p [&'p States],
+        kind: Option<usize>,
+        rule: &'static str,
+        names: [String; 2],
+        demands: &'p [Demand],
+    ) -> Pass<'p> {
+        let actions = self.actions.iter().filter(|action| self.system.actions[action.number].kind == kind).collect();
+        Pass { system: self.system, layout: &self.part.layout, source, targets, actions, rule, names, demands }
+    }
+
+    /// Rule `stuck`, for a smallest fault set of a claim, whose trace ends in this state.
+    pub fn check_stuck(&self, claim: &Claim, smallest: &Smallest, last: &[i32], archive: &mut Archive, memory: &mut Memory, counts: &mut Counts) -> Result<()> {
+        let property = &self.system.properties[claim.property];
+        let name = format!("the stuck set of {:?} and {}", property.name, smallest.faults.words(&self.system.kinds));
+        rule!("stuck", smallest.stuck.is_some() == property.is_goal, "{name} is missing");
+        let Some(listed) = &smallest.stuck else {
+            return Ok(());
+        };
+        let states = States::load(listed, self.part.layout.words, archive, memory, self.seed)?;
+        rule!("stuck", states.has(&self.part.layout.row(last)), "the last state of the trace is not in {name}");
+        let (targets, demands) = ([&states], [Demand::Never(property.term)]);
+        let pass = self.pass(&states, &targets, None, "stuck", [name.clone(), name.clone()], &demands);
+        let outcome = pass.run(self.threads, memory)?;
+        rule!("stuck", outcome.broken == [None], "the goal holds in a row of {name}");
+        counts.states += states.len() as u64;
+        counts.steps += outcome.steps;
+        states.drop_from(memory);
+        Ok(())
+    }
+}

@@ -1,0 +1,275 @@
+//! The toy certificate is accepted, and for every rule of the page forged ones are refused with the code of the rule.
+
+mod toy;
+
+use certcheck::{check, Options, Rejection, Report};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use toy::{row, Dice, Toy};
+
+static FILES: AtomicUsize = AtomicUsize::new(0);
+const MEMORY: u64 = 64 << 20;
+
+fn check_bytes(bytes: &[u8], memory: u64) -> Result<Report, Rejection> {
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("toy-{}-{number}.cert", std::process::id()));
+    std::fs::write(&path, bytes).unwrap();
+    let result = check(&path, &Options { systems: None, memory, threads: 2 });
+    std::fs::remove_file(&path).unwrap();
+    result
+}
+
+fn code(result: &Result<Report, Rejection>) -> &'static str {
+    match result {
+        Ok(_) => "accepted",
+        Err(Rejection::NotACertificate(_)) => "format",
+        Err(Rejection::Refused(rule, _)) => rule,
+    }
+}
+
+type Change = fn(&mut Toy);
+
+/// A forgery that replaces a text, which must be there, in system.smt2 (0), the head (1) or the claims (2) of certificate.txt.
+type Replacement = (&'static str, usize, &'static str, &'static str);
+
+const REPLACED: &[Replacement] = &[
+    // A change that breaks nothing is accepted, so that the others are refused for what they change.
+    ("accepted", 1, "(about (deployment \"toy\") (model 16))", "(about)"),
+    ("accepted", 0, "(define-fun zero", "; note\n(define-fun zero"),
+    ("cone", 1, "n up bad)\n    (layout 2 (n 0 0 3) (up 0 3 1)", "n bad)\n    (layout 2 (n 0 0 3)"),
+    ("cone", 0, "(set-info :property (\"safe\" negative", "(set-info :property (\"safe\" doubt.g"),
+    ("cone", 0, "negative down", "negative doubt.g"),
+    ("cone", 0, "count.n () Int (+ n 1)", "count.n () Int (+ n note)"),
+    ("cone", 0, "down () Bool (not runs)", "down () Bool (or (not runs) (= note 1))"),
+    ("step", 0, "none down ((up one))", "none down ((up one) (bad one))"),
+    ("step", 0, "reset.g ((n zero))", "reset.g ((n zero) (bad one))"),
+    ("cone", 0, "doubt.g ((note one))", "doubt.g ((note one) (bad one))"),
+    ("fault", 0, "crash runs ((up zero) (n zero))", "crash runs ((up zero) (n one))"),
+    ("covered", 0, "hang.n () Int (ite (=> runs (>= n 1)) (- n n) 0)", "hang.n () Int (ite (=> runs (>= n 3)) (- 1) 0)"),
+    ("covered", 1, "(covered hang crash)", "(covered crash rot) (covered hang crash)"),
+    ("outside", 0, "(and runs (< n 3))", "(and runs (<= n 3))"),
+    ("outside", 0, "hang.n () Int (ite (=> runs (>= n 1)) (- n n) 0)", "hang.n () Int (ite (=> runs (>= n 3)) (- 2) 0)"),
+    ("claim", 2, "(smallest ((rot 1)) (trace 0 5)))\n    (claim \"safe\"", ")\n    (claim \"safe\""),
+    ("claim", 2, "\"safe\" (id \"2\") (up-to 2)", "\"safe\" (id \"2\") (up-to 3)"),
+    ("claim", 1, "(covered hang crash)", ""),
+    ("covered", 1, "(covered hang crash)", "(covered hang rot)"),
+    ("rank", 2, "(smallest ((rot 1)) (trace 0 5) (stuck \"0/stuck.rows\" 4))", "(smallest ((rot 1) (crash 1)) (trace 0 5 3) (stuck \"0/stuck.rows\" 4))"),
+    ("rank", 0, "fresh () Bool (and (= n 0)", "fresh () Bool (and (= n 2)"),
+    ("trace", 2, "(trace 0 5))", "(trace 1 5))"),
+    ("trace", 2, "(trace 0 5))", "(trace 0))"),
+    ("trace", 2, "(trace 0 5))", "(trace 0 5 3))"),
+    ("trace", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest () (trace 0))"),
+    ("stuck", 0, "(and (= n 0) runs (= bad 0))", "(= n 0)"),
+    ("stuck", 2, " (stuck \"0/stuck.rows\" 4)", ""),
+    ("witness", 2, "(witness 0 0 0)", "(witness 0 0)"),
+    ("witness", 0, "doubt.g ((note one))", "doubt.g ((note count.n))"),
+    ("witness", 2, "(witness 0 0 0)", "(witness 1 0 0 0)"),
+    ("witness", 2, "(witness 3)", "(witness 3 2 3 2 3)"),
+    ("witness", 2, "(witness 3)", "(witness 4 2 4)"),
+    ("lemma", 1, "(sum (- 4))", "(sum (- 5))"),
+    ("lemma", 1, "(most \"z\" 3) (sum (- 4))", "(most \"z\" 7) (sum 0)"),
+    ("format", 1, "(sum (- 4))", ""),
+    ("format", 1, "(sum (- 4))", "(sum -4)"),
+    ("format", 1, "(system \"system.smt2\")", ""),
+    ("format", 1, "(system \"system.smt2\")", "(system \"system.2.smt2\")"),
+    ("format", 1, "(system \"system.smt2\")", "(system \"README.txt\")"),
+    ("smallest", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest ((rot 1)) (trace 0 5)) (smallest ((rot 1) (crash 1)) (trace 5 3))"),
+    ("smallest", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest ((rot 1)) (trace 0 5)) (smallest ((rot 1)) (trace 0 5))"),
+    ("smallest", 2, "(up-to 2) (witness 0 0 0)", "(up-to 0) (witness 0 0 0)"),
+    ("smallest", 1, "(rot 1))\n  (part", "(rot 0))\n  (part"),
+    ("format", 0, "(< n 3)", "(< n 3 4)"),
+    ("format", 0, "(+ n 1)", "(+ n 2147483647)"),
+    ("format", 0, "(+ n 1)", "(+ n 99999999999999999999999)"),
+    ("format", 0, "(3 \"crash\"", "(2 \"crash\""),
+    ("format", 0, "(* 3 1)", "(* n up)"),
+    ("format", 1, "certificate 1", "certificate 2"),
+    ("format", 1, "(limits (crash 2)", "(limits"),
+    ("format", 1, "(hang 1)", "(hang 1) (hang 2)"),
+    ("format", 1, "(hang 1)", "(hang 1) (flood 2)"),
+    ("format", 1, "(hang 1)", "(hang (- 1))"),
+    ("format", 1, "part 0", "part 1"),
+    ("format", 1, "variables n", "variables m n"),
+    ("format", 1, "variables n", "variables n n"),
+    ("format", 1, "variables n", "variables note n"),
+    ("format", 1, "layout 2 (n 0 0 3)", "layout 2 (n 0 0 2)"),
+    ("format", 1, "layout 2 (n 0 0 3)", "layout 2 (n 0 1 3)"),
+    ("format", 1, "layout 2 (n 0 0 3)", "layout 2 (n 0 62 3)"),
+    ("format", 1, "layout 2 (n 0 0 3)", "layout 2 (n 2 0 3)"),
+    ("format", 1, "layout 2 (n 0 0 3)", "layout 2"),
+    ("format", 1, "layout 2 (n 0 0 3)", "layout 2 (n 0 0 3) (n 0 0 3)"),
+    ("format", 1, "layout 2", "layout 0"),
+    ("format", 1, "layout 2", "layout 9223372036854775807"),
+    ("format", 1, "(covered hang crash)", "(covered hang hang)"),
+    ("format", 1, "(covered hang crash)", "(covered hang crash) (covered hang rot)"),
+    ("format", 1, "(covered hang crash)", "(covered hang flood)"),
+    ("format", 1, "; a comment", "; a comment\n \u{7}"),
+    ("format", 1, "; a comment", "|a|"),
+    ("format", 2, "(claim \"safe\"", "(claim \"unsafe\""),
+    ("format", 2, "(witness 3)", "(witness 7)"),
+    ("format", 2, "(witness 3)", "(witness 3) (witness 3)"),
+    ("format", 2, "\"0/stuck.rows\" 4", "\"0/stuck.rows\" 5"),
+    ("format", 2, "\"0/stuck.rows\" 4", "\"0/1.0.rows\" 4"),
+    ("format", 2, "\"0/stuck.rows\" 4", "\"0/gone.rows\" 4"),
+    ("format", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest ((rot 1)) (trace 0 5) (stuck \"x\" 1))"),
+    ("format", 2, "(smallest ((rot 1))", "(smallest ((rot 0))"),
+    ("format", 2, "(smallest ((rot 1))", "(smallest ((rot 1) (rot 1))"),
+    ("format", 2, ")))))", "))))"),
+    ("format", 2, ")))))", "))))))"),
+    ("format", 2, ")))))", "))))) more"),
+];
+
+const CHANGED: &[(&str, &str, Change)] = &[
+    ("domain", "a value outside the domain", |toy| rows(toy, (0, 0))[1].0[0] = 6 | 8),
+    ("domain", "a bit outside the fields", |toy| rows(toy, (1, 1))[0].0[1] |= 1 << 63),
+    ("initial", "the initial state is dropped", |toy| rows(toy, (0, 0)).retain(|(r, _)| *r != row(&[0, 1, 0, 0]))),
+    ("initial", "another initial state, with traces that fit", |toy| {
+        toy.system = toy.system.replace("(n (- 1) 3 0)", "(n (- 1) 3 (- 1))");
+        toy.claims = toy.claims.replace("(witness 0", "(witness 0 0");
+    }),
+    ("step", "a state is dropped", |toy| rows(toy, (0, 0)).retain(|(r, _)| *r != row(&[2, 1, 0, 0]))),
+    ("step", "a state with rot is dropped", |toy| rows(toy, (0, 1)).retain(|(r, _)| *r != row(&[2, 1, 1, 0]))),
+    ("fault", "the states after a crash are dropped", |toy| rows(toy, (1, 0)).clear()),
+    ("fault", "the states after a crash and rot are dropped", |toy| rows(toy, (1, 1)).clear()),
+    ("claim", "a state that violates is added", |toy| {
+        rows(toy, (0, 0)).push((row(&[-1, 1, 0, 0]), 5));
+        rows(toy, (0, 1)).push((row(&[-1, 1, 1, 0]), 5));
+    }),
+    ("claim", "a set is dropped", |toy| drop(toy.sets.remove(&(2, 0)))),
+    ("rank", "a rank of 0 without the goal", |toy| rows(toy, (0, 0))[2].1 = 0),
+    ("rank", "a rank that does not fall", |toy| rows(toy, (1, 0))[0].1 = 0),
+    ("rank", "a goal with a rank above 0 from which ranks do not fall", |toy| rows(toy, (0, 0)).iter_mut().for_each(|(_, rank)| *rank += 1)),
+    ("stuck", "a state is dropped from the stuck set", |toy| replace_stuck(toy, |stuck| drop(stuck.remove(0)))),
+    ("stuck", "the last state is dropped from the stuck set", |toy| replace_stuck(toy, |stuck| stuck.retain(|r| *r != row(&[1, 1, 1, 0])))),
+    ("stuck", "a state with the goal is in the stuck set", |toy| {
+        replace_stuck(toy, |stuck| stuck.extend([0, 1, 2, 3].map(|n| row(&[n, 1, 0, 0]))));
+    }),
+    ("domain", "a state outside the domain is in the stuck set", |toy| replace_stuck(toy, |stuck| stuck[0][0] |= 7)),
+    ("format", "a state twice", |toy| {
+        let first = rows(toy, (0, 0))[0].clone();
+        rows(toy, (0, 0)).push(first);
+    }),
+    ("format", "a set without a set below", |toy| drop(toy.sets.remove(&(1, 0)))),
+    ("format", "no set without faults", |toy| drop(toy.sets.remove(&(0, 0)))),
+    ("format", "two sets of a combination", |toy| rows_of(toy, (1, 1)).0 = "((rot 1))".into()),
+    ("accepted", "a part about another system", |toy| {
+        toy.others.push(("system.1.smt2".into(), toy.system.clone().into_bytes()));
+        toy.head = toy.head.replace("system.smt2", "system.1.smt2");
+        toy.system.clear();
+    }),
+    ("accepted", "members for other programs", |toy| toy.others.extend(["deployment.json", "times.json"].map(|name| (name.into(), vec![b'x'])))),
+    ("format", "a member that is not named", |toy| toy.others.push(("more".into(), vec![]))),
+    ("format", "a member twice", |toy| toy.others.push(("system.smt2".into(), vec![]))),
+    ("format", "deep nesting", |toy| toy.system = toy.system.replace("(+ n 1)", &format!("{}n{}", "(- ".repeat(20_000), ")".repeat(20_000)))),
+    ("format", "deep nesting by names", |toy| {
+        let names: String = (0..250).map(|i| format!("(define-fun d{} () Int (- d{i}))", i + 1)).collect();
+        toy.system = toy.system.replace("(define-fun zero", &format!("(define-fun d0 () Int n){names}(define-fun zero"));
+    }),
+    ("memory", "a bomb", |toy| {
+        toy.claims = toy.claims.replace("\"0/stuck.rows\" 4", "\"bomb\" 3000000");
+        toy.others.push(("bomb".into(), vec![0; 16 * 3_000_000]));
+        toy.stuck.clear();
+    }),
+];
+
+fn rows_of(toy: &mut Toy, faults: toy::Combination) -> &mut (String, toy::Rows) {
+    toy.sets.get_mut(&faults).unwrap()
+}
+
+fn rows(toy: &mut Toy, faults: toy::Combination) -> &mut toy::Rows {
+    &mut rows_of(toy, faults).1
+}
+
+fn replace_stuck(toy: &mut Toy, change: fn(&mut Vec<Vec<u64>>)) {
+    change(&mut toy.stuck);
+    toy.claims = toy.claims.replace("rows\" 4", &format!("rows\" {}", toy.stuck.len()));
+}
+
+#[test]
+fn the_toy_is_accepted() {
+    let toy = Toy::new();
+    let report = check_bytes(&toy.file(), MEMORY).map_err(|r| r.to_string()).unwrap();
+    assert_eq!(report.claims.len(), 3);
+    assert!(report.claims[0].contains("\"no-bad\" can be violated with {rot}"), "{}", report.claims[0]);
+    assert!(report.claims[1].contains("\"safe\" holds"), "{}", report.claims[1]);
+    let sets = toy.sets.values().map(|(_, rows)| rows.len()).sum::<usize>();
+    assert_eq!(report.states as usize, sets + toy.stuck.len());
+}
+
+#[test]
+fn forged_texts_are_refused() {
+    let mut wrong = Vec::new();
+    for (expected, part, from, to) in REPLACED {
+        let mut toy = Toy::new();
+        let text = [&mut toy.system, &mut toy.head, &mut toy.claims].into_iter().nth(*part).unwrap();
+        assert!(text.contains(from), "{from}");
+        *text = text.replacen(from, to, 1);
+        if *part == 2 && from.contains("0/stuck") && !to.contains("0/stuck") {
+            toy.stuck.clear();
+        }
+        let result = check_bytes(&toy.file(), MEMORY);
+        if code(&result) != *expected {
+            wrong.push(format!("{expected} expected, {from} -> {to}: {}", result.err().map_or("accepted".into(), |r| r.to_string())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn forged_states_are_refused() {
+    let mut wrong = Vec::new();
+    for (expected, name, change) in CHANGED {
+        let mut toy = Toy::new();
+        change(&mut toy);
+        let result = check_bytes(&toy.file(), MEMORY);
+        if code(&result) != *expected {
+            wrong.push(format!("{expected} expected, {name}: {}", result.err().map_or("accepted".into(), |r| r.to_string())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_amount_of_memory_is_enough_or_refused() {
+    let file = Toy::new().file();
+    let mut seen = std::collections::BTreeSet::new();
+    for kibibytes in (0..16 << 10).step_by(64) {
+        seen.insert(code(&check_bytes(&file, kibibytes << 10)));
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["accepted", "memory"]);
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_no_certificate() {
+    let file = Toy::new().file();
+    for length in 0..file.len() {
+        assert_eq!(code(&check_bytes(&file[..length], MEMORY)), "format", "{length}");
+    }
+}
+
+#[test]
+fn flipped_bytes_and_changed_tokens_end_in_an_answer() {
+    let toy = Toy::new();
+    let (file, mut dice) = (toy.file(), Dice(1));
+    for _ in 0..3000 {
+        let mut changed = file.clone();
+        for _ in 0..=dice.roll(3) {
+            let at = dice.roll(file.len());
+            changed[at] ^= 1 << dice.roll(8);
+        }
+        let _ = check_bytes(&changed, MEMORY);
+    }
+    for _ in 0..3000 {
+        let mut members = toy.members();
+        let count = members.len();
+        let member = [1, count - 1, 2 + dice.roll(count - 3)][dice.roll(3)];
+        let bytes = &mut members[member].1;
+        let (from, to) = (dice.roll(bytes.len().max(1)), dice.roll(12));
+        match dice.roll(4) {
+            0 => drop(bytes.drain(from..(from + to).min(bytes.len()))),
+            1 => drop(bytes.splice(from..from, [b'(', b')', b'9', b' ', b'-', b'"', b'n', b'0', b'=', b';', b'\n', 255][to..].to_vec())),
+            2 if from + to < bytes.len() => bytes.copy_within(from..from + to, 0),
+            _ if !bytes.is_empty() => bytes[from] ^= 1 << dice.roll(8),
+            _ => {}
+        }
+        let _ = check_bytes(&toy::zip::archive(&members), MEMORY);
+    }
+}

@@ -1,0 +1,141 @@
+"""The claims that a finished check can certify, and for the other properties the reason against a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from checker.budget import Meter
+from checker.certificates.part import Claim, Part, Smallest
+from checker.certificates.reading import SYSTEM
+from checker.certificates.systems import system_text, timed_text
+from checker.certificates.text import SystemText
+from checker.check import Run
+from checker.embedded import EmbeddedExploration
+from checker.exploration import AnyExploration
+from checker.questions import WITNESS, Prepared
+from checker.timing.refinement import bounds_in, differences_in
+from checker.timing.tables import TooManyFlags
+from checker.timing.whole import explored_whole
+from checker.traces import replay
+from model.language import Action, State
+from properties.catalogue import properties_of
+from properties.verdict import CutSet, Status, Trace, Verdict
+
+TIMES = "the verdict rests on times"
+"""The reason against a claim whose times this version cannot certify."""
+
+
+NOT_EXPLORED = "some fault sets were not explored to the end"
+"""The reason against a claim that lacks a closed set."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The parts of a certificate, the text of the whole system, and by property the reasons against claims."""
+
+    parts: tuple[Part, ...]
+    whole: SystemText
+    left_out: Mapping[str, str]
+
+
+def claims_of(run: Run) -> Claims:
+    """Return what a finished check can certify. A verdict that rests on times is explored again with all its states."""
+    whole = system_text(run.prepared)
+    claims: dict[int, list[Claim]] = {}
+    timed: list[Part] = []
+    left_out: dict[str, str] = {}
+    for verdict in run.verdicts():
+        name, number = verdict.property, run.number_of(verdict.property)
+        exploration = run.explorations[number]
+        reason = _uncertified(verdict, exploration)
+        if reason is not None or not isinstance(exploration, EmbeddedExploration):
+            left_out[name] = reason or ""
+        elif _is_free_of_times(verdict, exploration, run):
+            claims.setdefault(number, []).append(_claim_of(verdict, exploration, run))
+        else:
+            part = _timed(verdict, exploration, run, f"system.{len(timed) + 1}.smt2")
+            if part is None:
+                left_out[name] = TIMES
+            else:
+                timed.append(part)
+    untimed = []
+    for number, of_part in sorted(claims.items()):
+        exploration = run.explorations[number]
+        assert isinstance(exploration, EmbeddedExploration)
+        untimed.append(Part(exploration, SYSTEM, whole, tuple(of_part)))
+    evident = []
+    for part in (*untimed, *timed):
+        kept = tuple(claim for claim in part.claims if part.is_evident(claim))
+        left_out |= {claim.property: NOT_EXPLORED for claim in part.claims if claim not in kept}
+        evident += [replace(part, claims=kept)] if kept else []
+    return Claims(tuple(evident), whole, left_out)
+
+
+def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:
+    """Return the reason for which no claim on a property can be written; None if a claim can be."""
+    if verdict.status is Status.UNKNOWN:
+        return "the property is not decided"
+    if verdict.coverage.any_number:
+        return "the verdict is for any number of faults"
+    if not isinstance(exploration, EmbeddedExploration):
+        return "the states are not in the memory of this process"
+    return None if exploration.canonical is None else "the states are stored up to symmetry or ranks"
+
+
+def _is_free_of_times(verdict: Verdict, exploration: EmbeddedExploration, run: Run) -> bool:
+    """Tell whether the runs without clocks violate the property with the same smallest fault sets."""
+    name = verdict.property
+    if verdict.lemmas or run.in_time(name).undecided or any(aside == name for aside, _ in exploration.aside):
+        return False
+    return {exploration.named(violation.combination) for violation in exploration.cut_sets(name)} == {*verdict.cut_sets}
+
+
+def _timed(verdict: Verdict, exploration: EmbeddedExploration, run: Run, system: str) -> Part | None:
+    """Return the part of a verdict that rests on times; None if the lemmas do not suffice for a claim."""
+    name = verdict.property
+    in_time = run.in_time(name)
+    lemmas = in_time.rests_on
+    prop = next(one for one in properties_of(run.prepared.model.pipeline) if one.name == name)
+    if prop.goal is not None or in_time.undecided:
+        return None
+    try:
+        meter = Meter(replace(run.budget, seconds=None), timed=False)
+        again = explored_whole(in_time, exploration, verdict.coverage.complete_to + 1, meter)
+    except TooManyFlags:
+        return None
+    if {again.named(violation.combination) for violation in again.cut_sets(name)} != {*verdict.cut_sets}:
+        return None
+    bounds, differences = bounds_in(lemmas), differences_in(lemmas)
+    text = timed_text(run.prepared, in_time.timing, prop, differences, bounds)
+    return Part(again, system, text, (_claim_of(verdict, again, run),), lemmas)
+
+
+def _claim_of(verdict: Verdict, exploration: EmbeddedExploration, run: Run) -> Claim:
+    name, goal = verdict.property, exploration.question.goal
+    is_goal = goal is not None and goal[0] == name
+    smallest = (_smallest(trace, run, is_goal=is_goal) for trace in verdict.traces)
+    witness = _witness(exploration, name) if verdict.witness_reached else None
+    return Claim(name, is_goal, verdict.id, verdict.coverage.complete_to, tuple(smallest), witness)
+
+
+def _smallest(trace: Trace, run: Run, *, is_goal: bool) -> Smallest:
+    actions = _actions_of(trace, run.prepared)
+    end: State | None = replay(run.prepared.model.system, run.replayer, actions)[-1] if is_goal else None
+    return Smallest(trace.faults, actions, end)
+
+
+def _actions_of(trace: Trace, prepared: Prepared) -> tuple[Action, ...]:
+    found = [prepared.model.system.action(step.action, step.arguments) for step in trace.steps]
+    return tuple(action for action in found if action is not None)
+
+
+def _witness(exploration: EmbeddedExploration, name: str) -> tuple[Action, ...] | None:
+    """Return a run of few faults to the witness of a property, if the exploration found one."""
+    first = exploration.first_observed(WITNESS + name)
+    return tuple(exploration.system.actions[label] for label in exploration.path(first[0])) if first else None
+
+
+def faults_in(cut_set: CutSet) -> str:
+    """Return a fault set as an S-expression."""
+    return f"({' '.join(f'({kind} {count})' for kind, count in cut_set)})"

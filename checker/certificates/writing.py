@@ -1,0 +1,165 @@
+"""Writing a certificate: the texts of the systems, the closed sets, and the claims (docs/certificates.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from checker.budget import Budget, Meter
+from checker.bundle import json_bytes
+from checker.certificates.archive import Archive
+from checker.certificates.claims import claims_of, faults_in
+from checker.certificates.part import Claim, Part, Smallest
+from checker.certificates.ranks import Ranks, ranks_of
+from checker.certificates.reading import DEPLOYMENT, README, SYSTEM, TEXT, TIMES
+from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
+from checker.certificates.systems import limits_of
+from checker.certificates.text import quoted
+from checker.certificates.times import lemma_lines, times_of
+from checker.check import Run
+from checker.combinations import Combination, smaller
+from checker.embedded import EmbeddedExploration
+from checker.exploration import Question
+from model.deployment.document import to_document
+from model.input.whole_file import write_whole
+from model.language import Action, TransitionSystem
+from model.language.terms import BoolVal
+from model.pipeline import VERSION
+
+FORMAT = 1
+"""Version of the format of certificates."""
+
+HOW = """This file proves verdicts of Proofka. docs/certificates.md of Proofka describes it.
+Check it with certcheck, which needs nothing of Proofka:  certcheck FILE
+"""
+"""Content of the member README.txt."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The content of a certificate: the certified properties, and for each other property the reason against it.
+
+    ``states``: number of states in all sets. ``size``: bytes of the file.
+    """
+
+    certified: tuple[str, ...]
+    left_out: Mapping[str, str]
+    states: int
+    size: int
+
+
+def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
+    """Write the certificate of a finished check. ``tool``: the program and its version, for readers. Raise OSError."""
+    claims = claims_of(run)
+    archive = Archive()
+    with ThreadPoolExecutor(run.threads) as pool:
+        lines = [f"(proofka-certificate {FORMAT}"]
+        lines.append(f'  (about (deployment {quoted(run.deployment.name)}) (tool {quoted(tool)}) (model "{VERSION}"))')
+        limits = limits_of(run.deployment, run.prepared)
+        lines.append(f"  (limits {' '.join(f'({kind} {most})' for kind, most in limits.items())})")
+        archive.add(SYSTEM, claims.whole.text())
+        for number, part in enumerate(claims.parts):
+            if part.lemmas:
+                archive.add(part.system, part.text.text())
+            lines += _Writer(number, part, archive).lines(pool)
+    archive.add(TEXT, "\n".join(lines) + ")\n")
+    archive.add(DEPLOYMENT, json_bytes(to_document(run.deployment)))
+    archive.add(TIMES, json_bytes({part.system: times_of(part.lemmas) for part in claims.parts if part.lemmas}))
+    archive.add(README, HOW)
+    content = archive.content()
+    write_whole(path, content)
+    certified = tuple(claim.property for part in claims.parts for claim in part.claims)
+    states = sum(part.exploration.shards[one].count for part in claims.parts for one in part.closed)
+    return Written(certified, claims.left_out, states, len(content))
+
+
+class _Writer:
+    """The writer of one part."""
+
+    def __init__(self, number: int, part: Part, archive: Archive) -> None:
+        self._number = number
+        self._part = part
+        self._archive = archive
+        self._exploration = part.exploration
+        self._ranks: dict[Combination, Ranks] = {}
+
+    def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
+        """Write the members of the part, and yield its lines of the text. Sets of one layer are written together."""
+        part = self._part
+        yield f'  (part {self._number} (system "{part.system}")'
+        for lemma in part.lemmas:
+            yield from lemma_lines(lemma)
+        yield f"    (variables {' '.join(field.variable.name for field in part.fields)})"
+        placed = " ".join(f"({one.variable.name} {one.word} {one.shift} {one.width})" for one in part.fields)
+        yield f"    (layout {part.layout.words} {placed})"
+        for kind, by in part.covered:
+            yield f"    (covered {kind} {by})"
+        places = {combination: place for place, combination in enumerate(part.closed)}
+        for _, layer in groupby(part.closed, key=sum):
+            yield from pool.map(lambda combination: self._set(places[combination], combination), list(layer))
+        for claim in part.claims:
+            yield from self._claim(claim)
+        yield "  )"
+
+    def _set(self, place: int, combination: Combination) -> str:
+        """Write a set after the sets of all contained combinations, and return its line."""
+        shard = self._exploration.shards[combination]
+        ranks = None
+        if self._part.is_ranked(combination):
+            below = [(self._exploration.shards[one], self._ranks[one]) for one in smaller(combination)]
+            ranks = self._ranks[combination] = ranks_of(self._exploration, shard, below)
+        names, count = [], 0
+        for piece, (rows, ranked) in enumerate(members_of(shard, self._part.mask, ranks)):
+            name = f"{self._number}/{place}.{piece}"
+            names.append(f'(rows "{name}.rows" {len(rows)})' + self._rows(name, rows, ranked))
+            count += len(rows)
+        return f"    (set {faults_in(self._exploration.named(combination))} {count} {' '.join(names)})"
+
+    def _rows(self, name: str, rows: Rows, ranks: RankRow | None) -> str:
+        self._archive.add(f"{name}.rows", as_bytes(rows))
+        if ranks is None:
+            return ""
+        self._archive.add(f"{name}.ranks", ranks.astype("<u2", copy=False).tobytes())
+        return f' (ranks "{name}.ranks")'
+
+    def _claim(self, claim: Claim) -> Iterator[str]:
+        yield f'    (claim {quoted(claim.property)} (id "{claim.id}") (up-to {claim.up_to})'
+        if claim.witness is not None:
+            yield f"      (witness {self._trace(claim.witness)})"
+        for place, one in enumerate(claim.smallest):
+            stuck = self._stuck(f"{self._number}/stuck.{claim.property}.{place}.rows", one) if claim.is_goal else ""
+            yield f"      (smallest {faults_in(one.faults)} (trace {self._trace(one.actions)}){stuck})"
+        yield "    )"
+
+    def _trace(self, actions: tuple[Action, ...]) -> str:
+        return " ".join(str(self._part.text.number_of(action.key)) for action in actions)
+
+    def _stuck(self, name: str, smallest: Smallest) -> str:
+        rows = _stuck_rows(self._exploration, smallest)
+        self._archive.add(name, as_bytes(rows))
+        return f' (stuck "{name}" {len(rows)})'
+
+
+def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
+    """Return the states that follow from the end of a trace without further faults."""
+    assert smallest.stuck_from is not None
+    started = {v: replace(v, initial=smallest.stuck_from[v.name]) for v in exploration.system.variables}
+    actions = tuple(
+        replace(action, updates={started[v]: value for v, value in action.updates.items()})
+        for action in exploration.system.actions
+        if action.fault is None
+    )
+    system = TransitionSystem(exploration.system.name, tuple(started.values()), actions)
+    everything = Question({"nothing": BoolVal(False)}, None, {})
+    again = EmbeddedExploration(system, everything, {}, Meter(Budget()), counted=True)
+    again.explore_layer()
+    (shard,) = again.shards.values()
+    every_bit = np.full(again.layout.words, ~np.uint64(0))
+    rows = [again.layout.unpack(row) for piece, _ in members_of(shard, every_bit, None) for row in piece]
+    packed: Rows = np.array([exploration.layout.pack(row) for row in rows], dtype=np.uint64)
+    return packed[np.lexsort(packed.T[::-1])]
