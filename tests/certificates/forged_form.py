@@ -226,9 +226,9 @@ SYSTEMS = (
     in_system("a numeral with a leading 0", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= 00 0))"),
     in_system("a numeral of 19 digits", "(define-fun g9 () Bool (= 0 0))", f"(define-fun g9 () Bool (= {10**18} 0))"),
     in_system(
-        "a numeral of a million digits",
+        "a numeral of 500,000 digits",
         "(define-fun g9 () Bool (= 0 0))",
-        f"(define-fun g9 () Bool (= {'1' * 10**6} 0))",
+        f"(define-fun g9 () Bool (= {'1' * 500_000} 0))",
     ),
     in_system("a decimal", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= 2.6 0))"),
     in_system("an operator alone", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool ())"),
@@ -296,8 +296,8 @@ SYSTEMS = (
     ),
     of_certificate("format", "a term has 201 levels", lambda c: with_term(c, nested(201), "Bool")),
     of_members("format", "a term has 1000 levels", lambda found: nested_text(found, 1000)),
-    of_members("format", "a term has 200,000 levels", lambda found: nested_text(found, 200_000)),
-    of_members("format", "a million parentheses", lambda found: {**found, SYSTEM: found[SYSTEM] + b"(" * 1_000_000}),
+    of_members("format", "a term has 100,000 levels", lambda found: nested_text(found, 100_000)),
+    of_members("format", "half a million parentheses", lambda found: {**found, SYSTEM: found[SYSTEM] + b"(" * 500_000}),
 )
 """Forgeries of the form of `system.smt2`."""
 
@@ -384,7 +384,7 @@ CLAIM_TEXTS = (
     in_claims("a limit is huge and a string", LIMIT_TEXT, LIMIT_TEXT.replace("2", f'"{2**64}"')),
     of_members("format", "the claims are not UTF-8", lambda found: {**found, CLAIMS: found[CLAIMS] + b"; \xc3\n"}),
     of_members(
-        "format", "the claims are a million parentheses", lambda found: {**found, CLAIMS: b"(" * 10**6 + b")" * 10**6}
+        "format", "the claims are 600,000 parentheses", lambda found: {**found, CLAIMS: b"(" * 300_000 + b")" * 300_000}
     ),
     of_members("format", "the claims are empty", lambda found: {**found, CLAIMS: b""}),
 )
