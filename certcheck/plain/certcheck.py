@@ -26,6 +26,7 @@ Places = dict[str, tuple[int, int]]  # the first bit and the width of each varia
 Action = namedtuple("Action", "number name kind guard updates")  # guard and updates are names of terms
 Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: (faults, trace, [(stuck rows, number)])
 
+UNREAD = ("README.txt", "deployment.json", "times.json")
 NONE: Faults = frozenset()
 DEEPEST, MOST, INLINE = 200, 2**31, 20  # levels of a term; numbers; levels of a term in one line of Python
 COST_OF_TEXT, COST_OF_ARCHIVE, COST_OF_STATE, COST_OF_WORD = 1200, 20, 350, 30  # bytes of memory, rounded up
@@ -77,7 +78,7 @@ class Archive:
     """The members of the file, and the memory that their contents need."""
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
-        self.file, self.limit, self.taken, self.listed = file, limit, 0, {"README.txt", "deployment.json"}
+        self.file, self.limit, self.taken, self.listed = file, limit, 0, set(UNREAD)
         self.members: dict[str, zipfile.ZipInfo] = {}
         size = file.seek(0, 2)
         self.memory(size * COST_OF_ARCHIVE, "the archive")
@@ -176,6 +177,11 @@ def single(rest: list[Any], *head: str) -> list[Any]:
     return found[0]
 
 
+def signed(number: Any) -> int:
+    """Return the value of a numeral, or of a negative number such as `(- 1)`."""
+    return number if isinstance(number, int) else -int(parts(number, "-", int)[0])
+
+
 def translate(term: Any, known: dict[str, Term], lines: list[str], level: int = 1) -> Term:
     """Return a term in Python and its interval; a deep term adds lines for its parts. A leaf has level 1."""
     form(level <= DEEPEST, "a term is nested too deep")
@@ -209,7 +215,7 @@ def translate(term: Any, known: dict[str, Term], lines: list[str], level: int = 
 
 
 class System:
-    """The system that `system.smt2` describes."""
+    """A system that a text describes."""
 
     def __init__(self, content: bytes) -> None:
         self.domains: dict[str, tuple[int, int, int]] = {}  # the lowest, the highest and the initial value
@@ -217,14 +223,16 @@ class System:
         self.terms: dict[str, tuple[Any, list[str]]] = {}  # as written, and as lines of Python
         self.actions: list[Action] = []
         self.properties: dict[str, tuple[str, str, bool]] = {}  # term, witness, whether the term is a goal
+        self.programs: dict[
+            tuple[str, str], Callable[[Iterable[int]], Iterator[Any]]
+        ] = {}  # compiled, by text and rule
         rest = expressions(content)
         head = single(rest, "set-info", ":smt-lib-version") + single(rest, "set-logic")
-        form(head == ["2.6", "QF_LIA"], "system.smt2 is not SMT-LIB 2.6 of the logic QF_LIA")
+        form(head == ["2.6", "QF_LIA"], "a system is not SMT-LIB 2.6 of the logic QF_LIA")
         for command in leading(rest, "declare-const"):
             name = self.new(parts(command, str, "Int")[0])
             (domain,) = parts(rest.pop() if rest else 0, "set-info", ":variable", list)
-            three = [-parts(n, "-", int)[0] if isinstance(n, list) else n for n in parts(domain, name, ...)[0]]
-            low, high, first = parts(three, int, int, int)
+            low, high, first = (signed(number) for number in parts(domain, name, object, object, object))
             form(-MOST <= low <= first <= high < MOST, f"{name} has no such domain")
             self.known[name], self.domains[name] = (f"v{len(self.domains)}", (low, high)), (low, high, first)
         for command in leading(rest, "define-fun"):
@@ -248,7 +256,7 @@ class System:
                 name, term, seen = parts(parts(command, list)[0], bytes, str, str)
                 form(name not in self.properties, f"two properties share the name {shown(name)}")
                 self.properties[name] = self.named(term, "Bool"), self.named(seen, "Bool"), key == ":goal"
-        form(not rest, f"unexpected in system.smt2: {shown(rest[-1:])}")
+        form(not rest, f"unexpected in a system: {shown(rest[-1:])}")
         self.places = {name: (32 * number, 32) for number, name in enumerate(self.domains)}
 
     def new(self, name: str) -> str:
@@ -295,9 +303,12 @@ class System:
                 lines.append(f" if not {low} <= {new} <= {high}: outside({action.number}, {name!r}, {new})")
                 after += f" + ({new} - {old} << {places[name][0]})"
             lines.append(f" yield s, {action.number}, {after}")
-        scope: dict[str, Any] = {"outside": outside}
-        exec("def run(states):\n for s in states:\n  if 0: yield\n" + "".join(f"  {line}\n" for line in lines), scope)
-        return scope["run"](states)  # type: ignore[no-any-return]
+        program = "def run(states):\n for s in states:\n  if 0: yield\n" + "".join(f"  {line}\n" for line in lines)
+        if (program, rule) not in self.programs:
+            scope: dict[str, Any] = {"outside": outside}
+            exec(program, scope)
+            self.programs[program, rule] = scope["run"]
+        return self.programs[program, rule](states)
 
     def where(self, term: str, places: Places, states: Iterable[int]) -> Iterator[int]:
         """Yield the states in which a term holds."""
@@ -347,6 +358,13 @@ class Part:
         self.rows: dict[Faults, list[tuple[Any, ...]]] = {}  # of each set, the members with their numbers of rows
         self.states: dict[Faults, dict[int, int]] = {}  # of each set, the states with their ranks; -1 for no rank
         self.proved: set[tuple[str, Faults]] = set()
+        self.lemmas = []  # the sum of the bounds, and the sum that is claimed
+        for _, bounds in (parts(one, bytes, ...) for one in leading(rest, "lemma")):
+            (total,) = parts(bounds.pop() if bounds else 0, "sum", object)
+            times = [parts(one, str, bytes, object) for one in bounds]
+            form({kind for kind, _, _ in times} <= {"least", "most"}, "a bound of a lemma is neither least nor most")
+            bound = sum(signed(time) * (1 if kind == "most" else -1) for kind, _, time in times)
+            self.lemmas.append((bound, signed(total)))
         kept = [parts([name], str)[0] for name in single(rest, "variables")]
         names = {*kept}
         form(len(names) == len(kept) and names <= {*system.domains}, "unknown variables, or a variable twice")
@@ -571,9 +589,15 @@ class Part:
             right = self.within(one, claim) and sum(contained(other, one) for other in sets) == 1
             demand(right, "smallest", f"{called(one)} contains another one, or exceeds the limits or the total")
 
+    def lemma(self) -> None:
+        """Refuse a lemma with a wrong sum, or with a sum that is not below 0."""
+        for total, claimed in self.lemmas:
+            demand(total == claimed < 0, "lemma", f"the sum of the bounds is {total}, and {claimed} is claimed")
+
     def check(self) -> None:
         """Refuse the part if it breaks a rule."""
         before = self.archive.taken
+        self.lemma()
         self.cone()
         for claim in self.claims:
             self.smallest(claim)
@@ -590,35 +614,40 @@ class Part:
         self.states, self.archive.taken = {}, before
 
 
-def system(content: bytes, path: Path | None) -> None:
-    """Refuse a certificate of another system than this file's."""
-    demand(path is None or path.read_bytes() == content, "system", f"system.smt2 is not the text of {path}")
+def system(contents: dict[str, bytes], folder: Path | None) -> None:
+    """Refuse a certificate with a system that is not the file of its name in the folder."""
+    for name, content in contents.items() if folder else ():
+        right = folder is not None and (folder / name).is_file() and (folder / name).read_bytes() == content
+        demand(right, "system", f"{name} is not the file of this name in {folder}")
 
 
-def check(file: BinaryIO, path: Path | None, limit: int) -> Iterator[str]:
+def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
     """Yield a line for each claim of a certificate; raise `Refused` if it breaks a rule."""
     archive = Archive(file, limit)
-    content = archive.read(archive.listing("system.smt2"), COST_OF_TEXT)
     text = expressions(archive.read(archive.listing("certificate.txt"), COST_OF_TEXT))
-    whole = System(content)
     form(len(text) == 1, "certificate.txt is not one list")
     rest = parts(text[0], "proofka-certificate", 1, ...)[0][::-1]
     yield f"about: {shown(single(rest, 'about'))}"
     pairs = [parts(one, str, int) for one in single(rest, "limits")]
     limits = dict(pairs)
-    kinds = {action.kind for action in whole.actions} - {"none"}
-    form(len(limits) == len(pairs) and {*limits} == kinds, "the limits do not name each kind of fault once")
     yield f"limits: {', '.join(f'{kind} {most}' for kind, most in limits.items())}"
-    found = [parts(one, index, ...)[0] for index, one in enumerate(leading(rest, "part"))]
-    members = [Part(whole, archive, limits, one[::-1]) for one in found]
-    form(members and not rest, f"no part, or unexpected in certificate.txt: {shown(rest[-1:])}")
+    found = [parts(one, index, ...)[0][::-1] for index, one in enumerate(leading(rest, "part"))]
+    form(found and not rest, f"no part, or unexpected in certificate.txt: {shown(rest[-1:])}")
+    names = [parts(single(one, "system"), bytes)[0] for one in found]
+    form(all(re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name) for name in names), "a system has another name")
+    contents = {name: archive.read(archive.listing(name), COST_OF_TEXT) for name in dict.fromkeys(names)}
+    systems = {name: System(content) for name, content in contents.items()}
+    kinds = {action.kind for one in systems.values() for action in one.actions} - {"none"}
+    form(len(limits) == len(pairs) and {*limits} == kinds, "the limits do not name each kind of fault once")
+    members = [Part(systems[name], archive, limits, one) for name, one in zip(names, found)]
     form(archive.members.keys() <= archive.listed, "a member is not listed in certificate.txt")
-    system(content, path)
+    system(contents, folder)
     for part in members:
         part.check()
-    for claim in (claim for part in members for claim in part.claims):
+    for name, claim in ((name, claim) for name, part in zip(names, members) for claim in part.claims):
         sets = ", ".join(called(faults) for faults, _, _ in claim.smallest) or "none"
-        yield f"accepted: {shown(claim.name)} ({shown(claim.id)}), up to {claim.total} faults: smallest sets: {sets}"
+        about = f"{shown(claim.name)} ({shown(claim.id)}) of {name}, up to {claim.total} faults"
+        yield f"accepted: {about}: smallest fault sets: {sets}"
 
 
 def size(text: str) -> int:
@@ -633,12 +662,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--system", type=Path, help="the text that the system must be, byte for byte")
+    parser.add_argument("--systems", type=Path, help="a folder with the texts that the systems must be, byte for byte")
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
     options = parser.parse_args(arguments)
     try:
         with options.file.open("rb") as file:
-            print("\n".join([*check(file, options.system, options.memory)]))
+            print("\n".join([*check(file, options.systems, options.memory)]))
             return 0
     except Refused as error:
         rule, reason = error.args

@@ -62,9 +62,9 @@ def answer(checker: Checker, forgery: Forgery, folder: Path) -> Answer:
     file.write_bytes(forgery.content())
     arguments = [str(file)]
     if forgery.system is not None:
-        system = folder / "system.smt2"
-        system.write_bytes(forgery.system)
-        arguments += ["--system", str(system)]
+        for name in ("system.smt2", "system.1.smt2"):
+            (folder / name).write_bytes(forgery.system)
+        arguments += ["--systems", str(folder)]
     return checker([*arguments, "--memory", forgery.memory or "1GiB"])
 
 

@@ -18,7 +18,7 @@ from tests.certificates.forging import (
     with_updates,
     with_variable,
 )
-from tests.certificates.proving import KEPT, LIMITS, PLACES, TOTAL, least, toy_certificate
+from tests.certificates.proving import KEPT, LEMMA_SUM, LIMITS, PLACES, TOTAL, least, toy_certificate
 from tests.certificates.toy import TOY, Action, Term, Values, explore
 from tests.certificates.writing import Certificate, Smallest, certificate_file, system_text
 
@@ -121,6 +121,18 @@ def with_bit(found: dict[str, bytes], member: str, bit: int) -> dict[str, bytes]
     at, bit = (len(content) - 1, 5) if bit < 0 else (len(content) // 2 - 8 + bit // 8, bit % 8)
     content[at] ^= 1 << bit
     return {**found, member: bytes(content)}
+
+
+def with_lemma(certificate: Certificate, old: str, new: str) -> Certificate:
+    """Return a certificate with another lemma."""
+    lemmas = certificate.parts[EARLY].lemmas
+    assert old in lemmas
+    return with_part(certificate, EARLY, lemmas=lemmas.replace(old, new))
+
+
+def with_sum(certificate: Certificate, times: str) -> Certificate:
+    """Return a certificate whose first part has a lemma with these times."""
+    return with_part(certificate, LOSS, lemmas=f'(lemma "times" {times})')
 
 
 def turning(certificate: Certificate) -> Certificate:
@@ -324,6 +336,13 @@ EVIDENCE: tuple[Forgery, ...] = (
         "a smallest fault set exceeds a limit",
         lambda c: replace(only(c, LOSS), limits={**LIMITS, "power-loss": 1}),
     ),
+    of_certificate("lemma", "the sum is wrong", lambda c: with_lemma(c, str(-LEMMA_SUM), str(1 - LEMMA_SUM))),
+    of_certificate("lemma", "a time is wrong", lambda c: with_lemma(c, "120000", "119999")),
+    of_certificate("lemma", "a shortest time is a longest one", lambda c: with_lemma(c, "least", "most")),
+    of_certificate("lemma", "the sum is 0", lambda c: with_sum(c, '(most "a" 0) (sum 0)')),
+    of_certificate("lemma", "the sum is above 0", lambda c: with_sum(c, '(most "a" 7) (sum 7)')),
+    of_certificate("lemma", "there are no times", lambda c: with_sum(c, "(sum 0)")),
+    of_certificate("lemma", "there are no times and a sum", lambda c: with_sum(c, "(sum (- 1))")),
     Forgery(
         "the text has one line break more",
         "system",

@@ -23,7 +23,7 @@ from tests.certificates.forging import (
     with_smallest,
     with_variable,
 )
-from tests.certificates.proving import PLACES, toy_certificate
+from tests.certificates.proving import LEMMA_SUM, PLACES, toy_certificate
 from tests.certificates.toy import Term
 from tests.certificates.writing import Certificate, archive, members
 
@@ -313,9 +313,17 @@ CLAIM_TEXTS = (
         "steps without a fault have the limit 0", LIMIT_TEXT, "(limits (none 0) (erase 0) (kill 2) (power-loss 2))"
     ),
     in_claims("a limit is negative", LIMIT_TEXT, "(limits (erase (- 1)) (kill 2) (power-loss 2))"),
-    in_claims("a part has another number", "(part 1\n", "(part 2\n"),
-    in_claims("an unknown list", "(part 1\n", "(note)\n(part 1\n"),
-    in_claims("a part has an unknown list", "(part 1\n", "(part 1 (note)\n"),
+    in_claims("a part has another number", "(part 1 (", "(part 2 ("),
+    in_claims("an unknown list", "(part 1 (", "(note)\n(part 1 ("),
+    in_claims("a part has an unknown list", "(part 1 (", "(part 1 (note) ("),
+    in_claims("a system is not there", '(part 2 (system "system.1.smt2")', '(part 2 (system "system.2.smt2")'),
+    in_claims("a system has another name", '(part 2 (system "system.1.smt2")', '(part 2 (system "times.json")'),
+    in_claims("a system is not listed", '(part 2 (system "system.1.smt2")', '(part 2 (system "system.smt2")'),
+    in_claims("a part has no system", '(part 2 (system "system.1.smt2")', "(part 2"),
+    in_claims("a lemma has no sum", f" (sum (- {-LEMMA_SUM}))", ""),
+    in_claims("a lemma has an unknown bound", '(least "a wait"', '(just "a wait"'),
+    in_claims("a time is a symbol", '(most "b" (- 5))', '(most "b" -5)'),
+    in_claims("a lemma has no name", '(lemma "time"', "(lemma"),
     of_certificate("format", "no part", lambda c: replace(c, parts=[])),
     of_certificate("format", "no claim", lambda c: with_part(c, LOSS, claims=[])),
     in_claims("a covered kind is unknown", "(covered kill power-loss)", "(covered kill flood)"),

@@ -31,8 +31,8 @@ from tests.certificates.toy import TOY, Combination, Values, more
 from tests.certificates.writing import archive, certificate_file, members
 
 Change = Callable[[random.Random], bytes]
-TEXTS = ("certificate.txt", "system.smt2")
-UNREAD = ("README.txt", "deployment.json")
+TEXTS = ("certificate.txt", "system.smt2", "system.1.smt2")
+UNREAD = ("README.txt", "deployment.json", "times.json")
 TOKEN = re.compile(r'"(?:[^"]|"")*"|[()]|[^\s()";]+')
 ARGUMENTS = ("harmless by its kind", "the same contents", "all claims are true")
 

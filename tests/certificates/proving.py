@@ -34,6 +34,10 @@ PLACES = {
 }
 """A layout with gaps, with a field that is too wide, and with the last bit of a word."""
 
+LEMMA_SUM = 9000 - 5 - 120000 + 1000
+BOUNDS = '(least "a wait" 120000) (most "a session" 9000) (most "b" (- 5)) (least "c" (- 1000))'
+LEMMA = f'(lemma "time" {BOUNDS} (sum (- {-LEMMA_SUM})))'
+
 
 def cut(system: System, kept: Collection[str], values: Values) -> Values:
     """Return the values of the kept variables."""
@@ -92,6 +96,8 @@ def toy_certificate() -> Certificate:
                 sets(TOY, runs, covering, None),
                 [Claim(early.name, TOTAL, [], shortest(TOY, runs, early.witness))],
                 {"kill": "power-loss"},
+                lemmas=LEMMA,
+                system="system.1.smt2",
             ),
         ],
     )

@@ -66,15 +66,15 @@ def read_system(text: str) -> System:
 def false_claims(content: bytes) -> list[str]:
     """Return the claims of a file that the naive explorer contradicts, in words."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
-        system = read_system(file.read("system.smt2").decode())
         (certificate,) = lists(file.read("certificate.txt").decode())
+        texts = {name: file.read(name).decode() for name in file.namelist() if name.endswith(".smt2")}
     limits = dict(certificate[3][1:])
     return [
         wrong
         for part in certificate[4:]
         for claim in part
         if isinstance(claim, tuple) and claim[0] == "claim"
-        for wrong in contradictions(system, limits, claim)
+        for wrong in contradictions(read_system(texts[part[2][1][1:-1]]), limits, claim)
     ]
 
 

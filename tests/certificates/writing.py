@@ -53,6 +53,8 @@ class Part:
     claims: Sequence[Claim]
     covered: Mapping[str, str] = field(default_factory=dict)
     words: int = 2
+    lemmas: str = ""
+    system: str = "system.smt2"
 
 
 @dataclass(frozen=True)
@@ -125,12 +127,14 @@ def row(part: Part, system: System, state: Values) -> list[int]:
 
 def members(certificate: Certificate) -> dict[str, bytes]:
     """Return the members of a certificate."""
-    found = {"README.txt": b"Check this file with certcheck.\n", "deployment.json": b"{}\n"}
-    found["system.smt2"] = system_text(certificate.system).encode()
+    found = {"README.txt": b"Check this file with certcheck.\n", "deployment.json": b"{}\n", "times.json": b"{}\n"}
+    found |= {part.system: system_text(certificate.system).encode() for part in certificate.parts}
     limits = " ".join(f"({kind} {number})" for kind, number in certificate.limits.items())
     lines = ["(proofka-certificate 1", f"  (about {certificate.about})", f"  (limits {limits})"]
     for number, part in enumerate(certificate.parts):
-        lines.append(f"  (part {number}\n    (variables {' '.join(part.places)})")
+        lines.append(
+            f'  (part {number} (system "{part.system}") {part.lemmas}\n    (variables {" ".join(part.places)})'
+        )
         places = " ".join(f"({name} {word} {shift} {width})" for name, (word, shift, width) in part.places.items())
         lines.append(f"    (layout {part.words} {places})")
         lines += [f"    (covered {kind} {other})" for kind, other in part.covered.items()]
