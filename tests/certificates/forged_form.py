@@ -1,0 +1,399 @@
+"""Forgeries of the file: each breaks a rule of the page's section "The file", or needs too much memory."""
+
+from __future__ import annotations
+
+import io
+import struct
+import warnings
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tests.certificates.forged_evidence import LOSS, NO_FAULT, ONE_KILL, READABLE
+from tests.certificates.forging import (
+    Forgery,
+    edited,
+    of_certificate,
+    of_file,
+    of_members,
+    of_text,
+    with_part,
+    with_set,
+    with_smallest,
+    with_variable,
+)
+from tests.certificates.proving import LEMMA_SUM, PLACES, toy_certificate
+from tests.certificates.toy import Term
+from tests.certificates.writing import Certificate, archive, members
+
+CLAIMS, SYSTEM = "certificate.txt", "system.smt2"
+LAST_HEAD = struct.Struct("<4s6H3I5H2I")
+"""The head of a member in the central directory of an archive."""
+
+
+def with_method(contents: Mapping[str, bytes], method: int) -> bytes:
+    """Return an archive with another compression method."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as written:
+        for name, content in contents.items():
+            written.writestr(name, content)
+    return file.getvalue()
+
+
+def twice(contents: Mapping[str, bytes], name: str, other: bytes) -> bytes:
+    """Return an archive in which a member occurs twice, with two contents."""
+    file = io.BytesIO(archive(contents))
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "a") as written:
+        warnings.simplefilter("ignore")  # zipfile warns of the second member
+        written.writestr(name, other)
+    return file.getvalue()
+
+
+def with_head(content: bytes, name: str, changes: Mapping[int, int]) -> bytes:
+    """Return an archive whose central directory has other numbers for a member, by their place in `LAST_HEAD`."""
+    at = content.rindex(name.encode()) - LAST_HEAD.size
+    fields = list(LAST_HEAD.unpack_from(content, at))
+    assert fields[0] == b"PK\1\2"
+    for field, number in changes.items():
+        fields[field] = number
+    return content[:at] + LAST_HEAD.pack(*fields) + content[at + LAST_HEAD.size :]
+
+
+FLAGS, METHOD, CHECKSUM, PACKED, SIZE, OFFSET = 3, 4, 7, 8, 9, 16
+
+
+def longer_than_declared(content: bytes) -> bytes:
+    """Return an archive with a member whose stream has more bytes than the directory says, with a right check sum."""
+    name = "0/0.rows"
+    all_members = members(toy_certificate())
+    honest = all_members[name]
+    all_members[name] = honest + b"\0" * 1000
+    return with_head(archive(all_members), name, {SIZE: len(honest), CHECKSUM: zlib.crc32(honest)})
+
+
+def flipped(content: bytes, name: str) -> bytes:
+    """Return an archive with a flipped bit in the content of a member."""
+    changed = bytearray(content)
+    changed[content.index(name.encode()) + len(name) + 4] ^= 8
+    return bytes(changed)
+
+
+def bomb(all_members: dict[str, bytes]) -> dict[str, bytes]:
+    """Return members with a system of many spaces."""
+    return {**all_members, SYSTEM: all_members[SYSTEM] + b" " * 30_000_000}
+
+
+def declared_bomb() -> bytes:
+    """Return an archive whose directory and claims say that a member has 200 million rows."""
+    count, name = 200_000_000, "0/0.rows"
+    all_members = members(toy_certificate())
+    text = {'(set () 15 (rows "0/0.rows" 15))': f'(set () {count} (rows "0/0.rows" {count}))'}
+    all_members[CLAIMS] = edited(all_members[CLAIMS], text)
+    return with_head(archive(all_members), name, {SIZE: 16 * count})
+
+
+def without_member(all_members: dict[str, bytes], name: str) -> dict[str, bytes]:
+    """Return the members without one of them."""
+    return {key: content for key, content in all_members.items() if key != name}
+
+
+def with_term(certificate: Certificate, term: Term, sort: str = "Int", name: str = "new") -> Certificate:
+    """Return a certificate of a system with one term more, which nothing reads."""
+    system = certificate.system
+    return replace(certificate, system=replace(system, terms={**system.terms, name: (sort, term)}))
+
+
+def with_place(certificate: Certificate, name: str, place: tuple[int, int, int]) -> Certificate:
+    """Return a certificate whose first part has another place for a variable."""
+    return with_part(certificate, LOSS, places={**PLACES, name: place})
+
+
+def nested(levels: int) -> Term:
+    """Return a term with this many levels."""
+    term: Term = "true"
+    for _ in range(levels - 1):
+        term = ("not", term)
+    return term
+
+
+def nested_text(all_members: dict[str, bytes], levels: int) -> dict[str, bytes]:
+    """Return members with a system whose term has this many levels, without recursion."""
+    text = b"(define-fun deep () Bool " + b"(not " * levels + b"true" + b")" * levels + b")\n"
+    at = all_members[SYSTEM].index(b"(define-fun")
+    return {**all_members, SYSTEM: all_members[SYSTEM][:at] + text + all_members[SYSTEM][at:]}
+
+
+def first_edit(all_members: dict[str, bytes], old: str, new: str) -> dict[str, bytes]:
+    """Return members with the first one of several equal pieces of the claims replaced."""
+    assert old.encode() in all_members[CLAIMS]
+    return {**all_members, CLAIMS: all_members[CLAIMS].replace(old.encode(), new.encode(), 1)}
+
+
+def without_set(certificate: Certificate, index: int) -> Certificate:
+    """Return a certificate whose first part lacks a set."""
+    sets = [one for number, one in enumerate(certificate.parts[LOSS].sets) if number != index]
+    return with_part(certificate, LOSS, sets=sets)
+
+
+def with_row_twice(certificate: Certificate, index: int) -> Certificate:
+    """Return a certificate with the first state of a set also at its end."""
+    states = certificate.parts[LOSS].sets[index].states
+    return with_set(certificate, LOSS, index, states=[*states, states[0]])
+
+
+def with_stuck_twice(certificate: Certificate) -> Certificate:
+    """Return a certificate with a state twice in a stuck set."""
+    stuck = certificate.parts[READABLE].claims[0].smallest[0].stuck or ()
+    return with_smallest(certificate, READABLE, stuck=[*stuck, stuck[0]])
+
+
+def in_system(name: str, old: str, new: str) -> Forgery:
+    """Forge a piece of the system."""
+    return of_text("format", name, SYSTEM, {old: new})
+
+
+def in_claims(name: str, old: str, new: str) -> Forgery:
+    """Forge a piece of `certificate.txt`."""
+    return of_text("format", name, CLAIMS, {old: new})
+
+
+FIRST_SET = '(set () 15 (rows "0/0.rows" 15))'
+KILL_SET = '(set ((kill 1)) 30 (rows "0/1.rows" 10) (rows "0/1.1.rows" 20))'
+LIMIT_TEXT = "(limits (erase 0) (kill 2) (power-loss 2))"
+TRACE_TEXT = "(smallest ((power-loss 2)) (trace 0 2 5 14 15)))"
+SMALL = (-(2**31), 2**31 - 1, 0)
+
+ARCHIVES = (
+    of_file("format", "the file is empty", lambda content: b""),
+    of_file("format", "the file is a text", lambda content: b"(proofka-certificate 1)"),
+    of_file("format", "the file is truncated", lambda content: content[:-1]),
+    of_file("format", "half of the file is missing", lambda content: content[: len(content) // 2]),
+    of_file("format", "the first half of the file is missing", lambda content: content[len(content) // 2 :]),
+    of_file("format", "a bit of deflated rows is flipped", lambda content: flipped(content, "0/0.rows")),
+    of_file("format", "a bit of stored rows is flipped", lambda content: flipped(content, "0/1.rows")),
+    of_file("format", "a check sum is wrong", lambda content: with_head(content, "0/1.rows", {CHECKSUM: 1})),
+    of_file("format", "a member is encrypted", lambda content: with_head(content, "0/1.rows", {FLAGS: 1})),
+    of_file("format", "a method is unknown", lambda content: with_head(content, "0/1.rows", {METHOD: 99})),
+    of_file("format", "a member is another one's", lambda content: with_head(content, "0/2.rows", {OFFSET: 0})),
+    of_file(
+        "format", "a member begins behind the file", lambda content: with_head(content, "0/2.rows", {OFFSET: 2**31})
+    ),
+    of_file(
+        "format", "a member is longer than the file", lambda content: with_head(content, "0/2.rows", {PACKED: 2**31})
+    ),
+    of_file("format", "a stream is longer than declared", longer_than_declared),
+    Forgery("the method is bzip2", "format", lambda: with_method(members(toy_certificate()), zipfile.ZIP_BZIP2)),
+    Forgery(
+        "rows occur twice",
+        "format",
+        lambda: twice(members(toy_certificate()), "0/0.rows", members(toy_certificate())["0/0.rows"]),
+    ),
+    Forgery("the system occurs twice", "format", lambda: twice(members(toy_certificate()), SYSTEM, b"")),
+    of_members("format", "a member is not listed", lambda found: {**found, "0/9.rows": b""}),
+    of_members("format", "a folder is not listed", lambda found: {**found, "0/": b""}),
+    of_members("format", "rows are missing", lambda found: without_member(found, "0/2.rows")),
+    of_members("format", "ranks are missing", lambda found: without_member(found, "1/2.ranks")),
+    of_members("format", "a stuck set is missing", lambda found: without_member(found, "1/stuck.0.0.rows")),
+    of_members("format", "the system is missing", lambda found: without_member(found, SYSTEM)),
+    of_members("format", "the claims are missing", lambda found: without_member(found, CLAIMS)),
+    of_members("format", "rows have a byte more", lambda found: {**found, "0/0.rows": found["0/0.rows"] + b"\0"}),
+    of_members("format", "rows have a row less", lambda found: {**found, "0/0.rows": found["0/0.rows"][:-16]}),
+    of_members("format", "rows are a bomb", lambda found: {**found, "0/0.rows": bytes(50_000_000)}),
+    of_members("format", "ranks have a rank more", lambda found: {**found, "1/0.ranks": bytes(32)}),
+    of_members("memory", "the system is a bomb", bomb, "16MiB"),
+    of_members("memory", "the memory is small", lambda found: found, "10000"),
+    Forgery("rows are declared as a bomb", "memory", declared_bomb),
+)
+"""Forgeries of the archive."""
+
+SYSTEMS = (
+    in_system("another version of SMT-LIB", "2.6", "2.7"),
+    in_system("another logic", "QF_LIA", "QF_NIA"),
+    in_system("the logic is a string", "QF_LIA", '"QF_LIA"'),
+    in_system("a variable has no domain", "(set-info :variable (drift (- 1) 1 0))", ""),
+    in_system("a domain is one of another variable", "(set-info :variable (drift", "(set-info :variable (seen"),
+    in_system("a command is unknown", "(define-fun g0 ()", "(assert true)\n(define-fun g0 ()"),
+    in_system("a comment hides no carriage return", "(define-fun g0 ()", "; comment\r(check-sat)\n(define-fun g0 ()"),
+    in_system("a term has a parameter", "(define-fun g0 ()", "(define-fun g0 ((x Int))"),
+    in_system("a term has another sort", "(define-fun g0 () Bool", "(define-fun g0 () Int"),
+    in_system("a term has an unknown sort", "(define-fun g0 () Bool", "(define-fun g0 () Real"),
+    in_system("a term has its own name", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool g9)"),
+    in_system(
+        "a term reads a later one", "(define-fun g0 () Bool", "(define-fun g0 () Bool g1)(define-fun old () Bool"
+    ),
+    in_system("a quoted symbol", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= |seen| 0))"),
+    in_system("a numeral with a leading 0", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= 00 0))"),
+    in_system("a numeral of 19 digits", "(define-fun g9 () Bool (= 0 0))", f"(define-fun g9 () Bool (= {10**18} 0))"),
+    in_system(
+        "a numeral of 500,000 digits",
+        "(define-fun g9 () Bool (= 0 0))",
+        f"(define-fun g9 () Bool (= {'1' * 500_000} 0))",
+    ),
+    in_system("a decimal", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= 2.6 0))"),
+    in_system("an operator alone", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool ())"),
+    in_system("an operator that is a list", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool ((not) true))"),
+    in_system("a parenthesis is missing", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= 0 0)"),
+    in_system("a parenthesis too many", "(define-fun g9 () Bool (= 0 0))", "(define-fun g9 () Bool (= 0 0)))"),
+    in_system("a string without an end", '"turn"', '"turn'),
+    in_system("a control sign", '"turn"', '"turn\x1b[2J"'),
+    in_system("a command that is no list", "(set-logic QF_LIA)", "(set-logic QF_LIA) exit"),
+    in_system("an action comes twice", "(set-info :action (9 ", "(set-info :action (8 "),
+    in_system("an action's name is a symbol", '"turn"', "turn"),
+    in_system("two actions share a name", '"turn"', '"read"'),
+    in_system("a guard is a variable", "none g9 ", "none seen "),
+    in_system("a guard is a number", "none g9 ", "none u9.drift "),
+    in_system("a guard is true, which is no name of a term", "none g9 ", "none true "),
+    in_system("a next value is a truth value", "(drift u9.drift)", "(drift g9)"),
+    in_system("a next value is a numeral", "(drift u9.drift)", "(drift 1)"),
+    in_system("a variable is assigned twice", "(drift u9.drift)", "(drift u9.drift) (drift u9.drift)"),
+    in_system("an unknown variable is assigned", "(drift u9.drift)", "(draft u9.drift)"),
+    in_system("a term is assigned", "(drift u9.drift)", "(g9 u9.drift)"),
+    in_system("a property has an unknown term", '("no-loss" p0 w0)', '("no-loss" p9 w0)'),
+    in_system("a witness is a number", '("no-loss" p0 w0)', '("no-loss" p0 u9.drift)'),
+    in_system("two properties share a name", '"no ""early"" read"', '"no-loss"'),
+    in_system("a property and a goal share a name", '"readable"', '"no-loss"'),
+    in_system(
+        "a property stands behind a goal",
+        '(set-info :property ("no-loss"',
+        '(set-info :goal ("x" p0 w0))\n(set-info :property ("no-loss"',
+    ),
+    of_members("format", "the system is not UTF-8", lambda found: {**found, SYSTEM: found[SYSTEM] + b"; \xff\n"}),
+    of_certificate("format", "an initial value is outside its domain", lambda c: with_variable(c, "drift", (0, 1, -1))),
+    of_certificate("format", "a domain is empty", lambda c: with_variable(c, "drift", (1, -1, 0))),
+    of_certificate("format", "a domain leaves 32 bits", lambda c: with_variable(c, "drift", (-1, 2**31, 0))),
+    of_certificate("format", "a variable has a reserved name", lambda c: with_variable(c, "ite", (0, 1, 0))),
+    of_certificate("format", "a term has the name of an operator", lambda c: with_term(c, ("=", 0, 1), "Bool", "and")),
+    of_certificate(
+        "format", "a term has the name of a truth value", lambda c: with_term(c, ("=", 0, 1), "Bool", "true")
+    ),
+    of_certificate("format", "a term has the name of a variable", lambda c: with_term(c, ("=", 0, 1), "Bool", "seen")),
+    in_system(
+        "a term has the name of another one", "(define-fun g1 ()", "(define-fun g0 () Bool true)\n(define-fun g1 ()"
+    ),
+    of_certificate("format", "a term has an unknown name", lambda c: with_term(c, ("+", "nothing", 1))),
+    of_certificate("format", "a term has an unknown operator", lambda c: with_term(c, ("mod", "seen", 1))),
+    of_certificate("format", "a sum of a truth value", lambda c: with_term(c, ("+", "true", 1))),
+    of_certificate("format", "a conjunction of a number", lambda c: with_term(c, ("and", "true", "seen"), "Bool")),
+    of_certificate("format", "a conjunction of one term", lambda c: with_term(c, ("and", "true"), "Bool")),
+    of_certificate("format", "a sum of one term", lambda c: with_term(c, ("+", "seen"))),
+    of_certificate("format", "a difference of three terms", lambda c: with_term(c, ("-", "seen", 1, 1))),
+    of_certificate("format", "an equation of two sorts", lambda c: with_term(c, ("=", "seen", "true"), "Bool")),
+    of_certificate("format", "an equation of three terms", lambda c: with_term(c, ("=", 1, 1, 1), "Bool")),
+    of_certificate("format", "an order of truth values", lambda c: with_term(c, ("<", "true", "true"), "Bool")),
+    of_certificate("format", "branches of two sorts", lambda c: with_term(c, ("ite", "true", 1, "true"))),
+    of_certificate("format", "a condition that is a number", lambda c: with_term(c, ("ite", 1, 1, 1))),
+    of_certificate("format", "a product of two variables", lambda c: with_term(c, ("*", "seen", "seen"))),
+    of_certificate("format", "a number leaves 32 bits", lambda c: with_term(c, ("+", "seen", 2**31 - 1))),
+    of_certificate("format", "a number leaves 32 bits below", lambda c: with_term(c, ("-", -(2**31), "seen"))),
+    of_certificate(
+        "format", "a number in between leaves 32 bits", lambda c: with_term(c, ("-", ("*", 2**16, 2**16), 2**32))
+    ),
+    of_certificate(
+        "format",
+        "numbers of a domain leave 32 bits in a difference",
+        lambda c: with_term(with_variable(c, "drift", SMALL), ("-", "drift")),
+    ),
+    of_certificate("format", "a term has 201 levels", lambda c: with_term(c, nested(201), "Bool")),
+    of_members("format", "a term has 1000 levels", lambda found: nested_text(found, 1000)),
+    of_members("format", "a term has 100,000 levels", lambda found: nested_text(found, 100_000)),
+    of_members("format", "half a million parentheses", lambda found: {**found, SYSTEM: found[SYSTEM] + b"(" * 500_000}),
+)
+"""Forgeries of the form of `system.smt2`."""
+
+CLAIM_TEXTS = (
+    in_claims("another version", "(proofka-certificate 1", "(proofka-certificate 2"),
+    in_claims("two certificates", "(proofka-certificate 1", "() (proofka-certificate 1"),
+    in_claims("no words about the file", '(about (deployment "toy") (model 1))', ""),
+    in_claims("no limits", LIMIT_TEXT, ""),
+    in_claims("a kind has no limit", LIMIT_TEXT, "(limits (erase 0) (kill 2))"),
+    in_claims("a kind has two limits", LIMIT_TEXT, "(limits (erase 0) (kill 2) (kill 3) (power-loss 2))"),
+    in_claims("a kind of no action has a limit", LIMIT_TEXT, "(limits (erase 0) (flood 1) (kill 2) (power-loss 2))"),
+    in_claims(
+        "steps without a fault have the limit 0", LIMIT_TEXT, "(limits (none 0) (erase 0) (kill 2) (power-loss 2))"
+    ),
+    in_claims("a limit is negative", LIMIT_TEXT, "(limits (erase (- 1)) (kill 2) (power-loss 2))"),
+    in_claims("a part has another number", "(part 1 (", "(part 2 ("),
+    in_claims("an unknown list", "(part 1 (", "(note)\n(part 1 ("),
+    in_claims("a part has an unknown list", "(part 1 (", "(part 1 (note) ("),
+    in_claims("a system is not there", '(part 2 (system "system.1.smt2")', '(part 2 (system "system.2.smt2")'),
+    in_claims("a system has another name", '(part 2 (system "system.1.smt2")', '(part 2 (system "times.json")'),
+    in_claims("a system is not listed", '(part 2 (system "system.1.smt2")', '(part 2 (system "system.smt2")'),
+    in_claims("a part has no system", '(part 2 (system "system.1.smt2")', "(part 2"),
+    in_claims("a lemma has no sum", f" (sum (- {-LEMMA_SUM}))", ""),
+    in_claims("a lemma has an unknown bound", '(least "a wait"', '(just "a wait"'),
+    in_claims("a time is a symbol", '(most "b" (- 5))', '(most "b" -5)'),
+    in_claims("a lemma has no name", '(lemma "time"', "(lemma"),
+    of_certificate("format", "no part", lambda c: replace(c, parts=[])),
+    of_certificate("format", "no claim", lambda c: with_part(c, LOSS, claims=[])),
+    in_claims("a covered kind is unknown", "(covered kill power-loss)", "(covered kill flood)"),
+    in_claims("a kind is covered twice", "(covered kill power-loss)", "(covered kill erase) (covered kill power-loss)"),
+    of_members(
+        "format", "a variable is kept twice", lambda found: first_edit(found, "(variables ", "(variables seen ")
+    ),
+    of_members(
+        "format", "a variable of no system is kept", lambda found: first_edit(found, "(variables ", "(variables x ")
+    ),
+    of_members("format", "a term is kept", lambda found: first_edit(found, "(variables ", "(variables stored ")),
+    of_members("format", "a list is kept", lambda found: first_edit(found, "(variables ", "(variables () ")),
+    of_certificate("format", "two fields overlap", lambda c: with_place(c, "log_b", (0, 1, 3))),
+    of_certificate("format", "a field is too narrow", lambda c: with_place(c, "log_b", (0, 2, 1))),
+    of_certificate("format", "a field leaves its word", lambda c: with_place(c, "up_a", (1, 64, 1))),
+    of_members("format", "a field leaves the row", lambda found: first_edit(found, "(up_a 1 63 1)", "(up_a 2 63 1)")),
+    of_members("format", "a row has no words", lambda found: first_edit(found, "(layout 2", "(layout 0")),
+    of_members("format", "a variable has no field", lambda found: first_edit(found, " (up_b 0 62 1)", "")),
+    of_members(
+        "format",
+        "a variable has two fields",
+        lambda found: first_edit(found, " (up_b 0 62 1)", " (up_b 0 62 1) (up_b 0 61 1)"),
+    ),
+    of_members(
+        "format",
+        "a dropped variable has a field",
+        lambda found: first_edit(found, " (up_b 0 62 1)", " (up_b 0 62 1) (drift 0 32 2)"),
+    ),
+    in_claims("a combination has no set that must have one", FIRST_SET, FIRST_SET.replace("()", "((erase 1))")),
+    of_certificate("format", "a contained combination has no set", lambda c: without_set(c, ONE_KILL)),
+    of_certificate("format", "the set of no faults is missing", lambda c: without_set(c, NO_FAULT)),
+    in_claims("a combination has two sets", KILL_SET, KILL_SET.replace("kill", "power-loss")),
+    in_claims(
+        "a combination has 0 faults of a kind", KILL_SET, KILL_SET.replace("(kill 1)", "(kill 1) (power-loss 0)")
+    ),
+    in_claims("a combination has a kind twice", KILL_SET, KILL_SET.replace("(kill 1)", "(kill 1) (kill 1)")),
+    in_claims("a combination has an unknown kind", KILL_SET, KILL_SET.replace("(kill 1)", "(flood 1)")),
+    in_claims("a combination has steps without a fault", KILL_SET, KILL_SET.replace("(kill 1)", "(none 1)")),
+    in_claims("the number of states is another one", FIRST_SET, FIRST_SET.replace("() 15", "() 16")),
+    in_claims(
+        "the number of rows is another one", FIRST_SET, FIRST_SET.replace('" 15', '" 14').replace("() 15", "() 14")
+    ),
+    in_claims("the number of rows is huge", FIRST_SET, FIRST_SET.replace("15", str(10**17))),
+    in_claims("a set has no rows", FIRST_SET, "(set () 0)"),
+    in_claims("rows are listed twice", '"0/1.rows" 10', '"0/1.1.rows" 20'),
+    in_claims("the system is listed as rows", '"0/0.rows" 15', '"system.smt2" 15'),
+    in_claims("two ranks for one member", '(ranks "1/0.ranks")', '(ranks "1/0.ranks") (ranks "1/0.ranks")'),
+    in_claims(
+        "ranks before rows", '(rows "1/0.rows" 15) (ranks "1/0.ranks")', '(ranks "1/0.ranks") (rows "1/0.rows" 15)'
+    ),
+    of_certificate("format", "a row occurs twice", lambda c: with_row_twice(c, NO_FAULT)),
+    of_certificate("format", "a row occurs in two members of a set", lambda c: with_row_twice(c, ONE_KILL)),
+    of_certificate("format", "a row of a stuck set occurs twice", with_stuck_twice),
+    in_claims("a claim about no property", '(claim "no-loss"', '(claim "no-lass"'),
+    in_claims("a claim about a symbol", '(claim "no-loss"', "(claim no-loss"),
+    in_claims("a claim has no id", '(claim "no-loss" (id "3f0c")', '(claim "no-loss"'),
+    in_claims(
+        "a total is negative", '(claim "no-loss" (id "3f0c") (up-to 2)', '(claim "no-loss" (id "3f0c") (up-to (- 1))'
+    ),
+    in_claims("a claim has two witnesses", TRACE_TEXT, "(witness 0 2 5) " + TRACE_TEXT),
+    in_claims("a smallest fault set has no trace", TRACE_TEXT, "(smallest ((power-loss 2))))"),
+    in_claims("a trace has an unknown action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", "17 2 5")),
+    in_claims("a trace has a name of an action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", '"write" 2 5')),
+    of_certificate("format", "a property has a stuck set", lambda c: with_smallest(c, LOSS, stuck=[])),
+    of_certificate("format", "a goal has no stuck set", lambda c: with_smallest(c, READABLE, stuck=None)),
+    in_claims("a limit is huge and a string", LIMIT_TEXT, LIMIT_TEXT.replace("2", f'"{2**64}"')),
+    of_members("format", "the claims are not UTF-8", lambda found: {**found, CLAIMS: found[CLAIMS] + b"; \xc3\n"}),
+    of_members(
+        "format", "the claims are 600,000 parentheses", lambda found: {**found, CLAIMS: b"(" * 300_000 + b")" * 300_000}
+    ),
+    of_members("format", "the claims are empty", lambda found: {**found, CLAIMS: b""}),
+)
+"""Forgeries of the form of `certificate.txt`."""

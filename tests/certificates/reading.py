@@ -1,0 +1,96 @@
+"""A judge of accepted files: reads the system and the claims, and explores the system naively.
+
+The judge shares nothing with a checker, and reads only texts that a checker accepted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+from tests.certificates.toy import (
+    Action,
+    Property,
+    Runs,
+    System,
+    Term,
+    explore,
+    smallest_sets,
+)
+
+TOKEN = re.compile(r'"(?:[^"]|"")*"|;[^\r\n]*|[()]|[^\s()";]+')
+
+
+def lists(text: str) -> list[Any]:
+    """Return the S-expressions of a text as tuples, integers and strings; a quoted string keeps its quotes."""
+    stack: list[list[Any]] = [[]]
+    for token in TOKEN.findall(text):
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            stack[-2].append(tuple(stack.pop()))
+        elif not token.startswith(";"):
+            stack[-1].append(int(token) if token.isdigit() else token)
+    return stack[0]
+
+
+def number(expression: Any) -> int:
+    """Return a number, which may be negative."""
+    return -expression[1] if isinstance(expression, tuple) else int(expression)
+
+
+def read_system(text: str) -> System:
+    """Return the system of `system.smt2`."""
+    variables: dict[str, tuple[int, int, int]] = {}
+    terms: dict[str, tuple[str, Term]] = {}
+    actions: list[Action] = []
+    properties: list[Property] = []
+    for command in lists(text):
+        if command[0] == "define-fun":
+            terms[command[1]] = command[3], command[4]
+        elif command[1] == ":variable":
+            name, low, high, first = command[2]
+            variables[name] = number(low), number(high), number(first)
+        elif command[1] == ":action":
+            _, name, kind, guard, updates = command[2]
+            actions.append(Action(name, kind, guard, dict(updates)))
+        elif command[1] in (":property", ":goal"):
+            name, term, witness = command[2]
+            properties.append(Property(name, term, witness, command[1] == ":goal"))
+    return System(variables, terms, actions, properties)
+
+
+def false_claims(content: bytes) -> list[str]:
+    """Return the claims of a file that the naive explorer contradicts, in words."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        (certificate,) = lists(file.read("certificate.txt").decode())
+        texts = {name: file.read(name).decode() for name in file.namelist() if name.endswith(".smt2")}
+    limits = dict(certificate[3][1:])
+    return [
+        wrong
+        for part in certificate[4:]
+        for claim in part
+        if isinstance(claim, tuple) and claim[0] == "claim"
+        for wrong in contradictions(read_system(texts[part[2][1][1:-1]]), limits, claim)
+    ]
+
+
+def contradictions(system: System, limits: dict[str, int], claim: tuple[Any, ...]) -> Iterator[str]:
+    """Yield where a claim differs from what the naive explorer finds."""
+    _, name, _, (_, total), *rest = claim
+    (one,) = [one for one in system.properties if one.name == name]
+    claimed = {tuple(sorted(part[1])) for part in rest if part[0] == "smallest"}
+    runs = explore(system, limits, total)
+    found = set(smallest_sets(system, one, runs))
+    if found != claimed:
+        yield f"{name}: {sorted(found)}, and not {sorted(claimed)}"
+    if any(part[0] == "witness" for part in rest) and not is_reached(system, runs, one.witness):
+        yield f"{name}: no run reaches the witness"
+
+
+def is_reached(system: System, runs: Runs, term: Term) -> bool:
+    """Tell whether a term holds in a state of some runs."""
+    return any(system.holds(term, values) for reached in runs.values() for values in reached)

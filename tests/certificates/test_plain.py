@@ -1,0 +1,162 @@
+"""The plain checker: its size, what it needs, its options, and how it computes terms."""
+
+from __future__ import annotations
+
+import ast
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.certificates.checkers import PLAIN, plain, plain_module
+from tests.certificates.forging import with_claim
+from tests.certificates.proving import toy_certificate
+from tests.certificates.test_forgeries import CODES
+from tests.certificates.toy import System, Term, value
+from tests.certificates.writing import certificate_file, system_text
+
+OLD_PYTHON = (3, 9)
+MOST_LINES = 685
+
+
+def test_the_plain_checker_is_one_short_file() -> None:
+    assert [path.name for path in PLAIN.parent.iterdir() if path.suffix == ".py"] == [PLAIN.name]
+    assert len(PLAIN.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_the_plain_checker_needs_an_old_python_alone() -> None:
+    tree = ast.parse(PLAIN.read_text(encoding="utf-8"), feature_version=OLD_PYTHON)
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert not {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def test_each_rule_is_a_function() -> None:
+    tree = ast.parse(PLAIN.read_text(encoding="utf-8"))
+    assert {*CODES} <= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """Return the path of the toy's certificate."""
+    path = tmp_path / "toy.cert"
+    path.write_bytes(certificate_file(toy_certificate()))
+    return str(path)
+
+
+def test_each_claim_has_a_line(file: str) -> None:
+    found = plain([file])
+    assert found.status == 0
+    assert [line.split(":")[0] for line in found.text.splitlines()][-3:] == ["accepted"] * 3
+    assert 'no "early" read' in found.text
+    assert "{2 power-loss}" in found.text
+
+
+def test_the_program_answers_by_its_exit_status(file: str, tmp_path: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        done = subprocess.run([sys.executable, PLAIN, *arguments], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    forged = tmp_path / "forged.cert"
+    forged.write_bytes(certificate_file(with_claim(toy_certificate(), 0, smallest=[])))
+    assert run(file) == (0, "")
+    assert run(str(forged)) == (1, "")
+    assert run(str(tmp_path / "none.cert")) == (2, "")
+    assert run(str(tmp_path)) == (2, "")
+    assert run(file, "--systems", str(tmp_path)) == (1, "")
+    assert run(file, "--memory", "much")[0] == 2
+
+
+def test_no_name_of_the_file_reaches_the_terminal_with_its_signs(tmp_path: Path) -> None:
+    path = tmp_path / "toy.cert"
+    path.write_bytes(certificate_file(with_claim(toy_certificate(), 0, id="\n\u202eaccepted: x")))
+    found = plain([str(path)])
+    assert found.status == 0
+    assert len(found.text.splitlines()) == len(plain([str(path)]).text.splitlines()) == 5
+    assert found.text.isascii()
+
+
+VARIABLES = {"x": (-2, 3, 0), "y": (0, 1, 1), "z": (5, 9, 5)}
+COMPARED = ("=", "distinct", "<", "<=", ">", ">=")
+
+
+def number(dice: random.Random, depth: int) -> Term:
+    """Return a random term that is a number."""
+    if not depth or dice.random() < 0.2:
+        leaves: list[Term] = [*VARIABLES, "named.number", dice.randrange(5)]
+        return dice.choice(leaves)
+    kind = dice.choice(["+", "-", "minus", "*", "ite"])
+    if kind == "ite":
+        return "ite", truth(dice, depth - 1), number(dice, depth - 1), number(dice, depth - 1)
+    if kind == "minus":
+        return "-", number(dice, depth - 1)
+    if kind == "*":
+        factors: list[Term] = [number(dice, depth - 1), dice.choice([2, 3, ("-", 2)])]
+        return "*", *dice.sample(factors, 2)
+    return kind, *(number(dice, depth - 1) for _ in range(2 if kind == "-" else dice.choice([2, 3])))
+
+
+def truth(dice: random.Random, depth: int) -> Term:
+    """Return a random term that is a truth value."""
+    if not depth or dice.random() < 0.1:
+        return dice.choice(["true", "false", "named.truth"])
+    kind = dice.choice(["and", "or", "not", "=>", "same", "ite", *COMPARED])
+    if kind in COMPARED:
+        return kind, number(dice, depth - 1), number(dice, depth - 1)
+    operator = dice.choice(["=", "distinct"]) if kind == "same" else kind
+    count = {"not": 1, "ite": 3, "and": dice.choice([2, 4]), "or": dice.choice([2, 4])}.get(kind, 2)
+    return operator, *(truth(dice, depth - 1) for _ in range(count))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_terms_have_the_values_of_the_toy_language(seed: int) -> None:
+    dice = random.Random(seed)
+    depth = dice.choice([2, 4, 7])
+    terms: dict[str, tuple[str, Term]] = {
+        "named.number": ("Int", ("-", "z", "x")),
+        "named.truth": ("Bool", ("<", "x", "y")),
+        "number": ("Int", number(dice, depth)),
+        "truth": ("Bool", truth(dice, depth)),
+    }
+    system = System(VARIABLES, terms, [], [])
+    checked = plain_module().System(system_text(system).encode())
+    for x in range(-2, 4):
+        for y in (0, 1):
+            state = {"x": x, "y": y, "z": dice.randrange(5, 10)}
+            packed = checked.packed(checked.places, state)
+            found = bool([*checked.where("truth", checked.places, [packed])])
+            assert found == bool(value("truth", state, terms))
+            low, high = checked.known["number"][1]
+            assert low <= value("number", state, terms) <= high
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_next_values_are_those_of_the_toy_language(seed: int) -> None:
+    dice = random.Random(seed)
+    terms: dict[str, tuple[str, Term]] = {
+        "named.number": ("Int", ("-", "z", "x")),
+        "named.truth": ("Bool", ("<", "x", "y")),
+        "number": ("Int", number(dice, 5)),
+        "next": ("Int", ("ite", ("<", "number", -2), -2, ("ite", (">", "number", 3), 3, "number"))),
+        "always": ("Bool", ("=", 0, 0)),
+    }
+    checked = plain_module().System(system_text(System(VARIABLES, terms, [], [])).encode())
+    action = plain_module().Action(0, "", "none", "always", {"x": "next"})
+    for x in range(-2, 4):
+        state = {"x": x, "y": dice.randrange(2), "z": dice.randrange(5, 10)}
+        ((_, _, after),) = checked.moves(checked.places, [action], [checked.packed(checked.places, state)])
+        assert checked.values(checked.places, after) == {**state, "x": value("next", state, terms)}
+
+
+def test_a_term_of_200_levels_is_computed() -> None:
+    term: Term = "x"
+    for level in range(197):
+        term = ("-", term) if level % 2 else ("ite", ("=", "y", 1), term, 0)
+    terms: dict[str, tuple[str, Term]] = {"deep": ("Bool", ("<", term, 1))}
+    checked = plain_module().System(system_text(System(VARIABLES, terms, [], [])).encode())
+    for x in range(-2, 4):
+        state = {"x": x, "y": 1, "z": 5}
+        found = [*checked.where("deep", checked.places, [checked.packed(checked.places, state)])]
+        assert bool(found) == bool(value("deep", state, terms))

@@ -1,0 +1,53 @@
+"""The Rust checker on the registry of forgeries, and on random changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.certificates.checkers import ROOT, Checker, answer, expected, program
+from tests.certificates.forgeries import FORGERIES, HARMLESS
+from tests.certificates.forging import Forgery
+from tests.certificates.fuzz import tries
+
+FOLDER = ROOT / "certcheck"
+CACHE = ROOT / "build" / "certcheck"
+"""The folder of what cargo builds, which stays for the next run."""
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="SKIPPED: cargo is missing (https://rustup.rs)"),
+    pytest.mark.skipif(not (FOLDER / "Cargo.toml").exists(), reason="SKIPPED: certcheck/Cargo.toml is missing"),
+]
+
+
+@pytest.fixture(scope="module")
+def rust() -> Checker:
+    """Return the Rust checker, built anew where its source has changed."""
+    command = ["cargo", "build", "--release", "--manifest-path", str(FOLDER / "Cargo.toml")]
+    done = subprocess.run(
+        command, env={**os.environ, "CARGO_TARGET_DIR": str(CACHE)}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return program(CACHE / "release" / "certcheck")
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=str)
+def test_the_rust_checker_refuses_a_forgery_by_its_rule(forgery: Forgery, rust: Checker, tmp_path: Path) -> None:
+    found = answer(rust, forgery, tmp_path)
+    assert expected(forgery, found), found
+
+
+@pytest.mark.parametrize("forgery", HARMLESS, ids=str)
+def test_the_rust_checker_accepts_a_change_without_difference(forgery: Forgery, rust: Checker, tmp_path: Path) -> None:
+    found = answer(rust, forgery, tmp_path)
+    assert found.status == 0, found
+
+
+def test_the_rust_checker_accepts_no_random_change_wrongly(rust: Checker, tmp_path: Path) -> None:
+    wrong = [one for one in tries(1000, 0, rust, tmp_path) if one[1].startswith("WRONG")]
+    assert not wrong

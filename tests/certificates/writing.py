@@ -1,0 +1,182 @@
+"""Certificates as values that a test can change, and the files that they stand for."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tests.certificates.toy import Combination, System, Term, Values
+
+WORD = 64
+"""The number of bits of a word."""
+
+
+@dataclass(frozen=True)
+class Set:
+    """A set of states, with their ranks or without; the first `split` rows are a member of their own."""
+
+    faults: Combination
+    states: Sequence[Values]
+    ranks: Sequence[int] = ()
+    split: int = 0
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """A smallest fault set with its trace, and with stuck states for a goal."""
+
+    faults: Combination
+    trace: Sequence[int]
+    stuck: Sequence[Values] | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim about a property."""
+
+    name: str
+    up_to: int
+    smallest: Sequence[Smallest]
+    witness: Sequence[int] | None = None
+    id: str = "3f0c"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part: kept variables with word, shift and width, covered kinds, sets and claims."""
+
+    places: Mapping[str, tuple[int, int, int]]
+    sets: Sequence[Set]
+    claims: Sequence[Claim]
+    covered: Mapping[str, str] = field(default_factory=dict)
+    words: int = 2
+    lemmas: str = ""
+    system: str = "system.smt2"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate; `limits` bounds the kinds of faults."""
+
+    system: System
+    limits: Mapping[str, int]
+    parts: Sequence[Part]
+    about: str = '(deployment "toy") (model 1)'
+
+
+def written(term: Term) -> str:
+    """Return a term as SMT-LIB text."""
+    if isinstance(term, int):
+        return str(term) if term >= 0 else f"(- {-term})"
+    return term if isinstance(term, str) else f"({' '.join(written(part) for part in term)})"
+
+
+def quoted(text: str) -> str:
+    """Return a string of SMT-LIB."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def system_text(system: System) -> str:
+    """Return `system.smt2`: each guard, update and property is a term with a name."""
+    lines = ["(set-info :smt-lib-version 2.6)", "(set-logic QF_LIA)"]
+    for name, domain in system.variables.items():
+        lines.append(f"(declare-const {name} Int)")
+        lines.append(f"(set-info :variable ({name} {' '.join(written(number) for number in domain)}))")
+    terms = {name: (sort, term) for name, (sort, term) in system.terms.items()}
+    heads = []
+    for number, action in enumerate(system.actions):
+        terms[f"g{number}"] = "Bool", action.guard
+        terms |= {f"u{number}.{name}": ("Int", term) for name, term in action.updates.items()}
+        updates = " ".join(f"({name} u{number}.{name})" for name in action.updates)
+        heads.append(f"(set-info :action ({number} {quoted(action.name)} {action.kind} g{number} ({updates})))")
+    for number, one in enumerate(sorted(system.properties, key=lambda one: one.is_goal)):
+        terms |= {f"p{number}": ("Bool", one.term), f"w{number}": ("Bool", one.witness)}
+        key = "goal" if one.is_goal else "property"
+        heads.append(f"(set-info :{key} ({quoted(one.name)} p{number} w{number}))")
+    lines += [f"(define-fun {name} () {sort} {written(term)})" for name, (sort, term) in terms.items()]
+    return "\n".join([*lines, *heads, ""])
+
+
+def faults_text(faults: Combination) -> str:
+    """Return a combination as text."""
+    return "(" + " ".join(f"({kind} {number})" for kind, number in faults) + ")"
+
+
+def rows(part: Part, system: System, states: Iterable[Values]) -> bytes:
+    """Return a `rows` member: word by word, each value XORed with the one before."""
+    content = b""
+    packed = [row(part, system, state) for state in states]
+    for word in range(part.words):
+        before = 0
+        for words in packed:
+            content += struct.pack("<Q", words[word] ^ before)
+            before = words[word]
+    return content
+
+
+def row(part: Part, system: System, state: Values) -> list[int]:
+    """Return the words of a state; a value outside its domain spoils its neighbours, as a forger might have it."""
+    words = [0] * part.words
+    for value, (name, (word, shift, _)) in zip(state, part.places.items(), strict=True):
+        words[word] = (words[word] + (value - system.variables[name][0] << shift)) % 2**WORD
+    return words
+
+
+def members(certificate: Certificate) -> dict[str, bytes]:
+    """Return the members of a certificate."""
+    found = {"README.txt": b"Check this file with certcheck.\n", "deployment.json": b"{}\n", "times.json": b"{}\n"}
+    found |= {part.system: system_text(certificate.system).encode() for part in certificate.parts}
+    limits = " ".join(f"({kind} {number})" for kind, number in certificate.limits.items())
+    lines = ["(proofka-certificate 1", f"  (about {certificate.about})", f"  (limits {limits})"]
+    for number, part in enumerate(certificate.parts):
+        lines.append(
+            f'  (part {number} (system "{part.system}") {part.lemmas}\n    (variables {" ".join(part.places)})'
+        )
+        places = " ".join(f"({name} {word} {shift} {width})" for name, (word, shift, width) in part.places.items())
+        lines.append(f"    (layout {part.words} {places})")
+        lines += [f"    (covered {kind} {other})" for kind, other in part.covered.items()]
+        for index, one in enumerate(part.sets):
+            listed = ""
+            pieces = [(0, one.split), (one.split, len(one.states))] if one.split else [(0, len(one.states))]
+            for piece, (begin, end) in enumerate(pieces):
+                name = f"{number}/{index}" + (f".{piece}" if piece else "")
+                found[f"{name}.rows"] = rows(part, certificate.system, one.states[begin:end])
+                listed += f' (rows "{name}.rows" {end - begin})'
+                if one.ranks:
+                    found[f"{name}.ranks"] = struct.pack(f"<{end - begin}H", *one.ranks[begin:end])
+                    listed += f' (ranks "{name}.ranks")'
+            lines.append(f"    (set {faults_text(one.faults)} {len(one.states)}{listed})")
+        for index, claim in enumerate(part.claims):
+            lines.append(f"    (claim {quoted(claim.name)} (id {quoted(claim.id)}) (up-to {claim.up_to})")
+            if claim.witness is not None:
+                lines.append(f"      (witness {' '.join(map(str, claim.witness))})")
+            for which, small in enumerate(claim.smallest):
+                stuck = ""
+                if small.stuck is not None:
+                    name = f"{number}/stuck.{index}.{which}.rows"
+                    found[name] = rows(part, certificate.system, small.stuck)
+                    stuck = f' (stuck "{name}" {len(small.stuck)})'
+                trace = " ".join(map(str, small.trace))
+                lines.append(f"      (smallest {faults_text(small.faults)} (trace {trace}){stuck})")
+            lines[-1] += ")"
+        lines[-1] += ")"
+    found["certificate.txt"] = ("\n".join(lines) + ")\n").encode()
+    return found
+
+
+def archive(contents: Mapping[str, bytes]) -> bytes:
+    """Return a ZIP archive; the texts are deflated, the states are stored or deflated by turns."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as written_to:
+        for number, (name, content) in enumerate(contents.items()):
+            method = zipfile.ZIP_STORED if number % 2 and name.endswith("s") else zipfile.ZIP_DEFLATED
+            written_to.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, method)
+    return file.getvalue()
+
+
+def certificate_file(certificate: Certificate) -> bytes:
+    """Return the file of a certificate."""
+    return archive(members(certificate))
