@@ -171,12 +171,15 @@ def test_a_producer_that_only_time_tells_sends_once_it_knows_the_leader(scene: S
 
 
 def test_a_send_waits_until_another_record_is_given_up_if_it_transmits_after(scene: Scene) -> None:
+    scene.producer_options["retries"] = False
     trace = Trace().add("send", batch=0).add("transmit", batch=0, leader=1).add("send", batch=1)
     scene.begin(trace.add("give_up", batch=0).add("transmit", batch=1, leader=1))
     scene.play(1, 2, 3)
     assert scene.replay.producing.sent == [Send(1)]
     scene.producer.expire(Send(1))
-    scene.play(4, 5)
+    scene.play(4)
+    scene.producer.wait_end(1)
+    scene.play(5)
     assert scene.replay.producing.sent == [Send(1), Send(2)]
 
 

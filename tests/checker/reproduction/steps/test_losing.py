@@ -6,7 +6,9 @@ import pytest
 
 from checker.cluster.errors import NotSeen
 from checker.cluster.sends import Send
+from checker.cluster.waiting import until
 from checker.reproduction.errors import DivergedError
+from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
 
@@ -84,7 +86,7 @@ def test_a_producer_that_gives_up_first_keeps_its_silent_connection_until_then(s
     assert scene.proxy.has_client(connection)
     scene.producer.expire(Send(1))
     scene.play(last)
-    assert not scene.proxy.has_client(connection)
+    until(lambda: not scene.proxy.has_client(connection), what="the end of the connection", seconds=SECONDS)
     assert list(scene.replay.abandoned) == ([0] if action == "delay_request" else [])
 
 
