@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from checker.cluster.launching import libraries
+from model.deployment.choices import Commit, Sink
+from model.deployment.consumer_rules import NO_GROUP
 from model.deployment.deployment import Deployment
 
 _GIVEN = ("file", "option")
@@ -11,6 +14,8 @@ _GIVEN = ("file", "option")
 _ELR = "eligible.leader.replicas.version"
 _ELR_SINCE = (4, 0, 0)
 """The first release that knows the feature of eligible leader replicas."""
+_NAMED_IN_CODE = "group"
+"""The name of a group that no file names."""
 _NOT_SETTINGS = {
     "broker": ("release", _ELR),
     "topic": ("name", "replication.factor"),
@@ -35,6 +40,19 @@ def client_of(deployment: Deployment, role: str) -> tuple[str, str | None]:
     """Return the library of the producer or the consumer, and its release if the deployment has one."""
     library, _, release = effective_of(deployment)[f"{role}.client"].partition(" ")
     return library, release or None
+
+
+def group_of(deployment: Deployment) -> str | None:
+    """Return the name of the consumer's group, or None if the consumer has no group.
+
+    A group that no file names stands in the application's code, so it gets a name here.
+    """
+    given = given_settings(deployment, "consumer").get(libraries()[client_of(deployment, "consumer")[0]].group_id)
+    if given is not None:
+        return None if given.strip() in ("", NO_GROUP) else given
+    application = deployment.application
+    needs_none = application.commit is Commit.NEVER or application.sink is Sink.TRANSACTIONAL
+    return None if needs_none else _NAMED_IN_CODE
 
 
 def features_of(deployment: Deployment) -> dict[str, int]:

@@ -12,12 +12,14 @@ Commands of a producer, with their answers:
     send_offsets (offset, group, topic, partition, membership)      offsets_sent (error, code)
 Commands of a consumer:
     join (seconds, partitions)      assigned (partitions, position, membership), with that number of partitions (1)
-    poll (count, milliseconds)      polled (records, held), with the first record, or when the time has passed
+    poll (count, milliseconds)      polled (records, held), with the first record, or when the time has passed;
+                            with count 0 the library does what it does in a poll, and no record is given
     commit (offset)         committed (offset, error, code); without an offset what the library takes as read
     stored (offset)         stored (offset, error, code): the offset for the library's own commits
 Commands of both:
     close                   closed; the program ends
-Further events: ready, rebalance (kind, partitions), error (error, code), failed (do, error, code) instead of an answer.
+Further events: ready (version of the library), which is the first; rebalance (kind, partitions), error (error, code),
+failed (do, error, code) instead of an answer.
 The position is null where the library does not tell the offset. "membership" is for send_offsets of the same library.
 """
 

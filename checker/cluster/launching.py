@@ -32,7 +32,8 @@ _BINARY = "client"
 class Library:
     """A row of the table.
 
-    ``start``: the program's name; ``client_id``, ``group_id``: the library's settings for the client id and the group;
+    ``start``: the program's name; ``client_id``, ``group_id``: the library's settings for the client id and the group,
+    or the program's where the library has none; ``own``: its settings for servers and topic, with spaces between;
     ``needs``: the module or program to look for; ``install``: the command that gets the library.
     """
 
@@ -41,6 +42,7 @@ class Library:
     start: str
     client_id: str
     group_id: str
+    own: str
     needs: str
     install: str
 

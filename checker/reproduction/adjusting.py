@@ -114,7 +114,8 @@ def _learns_by_age(plan: Plan) -> bool:
     first_leader = leader_of(plan.start)
     for step in plan.steps:
         # A broker that learns of another leader refuses the requests that it has and cannot finish.
-        is_refused = step.action == "apply_metadata" and step.arguments["broker"] == target and has_request
+        learns = step.action in ("apply_metadata", "rejoin")
+        is_refused = learns and step.arguments["broker"] == target and has_request
         if step.action in TELLING or is_refused:
             target = None
         elif step.action in SILENCING and not has_sent and step.arguments["broker"] == first_leader:

@@ -94,12 +94,14 @@ class Consuming:
     log, the record there that a worker has. ``started_at``: the offset at which each program began, by its number.
     ``late``: by offset in the modelled log, the record there that an evicted member still has. ``evicted``: programs
     that were paused until their group evicted them. ``start_results``: starts the producer of results, by number of the
-    program; None if results are not written in transactions. ``results``, ``memberships``: by number of the program,
-    its producer of results, and its membership in the group.
+    program; None if results are not written in transactions. ``first_fetch``: tells by number of the program the offset
+    of its first fetch, for libraries that do not tell where they start. ``results``, ``memberships``: by number of the
+    program, its producer of results, and its membership in the group.
     """
 
     start: Callable[[int], ClientProcess]
-    start_results: Callable[[int], ClientProcess] | None = None
+    start_results: Callable[[int], ClientProcess] | None
+    first_fetch: Callable[[int], int]
     program: ClientProcess | None = None
     programs: int = 0
     results: dict[int, ClientProcess] = field(default_factory=dict)
@@ -116,7 +118,8 @@ class Consuming:
             self.programs += 1
             self.program = self.start(self.programs)
             event = self.program.ask("join", seconds=seconds)
-            self.started_at[self.programs] = int(event["position"])
+            position = event["position"]
+            self.started_at[self.programs] = self.first_fetch(self.programs) if position is None else int(position)
             self.memberships[self.programs] = event.get("membership")
             if self.start_results is not None:
                 self.results[self.programs] = self.start_results(self.programs)

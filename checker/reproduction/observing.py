@@ -114,10 +114,9 @@ def _given(replay: Replay, broker: int | None) -> Given | None:
     """Return what a broker gives to the deployment's consumer; None if it gives nothing, or does not lead."""
     if broker is None or broker not in replay.brokers or not replay.cluster.node(broker).is_up:
         return None
-    committed = replay.plan.effective.get("consumer.isolation.level") == "read_committed"
     try:
         port = replay.cluster.harness_port(broker)
-        given = given_by(port, replay.topic, start=replay.base, committed=committed)
+        given = given_by(port, replay.topic, start=replay.base, committed=replay.plan.reads_committed)
     except ClusterError:
         return None  # a broker that is paused, or that just ends, gives nothing
     return None if given.error else given

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from checker.cluster.sends import Send
-from checker.real_settings import client_of, effective_of, features_of, given_settings
+from checker.real_settings import client_of, effective_of, features_of, given_settings, group_of
 from checker.reproduction.plan import Plan, PlannedClient, PlannedStep
 from model.deployment.deployment import Deployment
 from properties.verdict import Shown, Trace, states_of
@@ -29,6 +29,8 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
         idempotent=deployment.producer.idempotence,
         transactional=deployment.producer.transactional is not None,
         acks=deployment.producer.acks.value,
+        group=group_of(deployment),
+        reads_committed=_reads_committed(deployment),
         sends=_sends(deployment),
         failures=tuple(failures),
         faults=dict(trace.faults),
@@ -53,6 +55,11 @@ def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, 
 def _client(deployment: Deployment, role: str) -> PlannedClient:
     library, release = client_of(deployment, role)
     return PlannedClient(library, release, given_settings(deployment, role))
+
+
+def _reads_committed(deployment: Deployment) -> bool:
+    transactional = deployment.producer.transactional
+    return transactional is not None and transactional.read_committed
 
 
 def _sends(deployment: Deployment) -> tuple[Send, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from checker.cluster.sends import Send
 from checker.reproduction.errors import PlanError
 
-FORMAT = 1
+FORMAT = 2
 """The version of the plan's JSON form."""
 
 
@@ -46,7 +46,9 @@ class Plan:
     """Everything that a replay needs.
 
     ``application``: the application's behaviour (``on_send_error`` and similar). ``idempotent``, ``transactional``,
-    ``acks`` ("all", "1", "0"): the producer's, as effective. ``sends``: by number of the batch, the call of ``send()``
+    ``acks`` ("all", "1", "0"): the producer's, as effective. ``group``: the consumer's, None without one.
+    ``reads_committed``: the consumer passes over records of aborted transactions, and does not read those of open ones;
+    False without transactions. ``sends``: by number of the batch, the call of ``send()``
     that made it. ``effective``: effective settings, as "scope.key". ``failures``: each violated property, with the
     sentence on what failed. ``start``: the model's state before the first step, in words.
     """
@@ -64,6 +66,8 @@ class Plan:
     idempotent: bool
     transactional: bool
     acks: str
+    group: str | None
+    reads_committed: bool
     sends: tuple[Send, ...]
     failures: tuple[tuple[str, str], ...]
     faults: Mapping[str, int]

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
+from checker.cluster.bodies.fetching import fetch_request
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
 from checker.cluster.coordination import transaction_of
-from checker.cluster.frames import RESPONSE
+from checker.cluster.frames import REQUEST, RESPONSE
 from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
 from checker.cluster.java import java_home
 from checker.cluster.launching import Launch, launch_of, libraries
@@ -22,7 +23,7 @@ from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_cli
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.errors import CannotBegin
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
-from checker.reproduction.gates import CONSUMER_ID, METADATA, PRODUCER_ID, close_gates, to_broker
+from checker.reproduction.gates import CONSUMER_ID, FETCH, METADATA, PRODUCER_ID, close_gates, to_broker
 from checker.reproduction.keeping import ways_in
 from checker.reproduction.plan import Plan, PlannedClient
 from checker.reproduction.replay import SECONDS, Replay
@@ -103,6 +104,7 @@ class RunningCluster:
         consuming = Consuming(
             self._starter(plan, "consumer", plan.consumer, topic=topic, prefix=CONSUMER_ID),
             self._results_starter(plan, topic) if plan.application.get("sink") == "kafka" else None,
+            self._first_fetch(after=len(self.proxy.seen) - 1),
         )
         running = clients_that_run(plan)
         if "producer" in running:
@@ -159,7 +161,7 @@ class RunningCluster:
     def reached_by(self) -> list[str]:
         """Write programs for console tools and clients, and return the lines that tell how the cluster is reached."""
         assert self._replay is not None, "no trace was replayed"
-        has_group = "consumer" in self._launches and "consumer.group.id" in self._replay.plan.effective
+        has_group = "consumer" in self._launches and self._replay.plan.group is not None
         return list(
             ways_in(
                 self.cluster,
@@ -245,16 +247,18 @@ class RunningCluster:
     def _join(self, plan: Plan, consuming: Consuming, base: int) -> None:
         """Start the consumer at the trace's first offset, with that offset committed if its group is established."""
         program = consuming.run(seconds=REBALANCE_SECONDS)
-        if "consumer.group.id" in plan.effective and plan.application.get("group") != "new":
+        if plan.group is not None and plan.application.get("group") != "new":
             program.ask("commit", offset=base, seconds=SECONDS)
 
     def _starter(
         self, plan: Plan, role: str, client: PlannedClient, *, topic: str, prefix: str
     ) -> Callable[[int], ClientProcess]:
         settings, changed = adjusted_client(plan, role, client)
-        settings = {key: value for key, value in settings.items() if key not in ("client.id", "bootstrap.servers")}
-        if role == "consumer" and "group.id" in settings:
-            settings["group.id"] = self._group(plan)
+        library = libraries()[client.library]
+        own = (library.client_id, library.group_id, *library.own.split())
+        settings = {key: value for key, value in settings.items() if key not in own}
+        if role == "consumer" and plan.group is not None:
+            settings[library.group_id] = self._group(plan)
         if role == "producer" and plan.transactional:
             settings["transactional.id"] = self._transactional_id(plan)
 
@@ -274,8 +278,8 @@ class RunningCluster:
             )
             assert process.launch is not None, "the process was started with a command"
             self._launches[role] = process.launch
-            version = next(event for event in process.events if event["event"] == "ready").get("version")
-            self._started.append(f"{client.library} {version or release}")
+            version = next(event["version"] for event in process.events if event["event"] == "ready")
+            self._started.append(f"{client.library} {version}")
             return process
 
         return start
@@ -299,6 +303,26 @@ class RunningCluster:
 
         return start
 
+    def _first_fetch(self, *, after: int) -> Callable[[int], int]:
+        """Return what tells the offset of a consumer's first fetch. ``after``: index of the last earlier frame."""
+
+        def fetched(number: int) -> int:
+            client = f"{CONSUMER_ID}-{number}"
+            seen = self.proxy.wait_seen(
+                lambda entry: (
+                    entry.frame.api == FETCH
+                    and entry.frame.side == REQUEST
+                    and entry.frame.client == client
+                    and bool(fetch_request(entry.frame).partitions)
+                ),
+                after=after,
+                what=f"the first fetch of {client}",
+                seconds=SECONDS,
+            )
+            return fetch_request(seen.frame).partitions[0].fetch_offset
+
+        return fetched
+
     def _check_programs(self, plan: Plan, kafka_home: Path | None) -> None:
         """Build the programs of the trace's clients, so that what is missing is told before the cluster starts.
 
@@ -318,7 +342,7 @@ class RunningCluster:
         return str(newest_patch(client.release)) if client.library == "java" and client.release else self.release
 
     def _group(self, plan: Plan) -> str:
-        return f"{plan.effective.get('consumer.group.id', 'proofka')}-{self._traces}"
+        return f"{plan.group or 'proofka'}-{self._traces}"
 
     def _classpath(self, release: str) -> Sequence[Path]:
         """Return the jars of a Java client; a client of the brokers' release has theirs."""

@@ -38,11 +38,12 @@ def replay_all(
             for plan in group:
                 if unplanned(plan) is None and running is None:
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
+                has_run = unplanned(plan) is None
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
                     running.let_go()
                     kept(running.reached_by())
-                if running is not None and plan is not group[-1]:
+                if running is not None and has_run and plan is not group[-1]:
                     running.recover(tell)
 
 

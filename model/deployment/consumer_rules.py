@@ -49,6 +49,8 @@ GROUPS = (GROUP, "group_id")
 TRANSACTIONS = "transactions"
 """The key for a producer with transactions in :attr:`ConsumerValues.not_with`."""
 
+NO_GROUP = "(none)"
+"""Effective value of a group's setting that names no group."""
 SET_IN_CODE = "(set by the application)"
 """The value of a group that no file gives, although the consumer needs a group."""
 
@@ -111,7 +113,7 @@ def committed_by_client(commit: Commit, setting: Setting) -> Setting:
 def without_group(section: Section, given: Given, none: str) -> Setting:
     """Build the setting of a consumer without a group; ``none``: the file's text for that."""
     origin = given.origin if given.origin.kind == "rule" else replace(given.origin, kind="file", detail=none)
-    return Setting(section.scope, given.key, "(none)", origin)
+    return Setting(section.scope, given.key, NO_GROUP, origin)
 
 
 def group_of(section: Section, given: Given | None) -> tuple[Setting, ...]:
@@ -131,7 +133,7 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     _check_protocol(section)
     auto_commit = section.flag_setting(AUTO_COMMIT)
     group = _group(section, auto_commit, notes, needed=needs_group)
-    if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
+    if group is not None and group.value == NO_GROUP and not section.has(AUTO_COMMIT):
         auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
         notes.append(f"{section.software} disables {AUTO_COMMIT} because group.id is null (rule C02)")
     by_brokers = uses_brokers_protocol(section)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 from checker.cluster.frames import RESPONSE
+from checker.cluster.gate import Gate, NotHeld
+from checker.cluster.plan import CONTROLLER
 from checker.cluster.sends import send_of
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
-from checker.reproduction.gates import CONSUMER_ID
+from checker.reproduction.gates import CONSUMER_ID, METADATA
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.results import write_results
@@ -68,24 +71,57 @@ def pass_over(replay: Replay, step: PlannedStep) -> None:
     """Do nothing: the client passes over markers and aborted records inside its next poll."""
 
 
-def move_after_asking(api: str) -> Steer:
-    """Return the plan of a position that moves after an answer of a broker: poll until the answer has come."""
+def seek_to_divergence(replay: Replay, step: PlannedStep) -> None:
+    """Poll until the consumer has asked where its log and the leader's diverge."""
+    _poll_until_asked(replay, "OffsetForLeaderEpoch")
 
-    def move(replay: Replay, step: PlannedStep) -> None:
-        program = replay.consuming.run(seconds=REBALANCE_SECONDS)
-        after = len(replay.proxy.seen) - 1
-        client = f"{CONSUMER_ID}-{replay.consuming.programs}"
 
-        def has_asked() -> bool:
-            program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
-            return any(
-                entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
-                for entry in tuple(replay.proxy.seen)[after + 1 :]
-            )
+def reset_position(replay: Replay, step: PlannedStep) -> None:
+    """Poll until the consumer has asked for the offset of its policy."""
+    _poll_until_asked(replay, "ListOffsets")
 
-        until(has_asked, what=f"the answer to the consumer's {api} request", seconds=TIMER_SECONDS)
 
-    return move
+def reset_beyond_end(replay: Replay, step: PlannedStep) -> None:
+    """Have the consumer fetch from the broker beyond the end of its log, and ask for the offset of its policy.
+
+    A client asks any broker for the leader. So each connection ends on which the consumer asks a broker that names
+    another leader: the client then asks the next one.
+    """
+    leader = step.arguments["leader"]
+    others = [node for node in (CONTROLLER, *replay.brokers) if _names_another(replay, node, leader)]
+    if not others:
+        _poll_until_asked(replay, "ListOffsets")
+        return
+    links = f"client->({'|'.join(map(str, others))})"
+    asked = replay.proxy.gate(links, "request", apis={METADATA}, client=CONSUMER_ID)
+    try:
+        _poll_until_asked(replay, "ListOffsets", refused=asked)
+    finally:
+        asked.remove()
+
+
+def _names_another(replay: Replay, node: int, leader: int) -> bool:
+    return replay.cluster.node(node).is_up and replay.view(node).leader != leader
+
+
+def _poll_until_asked(replay: Replay, api: str, *, refused: Gate | None = None) -> None:
+    """Poll until the consumer has an answer to a request of this name. ``refused``: ends the connections held there."""
+    program = replay.consuming.run(seconds=REBALANCE_SECONDS)
+    after = len(replay.proxy.seen) - 1
+    client = f"{CONSUMER_ID}-{replay.consuming.programs}"
+
+    def has_asked() -> bool:
+        if refused is not None:
+            for frame in refused.held:
+                with suppress(NotHeld):
+                    refused.drop(frame)
+        program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
+        return any(
+            entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
+            for entry in tuple(replay.proxy.seen)[after + 1 :]
+        )
+
+    until(has_asked, what=f"the answer to the consumer's {api} request", seconds=TIMER_SECONDS)
 
 
 def commit_first(replay: Replay, step: PlannedStep) -> None:
@@ -147,10 +183,11 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "crash_while_processing": crash_while_processing,
         "crash_consumer": crash_consumer,
         "pass_over": pass_over,
-        "reset_position": move_after_asking("ListOffsets"),
+        "reset_beyond_end": reset_beyond_end,
+        "reset_position": reset_position,
         "restart_consumer": restart_consumer,
         "restart_consumer_at_end": restart_consumer,
-        "seek_to_divergence": move_after_asking("OffsetForLeaderEpoch"),
+        "seek_to_divergence": seek_to_divergence,
     }
 )
 """The plan of each action of the consumer, by the action's name."""

@@ -177,9 +177,14 @@ class FakeProducer:
 
 
 class FakeConsumer:
-    """A consumer that begins at ``position``, and whose polls return the next of ``polls``: (offset, record) pairs."""
+    """A consumer that begins at ``position``, or does not tell where (None).
 
-    def __init__(self, position: int, polls: Iterable[list[tuple[int, int]]] = (), *, on_commit: str = "") -> None:
+    Its polls return the next of ``polls``: (offset, record) pairs.
+    """
+
+    def __init__(
+        self, position: int | None, polls: Iterable[list[tuple[int, int]]] = (), *, on_commit: str = ""
+    ) -> None:
         self.events: list[dict[str, Any]] = []
         self.commands: list[tuple[str, dict[str, Any]]] = []
         self.on_poll: Callable[[], None] = lambda: None

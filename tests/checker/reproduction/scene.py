@@ -36,6 +36,7 @@ class Scene:
         self.proxy = stack.enter_context(Proxy())
         self.cluster = FakeCluster(self.proxy, stack)
         self.consumers: list[FakeConsumer] = []
+        self.first_fetches: dict[int, int] = {}
         self.producer_options: dict[str, Any] = {}
         self.producer: FakeProducer
         self.replay: Replay
@@ -51,7 +52,9 @@ class Scene:
             group="group",
             gates=close_gates(self.proxy, 3, topic=messages.TOPIC, leader=1),
             producing=Producing(cast(Any, self._start_producer)),
-            consuming=Consuming(cast(Any, lambda number: self.consumers[number - 1])),
+            consuming=Consuming(
+                cast(Any, lambda number: self.consumers[number - 1]), None, lambda number: self.first_fetches[number]
+            ),
             base=1,
             epochs={1: FIRST_EPOCH},
             began=time.monotonic(),

@@ -133,6 +133,11 @@ def test_a_request_waits_until_its_leader_proposes_a_smaller_isr(actions: tuple[
     assert (int(used["request.timeout.ms"]) > most) == waits
 
 
+def test_a_broker_that_rejoins_refuses_the_requests_that_it_has() -> None:
+    assert not moved("append", "rejoin")
+    assert moved("append", "rejoin", acks="1")
+
+
 def test_a_broker_that_stops_leading_tells_only_a_producer_whose_request_it_holds() -> None:
     assert not moved("append", "apply_metadata")
     assert moved("append", "apply_metadata", acks="1")

@@ -97,6 +97,12 @@ def test_no_cluster_starts_for_a_trace_that_cannot_be_steered(clusters: Clusters
     assert clusters.calls == [("replay", "a", "without")]
 
 
+def test_a_trace_that_cannot_be_steered_leaves_the_cluster_of_others_as_it_is(clusters: Clusters) -> None:
+    unsteerable = named("b", steps=Trace().add("fly").plan().steps)
+    assert len(list(outcomes(named("a"), unsteerable, named("c")))) == 3
+    assert [call for call in clusters.calls if call[0] != "replay"] == [("start", "a"), ("recover",)]
+
+
 def test_a_recovery_that_fails_does_not_hide_the_outcome_before(clusters: Clusters) -> None:
     clusters.fails = True
     found = outcomes(named("a"), named("b"))

@@ -70,6 +70,8 @@ class Trace:
             "idempotent": False,
             "transactional": False,
             "acks": "all",
+            "group": None,
+            "reads_committed": False,
             "sends": (Send(1), Send(2), Send(3)),
             "failures": (("no-acked-loss", "record 1 is lost"),),
             "faults": {},

@@ -30,6 +30,7 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.utils.AppInfoParser;
 
 /**
  * A producer or consumer of Kafka's own Java library, driven by the line protocol of checker/cluster/client.py.
@@ -65,7 +66,7 @@ public final class JavaClient {
       say(failure(refused), "event", "failed", "do", "start");
       Runtime.getRuntime().halt(1);
     }
-    say(fields(), "event", "ready");
+    say(fields(), "event", "ready", "version", AppInfoParser.getVersion());
     var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       var command = JSON.readTree(line);

@@ -19,6 +19,7 @@ from dataclasses import asdict
 from threading import Thread
 from typing import Any
 
+import aiokafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
 
 from checker.cluster.programs.python.protocol import (
@@ -193,7 +194,9 @@ class _Consuming(_Looping, ConsumerRebalanceListener):  # type: ignore[misc]
     async def _poll(self, command: Command) -> None:
         end = time.monotonic() + command["milliseconds"] / 1000
         records: list[dict[str, Any]] = []
-        left = 1.0
+        left = 1.0 if command["count"] else 0.0
+        if not command["count"]:
+            await asyncio.sleep(command["milliseconds"] / 1000)  # the library does everything by itself meanwhile
         while not records and left > 0:
             left = max(0.0, end - time.monotonic())
             found = await self.consumer.getmany(timeout_ms=int(left * 1000), max_records=command["count"])
@@ -218,4 +221,4 @@ def make(given: Started, events: Events) -> Client:
 
 
 if __name__ == "__main__":
-    start(make)
+    start(make, aiokafka.__version__)

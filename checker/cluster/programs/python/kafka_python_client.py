@@ -5,9 +5,10 @@ fetches metadata with partitions_for(); the library's thread asks for the produc
 itself, and the program looks at the library's own transaction manager. No record is written.
 
 Consumer: "poll" calls poll(), with "count" for max_records; the library holds further records back, before the
-position. Automatic commits and rebalances happen in the library's poll(), the heartbeats in a thread of the library, up
-to max_poll_interval_ms. The partition is paused while "join" polls for the assignment. There is no poll between
-commands. The first assignment is often empty: the library can compute it before it has metadata.
+position. A poll for no record takes one at most, which the program holds for the next poll. Automatic commits and
+rebalances happen in the library's poll(), the heartbeats in a thread of the library, up to max_poll_interval_ms. The
+partition is paused while "join" polls for the assignment. There is no poll between commands. The first assignment is
+often empty: the library can compute it before it has metadata.
 """
 
 from __future__ import annotations
@@ -127,6 +128,7 @@ class _Consuming(ConsumerRebalanceListener):  # type: ignore[misc]
             settings[ASSIGNORS] = classes_of(given.settings[ASSIGNORS], MODULES)
         self.grouped = settings.get("group_id") is not None
         self.consumer = kafka.KafkaConsumer(**settings, bootstrap_servers=given.bootstrap.split(","))
+        self.held: list[dict[str, Any]] = []
         self._joining = self._assigned = False
         self.methods = {"join": self._join, "poll": self._poll, "commit": self._commit, "close": self._close}
 
@@ -180,13 +182,14 @@ class _Consuming(ConsumerRebalanceListener):  # type: ignore[misc]
 
     def _poll(self, command: Command) -> None:
         end = time.monotonic() + command["milliseconds"] / 1000
-        records: list[dict[str, Any]] = []
+        count = int(command["count"])
         left = 1.0
-        while not records and left > 0:
+        while not self.held and left > 0:
             left = max(0.0, end - time.monotonic())
-            for several in self.consumer.poll(timeout_ms=int(left * 1000), max_records=command["count"]).values():
-                records += [{"offset": one.offset, "value": one.value.decode()} for one in several]
-        self.events.say("polled", records=records, held=0)
+            for several in self.consumer.poll(timeout_ms=int(left * 1000), max_records=max(1, count)).values():
+                self.held += [{"offset": one.offset, "value": one.value.decode()} for one in several]
+        records, self.held = self.held[:count], self.held[count:]
+        self.events.say("polled", records=records, held=len(self.held))
 
     def _commit(self, command: Command) -> None:
         offset = command.get("offset")
@@ -205,4 +208,4 @@ def make(given: Started, events: Events) -> Client:
 
 
 if __name__ == "__main__":
-    start(make)
+    start(make, kafka.__version__)

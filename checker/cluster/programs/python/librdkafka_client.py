@@ -26,7 +26,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition, libversion
 
 from checker.cluster.programs.python.protocol import (
     Client,
@@ -257,6 +257,8 @@ class _Consuming(_Client):
     def _poll(self, command: Command) -> None:
         end = time.monotonic() + command["milliseconds"] / 1000
         records: list[dict[str, Any]] = []
+        if not command["count"]:
+            time.sleep(command["milliseconds"] / 1000)  # librdkafka does everything by itself meanwhile
         while len(records) < command["count"]:
             left = 0.0 if records else max(0.0, end - time.monotonic())
             record = self._take(self.consumer.poll(left))
@@ -301,4 +303,4 @@ def make(given: Started, events: Events) -> Client:
 
 
 if __name__ == "__main__":
-    start(make)
+    start(make, libversion()[0])

@@ -105,15 +105,18 @@ def end() -> None:
     os._exit(0)
 
 
-def start(make: Callable[[Started, Events], Client]) -> None:
-    """Make the client that the command line asks for, and run it until "close" or the end of the input."""
+def start(make: Callable[[Started, Events], Client], version: str) -> None:
+    """Make the client that the command line asks for, and run it until "close" or the end of the input.
+
+    ``version``: of the library.
+    """
     events = Events()
     try:
         client = make(Started.read(sys.argv[1:]), events)
     except Exception as error:
         events.fail({"do": "start"}, error)
         os._exit(1)
-    events.say("ready")
+    events.say("ready", version=version)
     with suppress(Ended):
         client.serve()
     end()

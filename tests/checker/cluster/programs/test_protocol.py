@@ -36,7 +36,7 @@ class Counting:
         self.events.say("closed")
         raise Ended
 
-start(Counting)
+start(Counting, "1.2.3")
 """
 
 
@@ -59,6 +59,7 @@ def test_only_events_reach_the_standard_output() -> None:
     status, events, errors = run({"do": "count", "number": 1}, {"do": "close"})
     assert status == 0
     assert [event["event"] for event in events] == ["ready", "counted", "closed"]
+    assert events[0]["version"] == "1.2.3"
     assert events[1]["number"] == 2 and events[1]["at"] > 1e9
     assert "a library prints" in errors and "a library in C prints" in errors
 

@@ -28,6 +28,14 @@ def test_polls_go_on_until_all_records_of_the_step_came(scene: Scene) -> None:
     assert asked == [2, 1], "no poll asks for more records than the step has"
 
 
+def test_a_consumer_that_does_not_tell_its_position_starts_at_its_first_fetch(scene: Scene) -> None:
+    scene.consumers = [FakeConsumer(None, [[(1, 1), (2, 2)]])]
+    scene.first_fetches = {1: 1}
+    scene.begin(polled())
+    scene.play()
+    assert scene.replay.consuming.started_at == {1: 1}
+
+
 @pytest.mark.parametrize(
     ("polls", "words"),
     [([], "polls nothing"), ([[(1, 1)]], "polls record 1"), ([[(1, 2)], [(2, 1)]], "polls record 2, record 1")],

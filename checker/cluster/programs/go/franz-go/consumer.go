@@ -25,6 +25,8 @@ type consumer struct {
 	holds    []int32
 	fetched  bool // whether the library has the committed offsets
 	start    any
+
+	held []lines.Fields // records that the library gave in a poll for none
 }
 
 func consuming(given lines.Given) (map[string]lines.Method, error) {
@@ -120,19 +122,22 @@ func (c *consumer) poll(command lines.Command) error {
 	wait := time.Duration(command.Number("milliseconds", 0)) * time.Millisecond
 	until, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	records := []lines.Fields{}
-	for len(records) == 0 && until.Err() == nil {
-		fetches := c.client.PollRecords(until, int(command.Number("count", 1)))
+	count := int(command.Number("count", 1))
+	for len(c.held) == 0 && until.Err() == nil {
+		fetches := c.client.PollRecords(until, max(1, count))
 		fetches.EachError(func(_ string, _ int32, err error) {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				lines.Say("error", lines.Told(err))
 			}
 		})
 		fetches.EachRecord(func(one *kgo.Record) {
-			records = append(records, lines.Fields{"offset": one.Offset, "value": string(one.Value)})
+			c.held = append(c.held, lines.Fields{"offset": one.Offset, "value": string(one.Value)})
 		})
 	}
-	lines.Say("polled", lines.Fields{"records": records, "held": 0})
+	taken := min(count, len(c.held))
+	records := append([]lines.Fields{}, c.held[:taken]...)
+	c.held = c.held[taken:]
+	lines.Say("polled", lines.Fields{"records": records, "held": len(c.held)})
 	return nil
 }
 

@@ -10,7 +10,8 @@
 // Records go to partition 0, whatever RecordPartitioner is.
 //
 // Consumer: "join" makes the client, for the library joins the group as soon as the client exists. "poll" calls
-// PollRecords with "count"; the library holds fetched records back, and they do not change what it commits. With
+// PollRecords with "count"; the library holds fetched records back, and they do not change what it commits. A poll for no
+// record takes one at most, which the program holds for the next poll. With
 // BlockRebalanceOnPoll, the next "poll" allows rebalances first. "stored" calls MarkCommitOffsets. Heartbeats,
 // rebalances and automatic commits go on between commands, as the library does by itself. No event tells what the group
 // takes away: with a function for that the library no longer commits before a rebalance.
@@ -34,5 +35,5 @@ func code(err error) string {
 
 func main() {
 	lines.Code = code
-	lines.Start(producing, consuming)
+	lines.Start("github.com/twmb/franz-go", producing, consuming)
 }

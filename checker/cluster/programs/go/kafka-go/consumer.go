@@ -138,6 +138,9 @@ func (c *consumer) poll(command lines.Command) error {
 	wait := time.Duration(command.Number("milliseconds", 0)) * time.Millisecond
 	count := int(command.Number("count", 1))
 	records := []lines.Fields{}
+	if count == 0 {
+		time.Sleep(wait) // the library does everything by itself meanwhile
+	}
 	for len(records) < count && (len(records) == 0 || c.reader.Stats().QueueLength > 0) {
 		message, err := c.next(wait)
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -48,5 +48,5 @@ func code(err error) string {
 
 func main() {
 	lines.Code = code
-	lines.Start(producing, consuming)
+	lines.Start("github.com/segmentio/kafka-go", producing, consuming)
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -118,8 +119,8 @@ func (command Command) Deadline() (context.Context, context.CancelFunc) {
 }
 
 // Start makes the client that the command line asks for, and runs its commands until "close", or the end of the input.
-// Then the program ends at once: without "close", nothing is flushed, committed or left.
-func Start(producer, consumer func(Given) (map[string]Method, error)) {
+// Then the program ends at once: without "close", nothing is flushed, committed or left. module is the library's.
+func Start(module string, producer, consumer func(Given) (map[string]Method, error)) {
 	given := Given{Bootstrap: strings.Split(os.Args[1], ","), Role: os.Args[2], Topic: os.Args[3]}
 	for _, pair := range os.Args[4:] {
 		name, value, _ := strings.Cut(pair, "=")
@@ -134,7 +135,7 @@ func Start(producer, consumer func(Given) (map[string]Method, error)) {
 		fail(Command{"do": "start"}, err)
 		os.Exit(1)
 	}
-	Say("ready", nil)
+	Say("ready", Fields{"version": versionOf(module)})
 	input := bufio.NewScanner(os.Stdin)
 	for input.Scan() {
 		var command Command
@@ -153,6 +154,17 @@ func Start(producer, consumer func(Given) (map[string]Method, error)) {
 		}
 	}
 	os.Exit(0)
+}
+
+// versionOf returns the version of a module of this program, without its "v".
+func versionOf(module string) string {
+	built, _ := debug.ReadBuildInfo()
+	for _, one := range built.Deps {
+		if one.Path == module {
+			return strings.TrimPrefix(one.Version, "v")
+		}
+	}
+	panic("the program has no module " + module)
 }
 
 func fail(command Command, err error) {

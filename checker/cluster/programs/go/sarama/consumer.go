@@ -170,7 +170,10 @@ func (c *consumer) poll(command lines.Command) error {
 	defer cancel()
 	records := []lines.Fields{}
 	count := int(command.Number("count", 1))
-	for len(records) == 0 {
+	if count == 0 {
+		<-until.Done() // sarama does everything by itself meanwhile
+	}
+	for len(records) == 0 && count > 0 {
 		err := c.await(until, func() bool { return c.source != nil })
 		if errors.Is(err, context.DeadlineExceeded) {
 			break

@@ -101,5 +101,5 @@ func code(err error) string {
 
 func main() {
 	lines.Code = code
-	lines.Start(producing, consuming)
+	lines.Start("github.com/IBM/sarama", producing, consuming)
 }

@@ -7,7 +7,7 @@
 // transaction is an object of the library, which "send", "send_offsets", "commit" and "abort" use.
 //
 // Consumer: "join" calls connect(), subscribe() and run() with a function for each message. "poll" gives one record,
-// whatever "count" is; its function ends, and so the record is processed for the library, with the next "poll" or
+// whatever "count" is, unless it is 0; its function ends, and so the record is processed for the library, with the next "poll" or
 // "close". The library calls the function for the next record only then. Between commands the function calls
 // heartbeat(), without which the group would lose the consumer. Automatic commits happen where the library does them:
 // between two records and after a fetched batch. "commit" needs an offset. The library tells no position.
@@ -15,6 +15,7 @@
 'use strict'
 
 const { Kafka, logLevel } = require('kafkajs')
+const { version } = require('kafkajs/package.json')
 const { say, start, thrown, told, within } = require('./lines')
 const { options } = require('./settings')
 
@@ -136,9 +137,14 @@ function consuming(given) {
       const { partitions, member } = await within(command, joined, 'an assignment')
       say('assigned', { partitions, position: null, membership: { member } })
     },
-    async poll({ milliseconds }) {
+    async poll({ count, milliseconds }) {
       finish?.()
       finish = null
+      if (count === 0) {
+        await new Promise((resolve) => setTimeout(resolve, milliseconds))
+        say('polled', { records: [], held: 0 })
+        return
+      }
       let timer
       await Promise.race([
         new Promise((resolve) => {
@@ -166,4 +172,4 @@ function consuming(given) {
   }
 }
 
-start({ producer: producing, consumer: consuming })
+start(version, { producer: producing, consumer: consuming })

@@ -50,9 +50,9 @@ function fail(command, error) {
 
 /**
  * Makes the client that the command line asks for, and runs its commands until "close", or the end of the input. Then
- * the program ends at once: without "close", nothing is flushed, committed or left.
+ * the program ends at once: without "close", nothing is flushed, committed or left. version: of the library.
  */
-async function start(roles) {
+async function start(version, roles) {
   const [bootstrap, role, topic, ...pairs] = process.argv.slice(2)
   const settings = pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)])
   let methods
@@ -62,7 +62,7 @@ async function start(roles) {
     fail({ do: 'start' }, error)
     process.exit(1)
   }
-  say('ready')
+  say('ready', { version })
   for await (const line of createInterface({ input: process.stdin })) {
     const command = JSON.parse(line)
     try {
