@@ -15,13 +15,16 @@ from checker.reproduction.plan import Plan, PlannedStep
 from checker.reproduction.replay import Replay, Steer
 from checker.reproduction.running import RunningCluster, Told
 from checker.reproduction.steps import (
+    adding,
     brokers,
     consuming,
     coordinating,
+    ending,
+    initialising,
+    late_ends,
     membership,
     producing,
     retention,
-    transacting,
 )
 from checker.reproduction.unsteerable import reason_for
 from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
@@ -32,7 +35,10 @@ PLANS: Mapping[str, Steer] = {
     **consuming.PLANS,
     **membership.PLANS,
     **retention.PLANS,
-    **transacting.PLANS,
+    **adding.PLANS,
+    **ending.PLANS,
+    **initialising.PLANS,
+    **late_ends.PLANS,
     **coordinating.PLANS,
 }
 """The plan of each action that a replay can bring about, by the action's name."""

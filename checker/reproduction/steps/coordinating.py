@@ -12,7 +12,8 @@ from checker.cluster.waiting import until
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.brokers import hear
-from checker.reproduction.steps.transacting import coordinator, learn_at_last, of, wait_coordinator
+from checker.reproduction.steps.calls import coordinator, of, wait_coordinator
+from checker.reproduction.steps.ending import learn_at_last
 from checker.reproduction.transacting import STATE_TOPIC
 
 TRANSACTION_SECONDS = 120.0

@@ -17,7 +17,7 @@ from checker.reproduction.errors import DivergedError
 from checker.reproduction.gates import PRODUCE, broker_of, carried, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps import transacting
+from checker.reproduction.steps import adding, calls, ending
 
 TRANSMITTED_SECONDS = 1.0
 """Longest wait until a producer that can transmit a record has done so, in seconds."""
@@ -52,7 +52,7 @@ def _call_send(replay: Replay, send: Send) -> None:
     connections are full, or it knows no leader) keeps the record.
     """
     if replay.transacting is not None:
-        transacting.begin(replay).records.append(send.record)
+        calls.begin(replay).records.append(send.record)
     replay.producing.send(send)
     until(
         lambda: replay.producing.has_returned(send) or _has_transmitted(replay, send),
@@ -61,8 +61,8 @@ def _call_send(replay: Replay, send: Send) -> None:
     )
     with suppress(NotSeen):
         until(lambda: _has_transmitted(replay, send), what="the request", seconds=TRANSMITTED_SECONDS)
-    if replay.transacting is not None and not replay.deferred and transacting.calls_commit_next(replay):
-        transacting.ask(replay, "commit")
+    if replay.transacting is not None and not replay.deferred and ending.calls_commit_next(replay):
+        calls.ask(replay, "commit")
 
 
 def _has_transmitted(replay: Replay, send: Send) -> bool:
@@ -91,7 +91,7 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     A refusal after which the producer retries reaches the producer first.
     """
     batch, leader, send = step.arguments["batch"], step.arguments["leader"], replay.send_of(step)
-    leader_adds = transacting.added_partition(replay, step)
+    leader_adds = adding.added_partition(replay, step)
 
     def request() -> Frame | None:
         # The broker can take a while to refuse, so the refusal is looked for until the request is there.
@@ -103,7 +103,7 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
             replay.gates.know(leader)
             _send_deferred(replay, batch, leader)
             if leader_adds:
-                leader_adds = not transacting.let_partition_be_added(replay, send)
+                leader_adds = not adding.let_partition_be_added(replay, send)
             frame = until(
                 request,
                 what=f"a request with {send} to broker {leader}",
@@ -118,7 +118,7 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     replay.requests[batch] = frame
     replay.note("proxy", f"request with {send} from the producer to broker {leader}")
     if leader_adds:
-        transacting.let_leader_add(replay, step, frame)
+        adding.let_leader_add(replay, step, frame)
     if replay.plan.acks == "0":
         _wait_report(replay, send, failed=False)
 
@@ -184,7 +184,7 @@ def refuse_with(*expected: str) -> Steer:
 
 def execute(replay: Replay, step: PlannedStep) -> None:
     """Let the request with a batch reach its broker."""
-    if not transacting.let_leader_go_on(replay, step.arguments["batch"]):
+    if not adding.let_leader_go_on(replay, step.arguments["batch"]):
         _deliver(replay, step, replay.requests[step.arguments["batch"]])
 
 
