@@ -35,6 +35,8 @@ TELLING = frozenset(
 SILENCING = frozenset({"lose_power", "lose_disk"})
 """Actions that leave connections to a broker open and silent, so that a producer without a request notices nothing."""
 
+NO_OFFSET = "none"
+"""The model's word for the committed offset of a group that has none."""
 SITUATIONS = frozenset(
     {
         AUTO_COMMITS,
@@ -134,9 +136,9 @@ def _learns_by_age(plan: Plan) -> bool:
 def committed_by(plan: Plan, number: int) -> int | None:
     """Return the offset in the modelled log that the group has committed when its consumer starts at this step.
 
-    None if the step starts no consumer, or if the offset is the one of the start before.
+    None if the step starts no consumer, if the offset is the one of the start before, or if there is none any more.
     """
     step = plan.steps[number - 1]
     key = "committed offset at the last start"
     before, after = previous(plan, step).get(key), step.state.get(key)
-    return None if after is None or before == after else int(after)
+    return None if after in (None, NO_OFFSET) or before == after else int(after)

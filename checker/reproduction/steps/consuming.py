@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 
 from checker.cluster.frames import RESPONSE
-from checker.cluster.gate import Gate, NotHeld
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.sends import send_of
 from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
-from checker.reproduction.gates import CONSUMER_ID, METADATA
+from checker.reproduction.gates import CONSUMER_ID, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.results import write_results
@@ -84,37 +82,32 @@ def reset_position(replay: Replay, step: PlannedStep) -> None:
 def reset_beyond_end(replay: Replay, step: PlannedStep) -> None:
     """Have the consumer fetch from the broker beyond the end of its log, and ask for the offset of its policy.
 
-    A client asks any broker for the leader. So each connection ends on which the consumer asks a broker that names
-    another leader: the client then asks the next one.
+    Brokers that name another leader are out of reach meanwhile, so a client asks this broker for the leader: by its
+    list of bootstrap servers, for other brokers do not name a broker that is fenced.
     """
     leader = step.arguments["leader"]
     others = [node for node in (CONTROLLER, *replay.brokers) if _names_another(replay, node, leader)]
-    if not others:
-        _poll_until_asked(replay, "ListOffsets")
-        return
-    links = f"client->({'|'.join(map(str, others))})"
-    asked = replay.proxy.gate(links, "request", apis={METADATA}, client=CONSUMER_ID)
+    links = [to_broker(node) for node in others]
+    for link in links:
+        replay.proxy.refuse(link)
     try:
-        _poll_until_asked(replay, "ListOffsets", refused=asked)
+        _poll_until_asked(replay, "ListOffsets")
     finally:
-        asked.remove()
+        for link in links:
+            replay.proxy.accept(link)
 
 
 def _names_another(replay: Replay, node: int, leader: int) -> bool:
     return replay.cluster.node(node).is_up and replay.view(node).leader != leader
 
 
-def _poll_until_asked(replay: Replay, api: str, *, refused: Gate | None = None) -> None:
-    """Poll until the consumer has an answer to a request of this name. ``refused``: ends the connections held there."""
+def _poll_until_asked(replay: Replay, api: str) -> None:
+    """Poll until the consumer has an answer to a request of this name."""
     program = replay.consuming.run(seconds=REBALANCE_SECONDS)
     after = len(replay.proxy.seen) - 1
     client = f"{CONSUMER_ID}-{replay.consuming.programs}"
 
     def has_asked() -> bool:
-        if refused is not None:
-            for frame in refused.held:
-                with suppress(NotHeld):
-                    refused.drop(frame)
         program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
         return any(
             entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE

@@ -63,6 +63,11 @@ def test_a_start_that_finds_another_offset_than_the_one_before_tells_of_a_commit
     assert committed_by(committed(0).plan(), 2) is None
 
 
+def test_an_offset_that_has_expired_is_no_commit() -> None:
+    key = "committed offset at the last start"
+    assert committed_by(committed(1).add("restart_consumer_at_end", state={key: "none"}).plan(), 3) is None
+
+
 @pytest.mark.parametrize(("offset", "waits"), [(1, True), (0, False)])
 def test_a_consumer_commits_soon_only_where_the_trace_has_a_commit(offset: int, waits: bool) -> None:
     plan = committed(offset).plan()

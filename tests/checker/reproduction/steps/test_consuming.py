@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checker.cluster.errors import NotSeen
 from checker.reproduction.errors import DivergedError
+from checker.reproduction.steps import consuming
 from tests.checker.reproduction.fake_clients import FakeConsumer
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
@@ -117,3 +120,18 @@ def test_workers_that_finished_have_processed_their_records(scene: Scene) -> Non
     scene.play(2, 3)
     assert scene.replay.consuming.processed == [2]
     assert scene.replay.consuming.with_workers == {}
+
+
+def test_a_consumer_that_is_to_find_the_end_of_a_log_reaches_no_broker_that_names_another_leader(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.begin(Trace().add("reset_beyond_end", leader=1))
+    scene.cluster.views[2] = replace(scene.cluster.views[2], leader=2)
+    refused: list[str] = []
+    monkeypatch.setattr(scene.proxy, "refuse", refused.append)
+    monkeypatch.setattr(scene.proxy, "accept", refused.remove)
+    meanwhile: list[str] = []
+    monkeypatch.setattr(consuming, "_poll_until_asked", lambda replay, api: meanwhile.extend([*refused, api]))
+    scene.play()
+    assert meanwhile == ["client->2", "ListOffsets"]
+    assert not refused
