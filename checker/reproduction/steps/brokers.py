@@ -11,7 +11,7 @@ from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.frames import Frame
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
-from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of
+from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of, previous
 from checker.reproduction.gates import CONSUMER_ID, to_broker
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
@@ -193,6 +193,7 @@ def restart(replay: Replay, step: PlannedStep) -> None:
     replay.cluster.restart(broker)
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
+    _wait_election(replay, step)
 
 
 def cut_off(replay: Replay, step: PlannedStep) -> None:
@@ -213,7 +214,14 @@ def rejoin(replay: Replay, step: PlannedStep) -> None:
     replay.proxy.accept(f"{broker}->controller")
     replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
     gate.close()
+    _wait_election(replay, step)
     hear(replay, broker)
+
+
+def _wait_election(replay: Replay, step: PlannedStep) -> None:
+    """Wait for the controller's decision, if the broker's return elects a leader in the model."""
+    if epoch_of(step.state) != epoch_of(previous(replay.plan, step)):
+        _wait_controller(replay, step)
 
 
 def move_leader(replay: Replay, step: PlannedStep) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from checker.cluster.plan import CONTROLLER
+from tests.checker.reproduction.fake_cluster import FIRST_EPOCH
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
 
@@ -86,3 +87,12 @@ def test_a_broker_that_rejoins_knows_all_decisions(scene: Scene) -> None:
     scene.play(2)
     assert scene.cluster.views[2] == scene.cluster.views[CONTROLLER]
     assert scene.cluster.done == [("wait_serving", 2)]
+
+
+def test_a_restart_that_elects_a_leader_begins_the_epoch_of_the_trace(scene: Scene) -> None:
+    elected = {"broker 1": "up", "leader": "broker 2", "leader epoch": "4"}
+    scene.begin(Trace().add("kill", broker=1, state=DOWN).add("restart", broker=1, state=elected))
+    scene.play(1)
+    scene.cluster.decide(leader=2)
+    scene.play(2)
+    assert scene.replay.epochs[4] == FIRST_EPOCH + 1
