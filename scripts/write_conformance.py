@@ -3,8 +3,9 @@
     python scripts/write_conformance.py                       # the tables
     python scripts/write_conformance.py --add RESULT.json...  # first add the outcomes in results of proofka reproduce
 
-A row of ``replays.csv`` is one replay: a newer outcome of a trace on the same release replaces the older. A table of
-the page stands between two comments with its name.
+A row of ``replays.csv`` is one replay: a newer outcome of a trace on the same release, with the same client libraries,
+replaces the older. ``example`` names a file in examples/, or one in docs/conformance/deployments/, which are small
+deployments for each client library. A table of the page stands between two comments with its name.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent / "docs" / "conformance"
 REPLAYS = FOLDER / "replays.csv"
 CAUSES = FOLDER / "causes.csv"
+DEPLOYMENTS = FOLDER / "deployments"
 PAGE = FOLDER.parent / "conformance.md"
 COLUMNS = (
     "example", "number", "trace", "faults", "properties", "kafka", "client", "outcome", "step", "action", "why", "on",
@@ -56,13 +59,19 @@ def read(path: Path) -> list[Row]:
 
 
 def add(rows: Iterable[Row]) -> None:
-    """Add rows to the table; a row of the same trace and release is replaced."""
-    kept = {(row["example"], row["trace"], row["kafka"]): row for row in (read(REPLAYS) if REPLAYS.exists() else ())}
-    kept |= {(row["example"], row["trace"], row["kafka"]): row for row in rows}
+    """Add rows to the table; a row of the same trace, release and client libraries is replaced."""
+    kept = {key_of(row): row for row in (read(REPLAYS) if REPLAYS.exists() else ())}
+    kept |= {key_of(row): row for row in rows}
     with REPLAYS.open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         table.writerows(sorted(kept.values(), key=lambda row: (row["example"], row["kafka"], int(row["number"]))))
+
+
+def key_of(row: Row) -> tuple[str, ...]:
+    """Return the key of a row: example, trace, release and client libraries. Versions of libraries do not count."""
+    libraries = " ".join(client.split()[0] for client in row["client"].split("; ") if client)
+    return row["example"], row["trace"], row["kafka"], libraries
 
 
 def keys_of(row: Row, table: str) -> list[str]:
@@ -73,14 +82,37 @@ def keys_of(row: Row, table: str) -> list[str]:
         return [row["faults"]]
     if table == "release and client":
         return [f"Kafka {row['kafka']}, {row['client'] or 'no client'}"]
-    return [row["example"]]
+    return [] if row["example"] in small_deployments() else [row["example"]]
+
+
+@cache
+def small_deployments() -> frozenset[str]:
+    """Return the names of the small deployments."""
+    return frozenset(path.stem for path in DEPLOYMENTS.glob("*.yaml"))
+
+
+def by_release(rows: Sequence[Row]) -> list[str]:
+    """Return the table of the small deployments: by release, how many of the replayed traces were reproduced."""
+    small = [row for row in rows if row["example"] in small_deployments()]
+    releases = sorted({row["kafka"] for row in small})
+    lines = [f"| deployment | {' | '.join(releases)} |", "|---|" + "--:|" * len(releases)]
+    for example in sorted({row["example"] for row in small}):
+        cells = []
+        for release in releases:
+            found = [row for row in small if (row["example"], row["kafka"]) == (example, release)]
+            reproduced = sum(row["outcome"] == "reproduced" for row in found)
+            cells.append(f"{reproduced} of {len(found)}" if found else "")
+        lines.append(f"| {example} | {' | '.join(cells)} |")
+    return lines
 
 
 def counted(rows: Sequence[Row], table: str) -> list[str]:
     """Return a table in Markdown: for each key, how many replays ended with each outcome."""
     lines = [f"| {table} | {' | '.join(OUTCOMES)} |", "|---|" + "--:|" * len(OUTCOMES)]
-    for key in [*sorted({key for row in rows for key in keys_of(row, table)}), "all replays"]:
-        found = Counter(row["outcome"] for row in rows if key in (*keys_of(row, table), "all replays"))
+    total = "all replays"
+    counted_rows = [row for row in rows if keys_of(row, table)]
+    for key in [*sorted({key for row in rows for key in keys_of(row, table)}), total]:
+        found = Counter(row["outcome"] for row in counted_rows if key in (*keys_of(row, table), total))
         lines.append(f"| {key} | {' | '.join(str(found[outcome] or '') for outcome in OUTCOMES)} |")
     return lines
 
@@ -89,6 +121,7 @@ def page(text: str) -> str:
     """Return the page with its tables replaced."""
     rows = read(REPLAYS)
     tables = {table: counted(rows, table) for table in ("example", "property", "fault set", "release and client")}
+    tables["small deployment and release"] = by_release(rows)
     tables["ended early"] = early(rows)
     for name, lines in tables.items():
         begin, end = f"<!-- table: {name} -->", f"<!-- end of table: {name} -->"
