@@ -84,8 +84,8 @@ class Transacting:
     ``asked``: the application's call that has not returned. ``is_started``: the running program has called
     initTransactions(). ``learns``: outcome that the call tells once the transaction is complete. ``late_end``: a
     request to end a transaction that nobody waits for. ``kept_end``: end of the coordinator's log when its next entries
-    came to be at risk. ``at_broker``: batches whose request is at its leader, which waits for the coordinator before it
-    appends.
+    came to be at risk. ``coordinator_epoch``: the coordinator's since its last start in the trace.
+    ``at_broker``: batches whose request is at its leader, which waits for the coordinator before it appends.
     """
 
     id: str
@@ -96,6 +96,7 @@ class Transacting:
     learns: str | None = None
     late_end: Frame | None = None
     kept_end: int | None = None
+    coordinator_epoch: int = 0
     at_broker: set[int] = field(default_factory=set)
 
     @property

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 from checker.cluster.bodies import write_txn_markers_request
 from checker.cluster.frames import Frame
+from checker.cluster.gate import NotHeld
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.plan import PlannedStep
@@ -22,19 +24,32 @@ _LOADING = ("COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_CO
 
 
 def write_marker(replay: Replay, step: PlannedStep) -> None:
-    """Let the coordinator's marker reach the leader; the comparison of logs waits until the marker is on disk."""
+    """Let the coordinator's marker reach the leader; the comparison of logs waits until the marker is on disk.
+
+    A coordinator that starts again reads its log in the epoch before its start too, and sends the marker in both. The
+    request of the earlier epoch, whose answer the coordinator does not take, is dropped.
+    """
     leader, commits = step.arguments["leader"], bool(step.arguments["commits"])
     gate = of(replay).gates.markers
 
-    def is_wanted(frame: Frame) -> bool:
-        return (
-            frame.link == f"replica->{leader}"
-            and any(one.commits == commits for one in write_txn_markers_request(frame))
-            and replay.proxy.has_client(frame.connection)
-        )
+    def wanted() -> Frame | None:
+        for frame in gate.held:
+            markers = write_txn_markers_request(frame)
+            if any(one.coordinator_epoch < of(replay).coordinator_epoch for one in markers):
+                with suppress(NotHeld):
+                    gate.drop(frame)
+            elif (
+                frame.link == f"replica->{leader}"
+                and any(one.commits == commits for one in markers)
+                and replay.proxy.has_client(frame.connection)
+            ):
+                return frame
+        return None
 
     what = f"the coordinator's {'commit' if commits else 'abort'} marker for broker {leader}"
-    gate.release(gate.wait(is_wanted, what=what, seconds=TIMER_SECONDS))
+    frame = until(wanted, what=what, seconds=TIMER_SECONDS)
+    assert frame is not None
+    gate.release(frame)
 
 
 def complete_transaction(replay: Replay, step: PlannedStep) -> None:
@@ -89,9 +104,13 @@ def _lose(replay: Replay, end: int) -> None:
         gate.open()
     cluster.cut_log(CONTROLLER, STATE_TOPIC, end)
     cluster.restart(CONTROLLER)
-    cluster.wait_live(CONTROLLER, seconds=START_SECONDS)
+    up = [broker for broker in replay.brokers if cluster.node(broker).is_up]
+    for node in (*up, CONTROLLER):
+        cluster.wait_live(node, seconds=START_SECONDS)
+    newest = max(cluster.view(node, STATE_TOPIC).epoch for node in (*up, CONTROLLER))
+    of(replay).coordinator_epoch = newest
     cluster.wait_view(
-        lambda view: view.leader == CONTROLLER,
+        lambda view: view.leader == CONTROLLER and view.epoch == newest,
         STATE_TOPIC,
         what=f"all brokers to know the leader of {STATE_TOPIC}",
         seconds=START_SECONDS,
@@ -101,9 +120,8 @@ def _lose(replay: Replay, end: int) -> None:
         what="the coordinator to have read its log",
         seconds=START_SECONDS,
     )
-    for broker in replay.brokers:
-        if cluster.node(broker).is_up:
-            hear(replay, broker)
+    for broker in up:
+        hear(replay, broker)
     replay.note("coordinator", f"{STATE_TOPIC} ended at offset {end}: {coordinator(replay)}")
 
 
