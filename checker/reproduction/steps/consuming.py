@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from checker.cluster.errors import CommandFailed
 from checker.cluster.frames import RESPONSE
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.sends import send_of
@@ -102,13 +103,16 @@ def _names_another(replay: Replay, node: int, leader: int) -> bool:
 
 
 def _poll_until_asked(replay: Replay, api: str) -> None:
-    """Poll until the consumer has an answer to a request of this name."""
+    """Poll until the consumer has an answer to a request of this name. The application goes on if a poll throws."""
     program = replay.consuming.run(seconds=REBALANCE_SECONDS)
     after = len(replay.proxy.seen) - 1
     client = f"{CONSUMER_ID}-{replay.consuming.programs}"
 
     def has_asked() -> bool:
-        program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
+        try:
+            program.ask("poll", count=0, milliseconds=POLL_MILLISECONDS, seconds=TIMER_SECONDS)
+        except CommandFailed as error:
+            replay.note("consumer", str(error))
         return any(
             entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
             for entry in tuple(replay.proxy.seen)[after + 1 :]

@@ -59,7 +59,7 @@ class FakeCluster:
         self.expands: dict[int, tuple[int, ...]] = {}
         self.fetched: list[int] = []
         self.done: list[tuple[object, ...]] = []
-        self.committed = 0
+        self.committed: int | None = 0
         self.admin = SimpleNamespace(committed_offset=lambda group, topic: self.committed)
         self.down: set[int] = set()
         self._stack = stack
