@@ -117,3 +117,12 @@ def test_a_transaction_takes_offsets_of_a_member_and_refuses_those_of_a_former_o
     assert producer.ask("begin", seconds=SECONDS)["error"] is None
     refused = producer.ask("send_offsets", offset=3, group=group, membership=former, seconds=SECONDS)
     assert refused["error"] is not None
+
+
+@pytest.mark.parametrize("library", ALL)
+def test_a_poll_for_no_record_gives_none_and_loses_none(library: str, kafka: Kafka, make: Making, topic: str) -> None:
+    consumer = make(library, "consumer", topic, settings_of(library, f"group-{next(kafka.numbers)}"))
+    consumer.ask("join", seconds=SECONDS)
+    for _ in range(2):
+        assert consumer.ask("poll", count=0, milliseconds=1000, seconds=SECONDS)["records"] == []
+    assert poll_until(consumer, 3) == ["record-1", "record-2", "record-3", "record-4"]
