@@ -140,9 +140,15 @@ def early(rows: Sequence[Row]) -> list[str]:
         if row["outcome"] != "reproduced":
             groups.setdefault(cause_of(row, causes), []).append(row)
     for (why, whose, cause), found in sorted(groups.items(), key=lambda group: -len(group[1])):
-        names = ", ".join(f"{row['example']} {row['number']} (step {row['step'] or 'end'})" for row in found)
+        names = ", ".join(f"{named(row)} (step {row['step'] or 'end'})" for row in found)
         lines.append(f"| {names} | {why} | {whose} | {cause} |")
     return lines
+
+
+def named(row: Row) -> str:
+    """Return the name of a replay, with the release if its deployment was replayed on several."""
+    release = f" on {row['kafka']}" if row["example"] in small_deployments() else ""
+    return f"{row['example']} {row['number']}{release}"
 
 
 def cause_of(row: Row, causes: Sequence[Row]) -> tuple[str, str, str]:
