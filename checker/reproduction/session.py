@@ -39,7 +39,6 @@ def replay_all(
                 if unsteerable(plan) is None and running is None:
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
                 has_run = unsteerable(plan) is None
-                has_run = unplanned(plan) is None
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
                     running.let_go()
