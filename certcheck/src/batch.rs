@@ -135,7 +135,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         Ok(())
     }
 
-    /// The value of a node. Nodes have at most 200 levels, which bounds the recursion.
+    /// The value of a node. Nodes have at most 2,000 levels, which bounds the recursion.
     pub fn value(&mut self, term: Term) -> Value<L> {
         let at = term as usize;
         if self.computed[at] != self.batch {

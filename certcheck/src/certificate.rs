@@ -3,7 +3,7 @@
 use crate::archive::Archive;
 use crate::faults::Faults;
 use crate::layout::Layout;
-use crate::rejection::{malformed, need, Result};
+use crate::rejection::{need, Result};
 use crate::sexp;
 use crate::sexp::Sexp::{self, List, Numeral, Symbol, Text};
 use crate::system::System;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub struct Certificate {
     /// What the certificate says about itself; nothing of this is proved.
-    pub about: Vec<(String, String)>,
+    pub about: Vec<String>,
     /// For each kind of fault of the system, the largest number.
     pub limits: Vec<u64>,
     pub parts: Vec<Part>,
@@ -114,7 +114,7 @@ impl Certificate {
         let mut commands = commands.as_slice();
         let items = needed(&mut commands, "proofka-certificate")?;
         need!(let Some((Numeral(1), mut items)) = items.split_first(), "this program reads certificates of version 1");
-        let about = needed(&mut items, "about")?.iter().map(about).collect::<Result<_>>()?;
+        let about = needed(&mut items, "about")?.iter().map(about).collect();
         let limits = limits(needed(&mut items, "limits")?, kinds)?;
         let mut parts = Vec::new();
         while let Some(part) = next(&mut items, "part") {
@@ -149,13 +149,13 @@ impl Certificate {
     }
 }
 
-fn about(item: &Sexp) -> Result<(String, String)> {
-    let message = "an item of about is not a name and a string or a numeral";
-    need!(let List(item) = item, "{message}");
-    match item.as_slice() {
-        [Symbol(name), Text(value)] => Ok((name.to_string(), value.to_string())),
-        [Symbol(name), Numeral(value)] => Ok((name.to_string(), value.to_string())),
-        _ => malformed(message),
+/// The words of an item: `deployment "orders"`, or what else a writer says.
+fn about(item: &Sexp) -> String {
+    match item {
+        List(items) => items.iter().map(about).collect::<Vec<_>>().join(" "),
+        Text(text) => format!("{text:?}"),
+        Symbol(word) | Sexp::Keyword(word) | Sexp::Decimal(word) => word.to_string(),
+        Numeral(number) => number.to_string(),
     }
 }
 

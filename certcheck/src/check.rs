@@ -22,7 +22,7 @@ pub struct Options<'a> {
 
 /// What an accepted certificate proves.
 pub struct Report {
-    pub about: Vec<(String, String)>,
+    pub about: Vec<String>,
     pub limits: Vec<(String, u64)>,
     /// Lemmas, each with its sum.
     pub lemmas: Vec<(String, i64)>,

@@ -45,8 +45,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
 }
 
 fn print(report: &Report, seconds: f64, threads: usize) {
-    let about: Vec<String> = report.about.iter().map(|(name, value)| format!("{name} {value:?}")).collect();
-    println!("says of itself (not proved): {}", about.join(", "));
+    println!("says of itself (not proved): {}", report.about.join(", "));
     let limits: Vec<String> = report.limits.iter().map(|(kind, limit)| format!("{kind} {limit}")).collect();
     println!("limits: {}", if limits.is_empty() { "no kinds of fault".to_string() } else { limits.join(", ") });
     for (lemma, sum) in &report.lemmas {

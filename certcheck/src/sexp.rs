@@ -3,8 +3,8 @@
 use crate::rejection::{need, Result};
 use std::borrow::Cow;
 
-/// Lists open at once. Terms have at most 200 levels, and stand within two lists.
-const DEEPEST: usize = 210;
+/// Lists open at once: a term has at most 200 levels, of which the innermost is no list, and stands within one list.
+const DEEPEST: usize = 200;
 
 /// Bytes of memory that a byte of text may need as S-expressions: "(a)" is two elements in a vector of at least four.
 pub const BYTES_PER_BYTE: u64 = 80;

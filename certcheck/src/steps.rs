@@ -73,7 +73,7 @@ impl Pass<'_> {
         std::thread::scope(|scope| {
             for _ in 1..threads {
                 // A thread that cannot begin leaves its work to the others.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || Worker::<L>::new(self).work(&next, &found));
+                let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || Worker::<L>::new(self).work(&next, &found));
             }
             Worker::<L>::new(self).work(&next, &found);
         });
@@ -85,6 +85,9 @@ impl Pass<'_> {
         }
     }
 }
+
+/// Bytes of the stack of a thread: the largest that the evaluation of a term with the most levels needs, several times.
+const STACK: usize = 8 << 20;
 
 struct Worker<'a, L> {
     pass: &'a Pass<'a>,

@@ -42,8 +42,8 @@ pub struct Terms {
     known: HashMap<Op, Term>,
 }
 
-/// Levels of a term, in which a name stands for its definition (the page: "nested at most 200 levels deep").
-pub const MOST_LEVELS: u32 = 200;
+/// Levels of a term in which each name is replaced by its definition (the page: "at most 2,000 levels").
+pub const MOST_LEVELS: u32 = 2_000;
 
 impl Op {
     pub fn operands(&self) -> Vec<Term> {
