@@ -77,7 +77,7 @@ def reproduce(
 ) -> None:
     """Replay a trace on a throw-away cluster of real brokers and a real client, on this machine.
 
-    Brokers of Kafka 2.4 and later run, with ZooKeeper before 3.3 and where a broker names zookeeper.connect. Needs
+    Brokers of Kafka 2.5 and later run, with ZooKeeper before 3.3 and where a broker names zookeeper.connect. Needs
     Java; clients other than Java's need their library. --json, --report and --bundle write the result with the outcome
     beside its trace, and with the outcomes that the result had before: a newer outcome of the same trace on the same
     release replaces the older one.
