@@ -113,7 +113,7 @@ def test_a_refused_link_ends_the_session(session: Session) -> None:
     session.server.connection().wait_end()
 
 
-def test_only_the_wanted_isr_is_written_and_other_writes_fail_at_the_server(session: Session) -> None:
+def test_the_wanted_isr_is_written_and_other_writes_fail_at_the_server(session: Session) -> None:
     session.channels.withhold((1, 2))
     for number, isr in enumerate(([1, 2, 3], [2, 1]), 1):
         send(session.client.socket, write(number, isr))

@@ -51,7 +51,7 @@ def test_leaders_put_only_the_isr_of_the_step_into_effect(scene: Scene, channels
 
 
 @pytest.mark.usefixtures("channels")
-def test_a_broker_that_is_back_hears_what_the_controller_has_decided(
+def test_a_broker_that_is_back_hears_all_decisions_of_the_controller(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def serving_again(cluster: FakeCluster, broker: int, **options: Any) -> None:
