@@ -160,7 +160,7 @@ const CHANGED: &[(&str, &str, Change)] = &[
     ("format", "a member twice", |toy| toy.others.push(("system.smt2".into(), vec![]))),
     ("format", "deep nesting", |toy| toy.system = toy.system.replace("(+ n 1)", &format!("{}n{}", "(- ".repeat(20_000), ")".repeat(20_000)))),
     ("format", "deep nesting by names", |toy| {
-        let names: String = (0..250).map(|i| format!("(define-fun d{} () Int (- d{i}))", i + 1)).collect();
+        let names: String = (0..2_500).map(|i| format!("(define-fun d{} () Int (- d{i}))", i + 1)).collect();
         toy.system = toy.system.replace("(define-fun zero", &format!("(define-fun d0 () Int n){names}(define-fun zero"));
     }),
     ("memory", "a bomb", |toy| {
