@@ -74,6 +74,11 @@ def shown(value: object) -> str:
     return str(value)[:200].encode("unicode_escape").decode()
 
 
+def spelt(value: object) -> str:
+    """Return an expression of the file as the file spells it, on one line."""
+    return shown(f"({' '.join(map(spelt, value))})" if isinstance(value, list) else str(value))
+
+
 class Archive:
     """The members of the file, and the memory that their contents need."""
 
@@ -358,13 +363,13 @@ class Part:
         self.rows: dict[Faults, list[tuple[Any, ...]]] = {}  # of each set, the members with their numbers of rows
         self.states: dict[Faults, dict[int, int]] = {}  # of each set, the states with their ranks; -1 for no rank
         self.proved: set[tuple[str, Faults]] = set()
-        self.lemmas = []  # the sum of the bounds, and the sum that is claimed
-        for _, bounds in (parts(one, bytes, ...) for one in leading(rest, "lemma")):
+        self.lemmas = []  # the name, the sum of the bounds, and the sum that is claimed
+        for name, bounds in (parts(one, bytes, ...) for one in leading(rest, "lemma")):
             (total,) = parts(bounds.pop() if bounds else 0, "sum", object)
             times = [parts(one, str, bytes, object) for one in bounds]
             form({kind for kind, _, _ in times} <= {"least", "most"}, "a bound of a lemma is neither least nor most")
             bound = sum(signed(time) * (1 if kind == "most" else -1) for kind, _, time in times)
-            self.lemmas.append((bound, signed(total)))
+            self.lemmas.append((name, bound, signed(total)))
         kept = [parts([name], str)[0] for name in single(rest, "variables")]
         names = {*kept}
         form(len(names) == len(kept) and names <= {*system.domains}, "unknown variables, or a variable twice")
@@ -591,7 +596,7 @@ class Part:
 
     def lemma(self) -> None:
         """Refuse a lemma with a wrong sum, or with a sum that is not below 0."""
-        for total, claimed in self.lemmas:
+        for _, total, claimed in self.lemmas:
             demand(total == claimed < 0, "lemma", f"the sum of the bounds is {total}, and {claimed} is claimed")
 
     def check(self) -> None:
@@ -627,7 +632,7 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
     text = expressions(archive.read(archive.listing("certificate.txt"), COST_OF_TEXT))
     form(len(text) == 1, "certificate.txt is not one list")
     rest = parts(text[0], "proofka-certificate", 1, ...)[0][::-1]
-    yield f"about: {shown(single(rest, 'about'))}"
+    yield f"about (not proved): {' '.join(map(spelt, single(rest, 'about')))}"
     pairs = [parts(one, str, int) for one in single(rest, "limits")]
     limits = dict(pairs)
     yield f"limits: {', '.join(f'{kind} {most}' for kind, most in limits.items())}"
@@ -644,6 +649,8 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
     system(contents, folder)
     for part in members:
         part.check()
+    for lemma, total, _ in (lemma for part in members for lemma in part.lemmas):
+        yield f"lemma: {spelt(lemma)}: the sum is {total} ms"
     for name, claim in ((name, claim) for name, part in zip(names, members) for claim in part.claims):
         sets = ", ".join(called(faults) for faults, _, _ in claim.smallest) or "none"
         about = f"{shown(claim.name)} ({shown(claim.id)}) of {name}, up to {claim.total} faults"

@@ -9,7 +9,6 @@ from checker.budget import Meter
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.reading import SYSTEM
 from checker.certificates.systems import system_text, timed_text
-from checker.certificates.text import SystemText
 from checker.check import Run
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration
@@ -32,10 +31,9 @@ NOT_EXPLORED = "some fault sets were not explored to the end"
 
 @dataclass(frozen=True)
 class Claims:
-    """The parts of a certificate, the text of the whole system, and by property the reasons against claims."""
+    """The parts of a certificate, and by property the reasons against claims."""
 
     parts: tuple[Part, ...]
-    whole: SystemText
     left_out: Mapping[str, str]
 
 
@@ -69,7 +67,7 @@ def claims_of(run: Run) -> Claims:
         kept = tuple(claim for claim in part.claims if part.is_evident(claim))
         left_out |= {claim.property: NOT_EXPLORED for claim in part.claims if claim not in kept}
         evident += [replace(part, claims=kept)] if kept else []
-    return Claims(tuple(evident), whole, left_out)
+    return Claims(tuple(evident), left_out)
 
 
 def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:

@@ -16,7 +16,7 @@ from checker.certificates.archive import Archive
 from checker.certificates.claims import claims_of, faults_in
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.ranks import Ranks, ranks_of
-from checker.certificates.reading import DEPLOYMENT, README, SYSTEM, TEXT, TIMES
+from checker.certificates.reading import DEPLOYMENT, README, TEXT, TIMES
 from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
 from checker.certificates.systems import limits_of
 from checker.certificates.text import quoted
@@ -62,10 +62,8 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
         lines.append(f'  (about (deployment {quoted(run.deployment.name)}) (tool {quoted(tool)}) (model "{VERSION}"))')
         limits = limits_of(run.deployment, run.prepared)
         lines.append(f"  (limits {' '.join(f'({kind} {most})' for kind, most in limits.items())})")
-        archive.add(SYSTEM, claims.whole.text())
         for number, part in enumerate(claims.parts):
-            if part.lemmas:
-                archive.add(part.system, part.text.text())
+            archive.add(part.system, part.text.text())
             lines += _Writer(number, part, archive).lines(pool)
     archive.add(TEXT, "\n".join(lines) + ")\n")
     archive.add(DEPLOYMENT, json_bytes(to_document(run.deployment)))
