@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from checker.certificates.writing import write_certificate
+from model.faults import Fault
 from tests.certificates.checkers import ROOT, Checker, answer, expected, program
 from tests.certificates.forgeries import FORGERIES, HARMLESS
 from tests.certificates.forging import Forgery
 from tests.certificates.fuzz import tries
+from tests.checker.asking import example, run
 
 FOLDER = ROOT / "certcheck"
 CACHE = ROOT / "build" / "certcheck"
@@ -62,3 +65,13 @@ def test_the_rust_checker_accepts_a_change_without_difference(forgery: Forgery, 
 def test_the_rust_checker_accepts_no_random_change_wrongly(rust: Checker, tmp_path: Path) -> None:
     wrong = [one for one in tries(1000, 0, rust, tmp_path) if one[1].startswith("WRONG")]
     assert not wrong
+
+
+def test_the_rust_checker_accepts_what_proofka_certifies(rust: Checker, tmp_path: Path) -> None:
+    file = tmp_path / "a.cert"
+    asked = run(example("acks-all-min-isr-2", (Fault.KILL, Fault.POWER_LOSS, Fault.DELAYED_REQUEST)))
+    written = write_certificate(asked, file, tool="a test")
+    assert not written.left_out
+    found = rust([str(file)])
+    assert found.status == 0, found
+    assert found.text.count("proved: ") == len(written.certified)
