@@ -45,7 +45,7 @@ class ModelControls:
     def possible(self) -> Sequence[Control]:
         found = [Control("wait")]
         for name, action in OF_ACTIONS.items():
-            of_run = CONTROL_ROWS[name]["of"] == "run"
+            of_run = CONTROL_ROWS[name]["of"] == "producer"
             brokers = {self._broker(a) for a in self._walker.enabled(self._state) if a.name == action}
             found += [
                 Control(name, NOBODY if of_run else broker) for broker in sorted({0} if of_run and brokers else brokers)
@@ -110,9 +110,44 @@ def test_a_schedule_without_faults_uses_none() -> None:
     assert not any(control.is_fault for control in taken)
 
 
+class FixedControls:
+    """Controls that are always possible: some of the run, and some of each of two producers."""
+
+    def __init__(self) -> None:
+        self.finished = False
+
+    def possible(self) -> Sequence[Control]:
+        own = [Control(name, 1, producer) for producer in (1, 2) for name in ("hold_request", "drop_request")]
+        return [Control("wait"), Control("kill", 1), *own]
+
+    def use(self, control: Control, choice: float) -> None:
+        assert not self.finished and 0 <= choice <= 1
+
+    def finish(self) -> None:
+        self.finished = True
+
+
+def test_each_producer_uses_a_control_of_its_own_in_the_same_step() -> None:
+    taken = Schedule(1, steps=40).run(FixedControls())
+    own = [control.producer for control in taken if control.producer]
+    assert own == [1, 2] * (len(own) // 2) and 0 < len(own) < len(taken)
+    assert len(taken) - len(own) // 2 == 40
+    names = [control.name for control in taken if control.producer]
+    assert any(one != other for one, other in zip(names[::2], names[1::2], strict=True))
+
+
+def test_shared_faults_count_for_each_producer() -> None:
+    for seed in range(20):
+        taken = Schedule(seed, steps=60, faults=3).run(FixedControls())
+        met = [sum(control.is_fault and control.concerns(producer) for control in taken) for producer in (1, 2)]
+        assert max(met) == 3
+
+
 @pytest.mark.parametrize("row", CONTROL_ROWS.values(), ids=CONTROL_ROWS)
 def test_the_table_of_controls_is_consistent(row: dict[str, str]) -> None:
-    assert row["of"] in ("run", "broker") and int(row["weight"]) > 0 and row["meaning"]
+    assert (
+        row["of"] in ("run", "broker", "producer", "producer and broker") and int(row["weight"]) > 0 and row["meaning"]
+    )
     assert not row["undoes"] or row["undoes"] in CONTROL_ROWS
 
 
