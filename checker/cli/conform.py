@@ -80,7 +80,7 @@ def conform(
     start, 3 some run could not be decided.
     """
     from checker.cluster.errors import ClusterError
-    from checker.conformance.coverage import Coverage, checked
+    from checker.conformance.coverage import Coverage, checked, checked_together
     from checker.conformance.lab import Asked
 
     with one_line_errors():
@@ -102,12 +102,11 @@ def conform(
         found = _runs(chosen, keep)
     assert found is not None
     try:
-        for recording in found:
-            with one_line_errors():
-                run = checked(recording)
-            coverage.add(run)
-            for line in _in_words(run):
-                print(line, flush=True)
+        with one_line_errors():
+            for run in checked_together(found) if asked is None else map(checked, found):
+                coverage.add(run)
+                for line in _in_words(run):
+                    print(line, flush=True)
     except ClusterError as error:
         fail(str(error))
     for line in _summary(coverage):

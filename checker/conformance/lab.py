@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from importlib.metadata import version as version_of
 from pathlib import Path
 
 from checker.cluster.admin import Refused
@@ -195,7 +196,7 @@ class _Lab:
             "seed": seed,
             "producer": producer.number,
             "kafka": self.release,
-            "client": self._effective["producer.client"],
+            "client": self._client,
             "replicas": list(producer.order),
             "controls": [f"{one.control}({one.broker})" for one in done],
         }
@@ -222,6 +223,13 @@ class _Lab:
                 return left, watcher
             watcher.stop()
         raise NotSeen("a topic with its first leader and all replicas in sync", START_SECONDS)
+
+    @property
+    def _client(self) -> str:
+        """The client that ran: of a library in Python the installed release, which can be newer than the model's."""
+        if self._library == "librdkafka":
+            return f"{self._library} {version_of('confluent-kafka')}"
+        return self._effective["producer.client"]
 
     @property
     def _numbers(self) -> range:
