@@ -101,7 +101,10 @@ def settings_of(row: Row) -> str:
 
 def by_deployment(rows: Sequence[Row]) -> list[str]:
     """Return the number of recordings with each answer, by settings, release and client."""
-    lines = ["| producer | Kafka | client | recordings | accepted | rejected | undecided |", "|---|---|---|--:|--:|--:|--:|"]
+    lines = [
+        "| producer | Kafka | client | recordings | accepted | rejected | undecided |",
+        "|---|---|---|--:|--:|--:|--:|",
+    ]
     keys = sorted({(settings_of(row), row["kafka"], row["client"]) for row in rows})
     for key in keys:
         lines.append(_counts(key, [row for row in rows if (settings_of(row), row["kafka"], row["client"]) == key]))
@@ -175,7 +178,9 @@ def by_mutation(rows: Sequence[Row]) -> list[str]:
             continue
         counts = Counter(settings_of(row) for row in accepted if mutation.name in row["rejected_by"].split())
         cells = " | ".join(str(counts[one] or "") for one in settings)
-        lines.append(f"| {mutation.name}: {mutation.meaning} | {cells} | {counts.total() or '**none**'} | {len(accepted)} |")
+        lines.append(
+            f"| {mutation.name}: {mutation.meaning} | {cells} | {counts.total() or '**none**'} | {len(accepted)} |"
+        )
     return lines
 
 

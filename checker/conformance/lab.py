@@ -14,7 +14,7 @@ from checker.cluster.admin import Refused
 from checker.cluster.batches import Batch
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
-from checker.cluster.errors import NotSeen
+from checker.cluster.errors import ClientEnded, NotSeen
 from checker.cluster.jars import jars_of, newest_patch
 from checker.cluster.passed import Passed
 from checker.cluster.plan import ClusterPlan
@@ -43,6 +43,9 @@ WARM = 90
 
 START_SECONDS = 90.0
 """Seconds within which a client starts and sends its first record."""
+
+AGAIN_SECONDS = 20.0
+"""Seconds within which a producer of the run before sends the first record of the next run."""
 
 END_SECONDS = 90.0
 """Seconds within which a run comes to its end."""
@@ -130,6 +133,7 @@ class _Lab:
         tell(f"Apache Kafka {self.release}: a controller and {len(plan.brokers)} brokers start on this machine")
         self._cluster = stack.enter_context(Cluster(plan, self._supervisor, self._proxy))
         self._cluster.start()
+        self._idle: list[RunProducer] = []
 
     def _settings(self, role: str, library: str) -> dict[str, str]:
         own = given_settings(self._asked.deployment, role)
@@ -151,15 +155,10 @@ class _Lab:
         except NotSeen as error:
             unfinished = {"unfinished": str(error)}
         finally:
-            for producer in producers:
-                producer.process.kill()
             watcher.stop()
+        self._idle = [] if unfinished else producers
         entries = tuple(self._proxy.seen)[first:]
-        recordings = [self._recording(seed, each, controls, watcher, warm, entries, unfinished) for each in own]
-        for producer in producers:
-            with suppress(Refused, NoAnswer):
-                self._cluster.admin.delete_topic(producer.topic)
-        return recordings
+        return [self._recording(seed, each, controls, watcher, warm, entries, unfinished) for each in own]
 
     def _recording(
         self,
@@ -174,13 +173,13 @@ class _Lab:
         """Return what is known of one producer of a run."""
         producer, records = own.producer, self._asked.records
         last = warm[producer.topic][-1] if warm[producer.topic] else None
-        looks, events = watcher.looks(producer.topic), producer.process.events
+        looks, events = watcher.looks(producer.topic), producer.events
         done = sorted((*own.done, *shared.done), key=lambda one: one.when)
         seen = Observations(
             brokers=self._cluster.plan.brokers,
             first=watcher.partition_before(producer.topic),
             decisions=watcher.decisions(producer.topic),
-            warm=producer.base,
+            warm=last.base_sequence + 1 if last is not None else 0,
             producer=(last.producer_id, last.producer_epoch) if last is not None and last.producer_id >= 0 else None,
             sends=sends_of(events, own.commanded, looks[-1].when[1]),
             requests=requests_of(entries, producer.client_id, records),
@@ -210,7 +209,14 @@ class _Lab:
         """
         brokers = self._cluster.plan.brokers
         for attempt in range(ATTEMPTS):
-            started = list(pool.map(lambda number: self._producer(seed, attempt, number), self._numbers))  # noqa: B023
+            idle = {producer.number: producer for producer in self._idle}
+            self._idle = []
+            started = list(
+                pool.map(
+                    lambda number: self._ready(f"{seed}-{attempt}-{number}", number, idle.get(number)),  # noqa: B023
+                    range(1, self._asked.producers + 1),
+                )
+            )
             watcher = Watcher(self._cluster, {producer.topic: producer.base for producer in started})
             left = []
             for producer in started:
@@ -218,11 +224,40 @@ class _Lab:
                 if partition.leader == producer.order[0] and set(partition.isr) == set(brokers) == set(watcher.live):
                     left.append(producer)
                 else:
-                    producer.process.kill()
+                    self._end(producer)
             if left:
                 return left, watcher
             watcher.stop()
         raise NotSeen("a topic with its first leader and all replicas in sync", START_SECONDS)
+
+    def _ready(self, name: str, number: int, idle: RunProducer | None) -> RunProducer:
+        """Return a producer that has sent a record: the idle one of the run before, or a new one with a new topic."""
+        if idle is not None:
+            try:
+                return self._again(idle)
+            except (NotSeen, ClientEnded):
+                self._end(idle)
+        return self._producer(name, number)
+
+    def _again(self, idle: RunProducer) -> RunProducer:
+        """Give a topic its first leader again, and let its producer send a record.
+
+        Raises NotSeen and ClientEnded where the producer cannot go on.
+        """
+        with suppress(Refused, NoAnswer):
+            self._cluster.admin.elect_preferred_leader(idle.topic)
+        self._cluster.wait_view(
+            lambda view: view.leader == idle.order[0] and set(view.isr) == set(idle.order),
+            idle.topic,
+            what=f"leader {idle.order[0]} of {idle.topic}, and all its replicas in sync",
+            seconds=AGAIN_SECONDS,
+        )
+        return self._warm(idle, AGAIN_SECONDS)
+
+    def _end(self, producer: RunProducer) -> None:
+        producer.process.kill()
+        with suppress(Refused, NoAnswer):
+            self._cluster.admin.delete_topic(producer.topic)
 
     @property
     def _client(self) -> str:
@@ -231,16 +266,12 @@ class _Lab:
             return f"{self._library} {version_of('confluent-kafka')}"
         return self._effective["producer.client"]
 
-    @property
-    def _numbers(self) -> range:
-        return range(1, self._asked.producers + 1)
-
     def _milliseconds(self, setting: str) -> float:
         return int(next(row["value"] for row in _ROWS if row["setting"] == setting)) / MS
 
-    def _producer(self, seed: int, attempt: int, number: int) -> RunProducer:
-        """Start a producer, and let it send a record into a new topic; wait until each broker has the record."""
-        name, brokers = f"{seed}-{attempt}-{number}", self._cluster.plan.brokers
+    def _producer(self, name: str, number: int) -> RunProducer:
+        """Start a producer, and let it send a record into a new topic."""
+        brokers = self._cluster.plan.brokers
         first = (number - 1) % len(brokers)
         order = brokers[first:] + brokers[:first]
         topic, client_id = f"lab-{name}", f"lab-producer-{name}"
@@ -256,14 +287,23 @@ class _Lab:
             classpath=self._classpath() if self._library == "java" else (),
         )
         program.ask("prepare", seconds=START_SECONDS)
+        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.records, 0)
+        return self._warm(new, START_SECONDS)
+
+    def _warm(self, producer: RunProducer, seconds: float) -> RunProducer:
+        """Let a producer send a record; wait until each broker has the record. Return the producer as the run begins.
+
+        The sequence numbers of the run count from this record. Raises NotSeen.
+        """
+        process, topic = producer.process, producer.topic
         if self._effective.get("application.producer_id") != "new":
-            program.ask("send", record=WARM, seconds=START_SECONDS)
-            program.wait_event(
-                event_is("report", record=WARM, error=None), what="the first report", seconds=START_SECONDS
-            )
-        self._cluster.wait_copied(topic, seconds=START_SECONDS)
-        base = self._cluster.log_end(order[0], topic)
-        return RunProducer(number, topic, order, client_id, program, base, self._asked.records)
+            after = len(process.events)
+            process.ask("send", record=WARM, seconds=seconds)
+            reported = event_is("report", record=WARM, error=None)
+            process.wait_event(reported, what="the first report", seconds=seconds, after=after)
+        self._cluster.wait_copied(topic, seconds=seconds)
+        base = self._cluster.log_end(producer.order[0], topic)
+        return replace(producer, base=base, first_event=len(process.events))
 
     def _classpath(self) -> Sequence[Path]:
         """Return the jars of the client; a client of the brokers' release has theirs."""

@@ -109,7 +109,7 @@ class Observations:
     """All observations of a run.
 
     ``brokers``: their numbers. ``first``: the partition before the run. ``decisions``: in the order of the controller's
-    log. ``warm``: the number of records that the producer sent before the run. ``producer``: its id and epoch in these;
+    log. ``warm``: the producer's sequence number of the run's first record. ``producer``: its id and epoch in these;
     None without idempotence. ``changes_passed``: by broker, when answers to its proposals of another ISR left to the
     broker. ``lag``: seconds after which a
     leader removes a follower that does not fetch. ``session``: seconds after which a silent broker is fenced. ``end``:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from checker.cluster.admin import Refused
-from checker.cluster.client import ClientProcess, event_is
+from checker.cluster.client import ClientProcess, Event, event_is
 from checker.cluster.cluster import Cluster
 from checker.cluster.errors import NotSeen
 from checker.cluster.gate import Gate
@@ -32,7 +32,8 @@ class RunProducer:
     """A producer with its topic.
 
     ``number``: from 1. ``order``: the brokers in the order of the topic's replicas, the first leader first. ``base``:
-    the first offset of the run. ``records``: the number of records that the run sends.
+    the first offset of the run. ``records``: the number of records that the run sends. ``first_event``: the number of
+    events of the process before the run.
     """
 
     number: int
@@ -42,6 +43,12 @@ class RunProducer:
     process: ClientProcess
     base: int
     records: int
+    first_event: int
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events of the process in this run."""
+        return self.process.events[self.first_event :]
 
 
 class ProducerControls:
@@ -124,7 +131,8 @@ class ProducerControls:
         self.commanded[record] = time.time()
         process.send("send", record=record)
         with suppress(NotSeen):
-            process.wait_event(event_is("sent", record=record), what="sent", seconds=SEND_SECONDS)
+            sent, after = event_is("sent", record=record), self.producer.first_event
+            process.wait_event(sent, what="sent", seconds=SEND_SECONDS, after=after)
 
     def _move_leader(self, broker: int) -> None:
         """Elect the broker as the preferred leader, and put the replicas back into their order."""
@@ -142,7 +150,7 @@ class ProducerControls:
 
     def is_over(self) -> bool:
         """Tell whether all sends are over, and all logs are equal in one ISR."""
-        reported = {event["record"] for event in self.producer.process.events if event["event"] == "report"}
+        reported = {event["record"] for event in self.producer.events if event["event"] == "report"}
         if not reported >= self.commanded.keys():
             return False
         topic, brokers = self.producer.topic, self._cluster.plan.brokers
