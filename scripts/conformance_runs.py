@@ -185,9 +185,14 @@ def by_mutation(rows: Sequence[Row]) -> list[str]:
 
 
 def replaced(text: str, found: Mapping[str, Sequence[str]]) -> str:
-    """Return a page with its tables replaced. A table stands between two comments with its name."""
+    """Return a page with its tables replaced. A table stands between two comments with its name.
+
+    Raise ValueError for a table that has no place in the page.
+    """
     for name, lines in found.items():
         begin, end = f"<!-- table: {name} -->", f"<!-- end of table: {name} -->"
+        if begin not in text or end not in text:
+            raise ValueError(f"the page has no place for the table: {name}; add the lines {begin} and {end}")
         head, _, rest = text.partition(begin)
         _, _, tail = rest.partition(end)
         text = "\n".join([head + begin, "", *lines, "", end + tail])

@@ -18,7 +18,8 @@ from checker.conformance.controls import NOBODY, Control, Controls
 class Schedule:
     """The choices of one run.
 
-    ``steps``: number of steps. ``faults``: the largest number of faults that a producer meets, shared ones included.
+    ``steps``: number of steps. ``faults``: the largest number of shared faults. A producer has faults of its own as
+    long as these and the shared ones so far are fewer.
     """
 
     seed: int
@@ -37,20 +38,23 @@ class Schedule:
         return tuple(used)
 
     def _step(self, random: Random, possible: Sequence[Control], used: Sequence[Control]) -> Iterator[Control]:
-        """Yield one shared control, or a control for each producer that has one of its own."""
-        allowed = [control for control in possible if not control.is_fault or self._has_room(control, possible, used)]
-        first = _chosen(random, allowed)
+        """Yield one shared control, or a control for each producer that has one of its own.
+
+        A shared control is as likely as in a run of one producer alone.
+        """
+        allowed = [control for control in possible if not control.is_fault or self._has_room(control, used)]
+        producers = sorted({control.producer for control in allowed} - {NOBODY})
+        one = random.choice(producers) if producers else NOBODY
+        first = _chosen(random, [control for control in allowed if control.concerns(one)])
         if first.producer == NOBODY:
             yield first
             return
-        for producer in sorted({control.producer for control in allowed} - {NOBODY}):
+        for producer in producers:
             yield _chosen(random, [control for control in allowed if control.producer == producer])
 
-    def _has_room(self, fault: Control, possible: Sequence[Control], used: Sequence[Control]) -> bool:
-        """Tell whether each producer that the fault concerns has met fewer faults than the schedule allows."""
-        producers = {control.producer for control in (*possible, *used)} or {NOBODY}
-        met = (sum(one.is_fault and one.concerns(each) for one in used) for each in producers if fault.concerns(each))
-        return max(met, default=0) < self.faults
+    def _has_room(self, fault: Control, used: Sequence[Control]) -> bool:
+        """Tell whether the schedule has fewer faults than it may have."""
+        return sum(one.is_fault and one.producer in (NOBODY, fault.producer) for one in used) < self.faults
 
 
 def _chosen(random: Random, possible: Sequence[Control]) -> Control:

@@ -117,7 +117,8 @@ class FixedControls:
         self.finished = False
 
     def possible(self) -> Sequence[Control]:
-        own = [Control(name, 1, producer) for producer in (1, 2) for name in ("hold_request", "drop_request")]
+        names = (("hold_request", 1), ("drop_request", 1), ("release_response", 2), ("detach_request", 2))
+        own = [Control(name, 1, producer) for name, producer in names]
         return [Control("wait"), Control("kill", 1), *own]
 
     def use(self, control: Control, choice: float) -> None:
@@ -132,15 +133,36 @@ def test_each_producer_uses_a_control_of_its_own_in_the_same_step() -> None:
     own = [control.producer for control in taken if control.producer]
     assert own == [1, 2] * (len(own) // 2) and 0 < len(own) < len(taken)
     assert len(taken) - len(own) // 2 == 40
-    names = [control.name for control in taken if control.producer]
-    assert any(one != other for one, other in zip(names[::2], names[1::2], strict=True))
+    assert {control.name for control in taken} == {
+        "wait",
+        "kill",
+        "hold_request",
+        "drop_request",
+        "release_response",
+        "detach_request",
+    }
 
 
-def test_shared_faults_count_for_each_producer() -> None:
+def test_own_faults_end_once_there_are_enough_with_the_shared_ones() -> None:
     for seed in range(20):
-        taken = Schedule(seed, steps=60, faults=3).run(FixedControls())
-        met = [sum(control.is_fault and control.concerns(producer) for control in taken) for producer in (1, 2)]
-        assert max(met) == 3
+        taken = [control for control in Schedule(seed, steps=60, faults=3).run(FixedControls()) if control.is_fault]
+        assert sum(not control.producer for control in taken) <= 3
+        for place, fault in enumerate(taken):
+            assert sum(control.producer in (0, fault.producer) for control in taken[: place + 1]) <= 3
+
+
+def test_shared_controls_are_as_frequent_as_in_runs_of_one_producer() -> None:
+    class OneProducer(FixedControls):
+        def possible(self) -> Sequence[Control]:
+            return [control for control in super().possible() if control.producer < 2]
+
+    def waits(kind: type[FixedControls]) -> int:
+        schedules = [Schedule(seed, steps=60, faults=0) for seed in range(20)]
+        return sum(control.name == "wait" for schedule in schedules for control in schedule.run(kind()))
+
+    one = 1200 * 10 / 13
+    assert abs(waits(OneProducer) - one) < 50
+    assert abs(waits(FixedControls) - 1200 * (10 / 13 + 10 / 16) / 2) < 50
 
 
 @pytest.mark.parametrize("row", CONTROL_ROWS.values(), ids=CONTROL_ROWS)
