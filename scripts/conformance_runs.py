@@ -1,7 +1,8 @@
 """Rows and tables about random runs of the lab, for ``write_conformance.py``.
 
 A row of ``runs.csv`` is one recording. ``needs``: the actions without which the model rejects the recording.
-``rejected_by``: the mutated models that reject it. ``run_causes.csv`` has the cause of each rejection, and
+``rejected_by``: the mutated models that reject it. Both are
+known where ``examined`` is "yes". ``run_causes.csv`` has the cause of each rejection, and
 ``actions.csv`` each action that a recording can have, with the reason where no recording needs the action.
 """
 
@@ -15,9 +16,12 @@ from pathlib import Path
 FOLDER = Path(__file__).parent.parent / "docs" / "conformance"
 RUNS, CAUSES, ACTIONS = FOLDER / "runs.csv", FOLDER / "run_causes.csv", FOLDER / "actions.csv"
 COLUMNS = (
-    "deployment", "kafka", "client", "seed", "producer", "outcome", "event", "needs", "rejected_by",
+    "deployment", "kafka", "client", "seed", "producer", "outcome", "event", "examined", "needs", "rejected_by",
 )  # fmt: skip
 ANSWERS = ("accepted", "rejected", "undecided")
+
+MOST_EXAMINED = 2000
+"""The largest number of states at once of a recording that is examined for the actions that it needs."""
 
 Row = dict[str, str]
 
@@ -46,7 +50,8 @@ def add(folders: Iterable[Path]) -> None:
 
     files = [path for folder in folders for path in sorted(folder.glob("*.json"))]
     found, actions = {key_of(row): row for row in read(RUNS)}, {row["action"]: row for row in read(ACTIONS)}
-    for run in checked_together(from_json(path.read_text(encoding="utf-8")) for path in files):
+    recordings = (from_json(path.read_text(encoding="utf-8")) for path in files)
+    for run in checked_together(recordings, MOST_EXAMINED):
         about, outcome, events = run.recording.about, run.outcome, run.recording.events
         decided = outcome.answer in (Answer.ACCEPTED, Answer.REJECTED)
         row = {
@@ -57,6 +62,7 @@ def add(folders: Iterable[Path]) -> None:
             "producer": str(about["producer"]),
             "outcome": outcome.answer.value if decided else f"undecided: {outcome.answer.value}",
             "event": "" if outcome.event is None else f"{outcome.event + 1} of {len(events)}: {events[outcome.event]}",
+            "examined": "yes" if run.examined else "no",
             "needs": " ".join(sorted(run.needed)),
             "rejected_by": " ".join(sorted(run.rejects)),
         }
@@ -167,10 +173,10 @@ def rejections(rows: Sequence[Row], causes: Sequence[Row]) -> list[str]:
 
 
 def by_mutation(rows: Sequence[Row]) -> list[str]:
-    """Return, by mutated model and settings of the producer, the accepted recordings that the mutated model rejects."""
+    """Return, by mutated model and settings of the producer, the examined recordings that the mutated model rejects."""
     from checker.conformance.mutations import MUTATIONS
 
-    accepted = [row for row in rows if row["outcome"] == "accepted"]
+    accepted = [row for row in rows if row["examined"] == "yes"]
     settings = sorted({settings_of(row) for row in accepted})
     lines = [f"| mutated model | {' | '.join(settings)} | all | of |", "|---|" + "--:|" * (len(settings) + 2)]
     for mutation in MUTATIONS:

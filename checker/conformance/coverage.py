@@ -10,7 +10,7 @@ from checker.conformance.events import Event, Recording
 from checker.conformance.explanations import NEVER, seen_as
 from checker.conformance.mutations import MUTATIONS
 from checker.conformance.observed_system import ObservedSystem, model_for, observed
-from checker.conformance.tracker import Answer, Outcome, check_run
+from checker.conformance.tracker import MOST_STATES, Answer, Outcome, check_run
 from model.deployment import to_document
 from model.pipeline import Model
 
@@ -24,6 +24,7 @@ class CheckedRun:
 
     ``group``: the client and the brokers. ``needed``: the actions without which the model rejects the run. ``rejects``:
     the mutations of the model that reject the run. ``actions``: all actions of the model that runs of the lab can have.
+    ``examined``: ``needed`` and ``rejects`` were looked for.
     """
 
     recording: Recording
@@ -32,6 +33,7 @@ class CheckedRun:
     needed: frozenset[str] = frozenset()
     rejects: frozenset[str] = frozenset()
     actions: frozenset[str] = frozenset()
+    examined: bool = False
 
 
 def checked(recording: Recording) -> CheckedRun:
@@ -42,9 +44,11 @@ def checked(recording: Recording) -> CheckedRun:
     return next(checked_together([recording]))
 
 
-def checked_together(recordings: Iterable[Recording]) -> Iterator[CheckedRun]:
+def checked_together(recordings: Iterable[Recording], most_examined: int = MOST_STATES) -> Iterator[CheckedRun]:
     """Check recorded runs; the runs of one deployment share a model, which is compiled once.
 
+    ``most_examined``: runs with more states at once are not examined for the actions that they need, and not checked by
+    mutated models, since both repeat the check many times.
     The model has the faults that some run needs. A run without an event that shows a fault has no step of this fault.
     """
     groups: dict[str, list[Recording]] = {}
@@ -60,18 +64,22 @@ def checked_together(recordings: Iterable[Recording]) -> Iterator[CheckedRun]:
             if mutation.sets and (other := mutation.deployment(deployment)) != deployment
         }
         for recording in group:
-            yield _checked(recording, model, system, others)
+            yield _checked(recording, model, system, others, most_examined)
 
 
 def _checked(
-    recording: Recording, model: Model, system: ObservedSystem, others: Mapping[str, ObservedSystem]
+    recording: Recording,
+    model: Model,
+    system: ObservedSystem,
+    others: Mapping[str, ObservedSystem],
+    most_examined: int,
 ) -> CheckedRun:
     """Check a run by the system of its model, and by the systems of the models with another setting."""
     events = recording.events
     outcome = check_run(system, events)
     group = (str(recording.about.get("client", "unknown")), str(recording.about.get("kafka", "unknown")))
-    if outcome.answer is not Answer.ACCEPTED:
-        return CheckedRun(recording, outcome, group)
+    if outcome.answer is not Answer.ACCEPTED or max(outcome.sizes, default=0) > most_examined:
+        return CheckedRun(recording, outcome, group, actions=_of_lab(model))
     needed = _needed(system, events)
     rejects = {
         mutation.name
@@ -79,7 +87,7 @@ def _checked(
         if mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes))
     }
     rejects |= {name for name, other in others.items() if _rejects(other, events)}
-    return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model))
+    return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model), examined=True)
 
 
 def _needed(system: ObservedSystem, events: Sequence[Event]) -> frozenset[str]:
