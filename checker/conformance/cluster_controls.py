@@ -61,7 +61,7 @@ class ClusterControls:
 
     def _back_since(self, broker: int) -> float:
         decisions = (decision for decision in self._watcher.of_brokers if decision.broker == broker)
-        return max((decision.seen for decision in decisions if not decision.is_fenced), default=0.0)
+        return max((decision.seen for decision in decisions if not decision.is_gone), default=0.0)
 
     def possible(self) -> Sequence[Control]:
         up = self._up
@@ -87,11 +87,17 @@ class ClusterControls:
             names += ["pause"] if len(running) > 1 else []
         if broker in up and len(up) > 1:
             names += ["kill", "lose_power"] if broker in self._live else ["kill"]
+            names += ["stop"] if broker in self._live and self._can_stop(running) else []
         if broker in up and broker not in running:
             names.append("resume")
         if broker not in up:
             names.append("restart")
         return [Control(name, broker) for name in names]
+
+    def _can_stop(self, running: Sequence[int]) -> bool:
+        """Tell whether a stop comes to its end: it waits for what the controller has for each running broker."""
+        held = {what for what, _ in self._gates}
+        return not self._cut and not held & {"metadata", "change"} and set(self._live) == set(running) == set(self._up)
 
     def use(self, control: Control, choice: float) -> None:
         name, broker = control.name, control.broker
@@ -117,6 +123,7 @@ class ClusterControls:
     def _ways(self, broker: int) -> dict[str, Callable[[], object]]:
         return {
             "kill": lambda: self._cluster.kill(broker),
+            "stop": lambda: self._cluster.stop(broker),
             "restart": lambda: self._cluster.restart(broker),
             "pause": lambda: self._cluster.pause(broker),
             "resume": lambda: self._cluster.resume(broker),

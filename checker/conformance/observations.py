@@ -86,13 +86,22 @@ class PartitionDecision:
 
 @dataclass(frozen=True)
 class BrokerDecision:
-    """A broker after a record of the controller's log; the first three fields are as in the other decisions."""
+    """A broker after a record of the controller's log; the first three fields are as in the other decisions.
+
+    ``is_stopping``: the broker has announced its stop; the controller does not count on it any more.
+    """
 
     offset: int
     written: float
     seen: float
     broker: int
     is_fenced: bool
+    is_stopping: bool = False
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the controller does not count on the broker."""
+        return self.is_fenced or self.is_stopping
 
 
 @dataclass(frozen=True)

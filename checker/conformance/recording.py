@@ -27,7 +27,7 @@ from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
 from checker.conformance.observations import Entry, Look, Observations, Request
 
-_ENDS = {"kill": "killed", "lose_disk": "lost_disk"}
+_ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""
 
 SLACK_SECONDS = 1.0
@@ -193,7 +193,7 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 yield _event("unfenced", opens, last, broker=decision.unfenced)
                 continue
             closes = seen.end  # The order of the decisions ends the interval.
-        elif not decision.fenced and (decision.removed or decision.added):
+        elif not decision.fenced and not decision.stopping and (decision.removed or decision.added):
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
             closes = max(closes, min(passed, default=closes))
         for isr in _one_by_one(decision):
@@ -206,13 +206,14 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 epoch=decision.epoch,
                 isr=sorted(isr),
                 **({"fenced": decision.fenced} if decision.fenced else {}),
+                **({"stopping": decision.stopping} if decision.stopping else {}),
             )
 
 
 def _one_by_one(decision: Decision) -> Iterator[set[int]]:
     """Yield the ISRs of the model's steps: a leader removes and adds members one after the other."""
     isr = set(decision.isr)
-    if not decision.fenced and not decision.elects:
+    if not decision.fenced and not decision.stopping and not decision.elects:
         yield from (
             isr - set(decision.added) | set(decision.removed[place:]) for place in range(1, len(decision.removed))
         )
@@ -225,13 +226,15 @@ def _one_by_one(decision: Decision) -> Iterator[set[int]]:
 def _gone(seen: Observations, before: Sequence[Decision], decision: Decision) -> float:
     """Return the time since which a broker can be back: its last start, or the decision that fenced the broker."""
     starts = [one.when[0] for one in seen.done if (one.control, one.broker) == ("restart", decision.unfenced)]
-    fenced = [other.written for other in before if other.fenced == decision.unfenced]
+    fenced = [other.written for other in before if decision.unfenced in (other.fenced, other.stopping)]
     return max((time for time in (*starts, *fenced) if time <= decision.written), default=decision.written)
 
 
 def _needed(later: Sequence[Decision], broker: int, *, default: float) -> float:
     """Return the time of the first decision that needs the broker's return."""
-    needs = (one.seen for one in later if broker in one.added or one.fenced == broker or one.leader == broker)
+    needs = (
+        one.seen for one in later if broker in one.added or broker in (one.fenced, one.stopping) or one.leader == broker
+    )
     return next(needs, default)
 
 
@@ -243,7 +246,7 @@ def _of_silence(seen: Observations, decisions: Sequence[Decision]) -> Iterator[E
     for decision in decisions:
         if decision.fenced:
             yield from _cut_off(seen, decision.fenced, decision.written - seen.session - SLACK_SECONDS, decision.seen)
-        for broker in () if decision.fenced else decision.removed:
+        for broker in () if decision.fenced or decision.stopping else decision.removed:
             begin = decision.written - seen.lag - SLACK_SECONDS
             yield from _slowness(broker, begin, decision.seen, seen.end)
             yield from _cut_off(seen, broker, begin, decision.seen)

@@ -96,8 +96,8 @@ class Watcher:
     @property
     def live(self) -> frozenset[int]:
         """The brokers that the controller does not treat as gone."""
-        last = {decision.broker: decision.is_fenced for decision in self.of_brokers}
-        return frozenset(broker for broker, is_fenced in last.items() if not is_fenced)
+        last = {decision.broker: decision.is_gone for decision in self.of_brokers}
+        return frozenset(broker for broker, is_gone in last.items() if not is_gone)
 
     @property
     def changes(self) -> int:
@@ -167,7 +167,10 @@ class Watcher:
         written = state.time / MS
         if isinstance(state, BrokerState):
             if state.broker in self._cluster.plan.brokers:
-                yield "", BrokerDecision(state.offset, written, seen, state.broker, state.is_fenced)
+                yield (
+                    "",
+                    BrokerDecision(state.offset, written, seen, state.broker, state.is_fenced, state.is_shutting_down),
+                )
         elif state.topic in self._bases:
             leader = max(state.leader, 0)
             found = PartitionDecision(state.offset, written, seen, leader, state.leader_epoch, state.isr)

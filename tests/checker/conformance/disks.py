@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from checker.cluster.batches import Batch
 from checker.cluster.disk import log_end, read_batches
 from checker.cluster.plan import CONTROLLER
-from checker.cluster.wire import int32
+from checker.cluster.wire import int32, int64
 from tests.checker.cluster.segments import TIME, batch, marker
-from tests.checker.cluster.test_metadata_log import changed, created, ids, topic
+from tests.checker.cluster.test_metadata_log import changed, created, framed, ids, registered, topic
 
 BROKERS = (1, 2)
 """The brokers of the cluster; both have each topic's replicas."""
@@ -52,6 +52,11 @@ class Disks:
     def decide(self, leader: int, isr: Sequence[int]) -> None:
         """Let the controller write another leader and ISR of topic ``t``."""
         self.written.append(changed({0: ids(*isr), 1: int32(leader)}))
+        self._write_metadata()
+
+    def take_back(self, broker: int) -> None:
+        """Let the controller register a broker, and take it back."""
+        self.written += [registered(broker, 5, version=1), framed(8, int32(broker) + int64(5))]
         self._write_metadata()
 
     def _write_metadata(self) -> None:

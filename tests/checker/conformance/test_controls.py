@@ -76,6 +76,10 @@ class SteeredDisks(Disks):
         self.done.append(("kill", broker))
         self.nodes[broker].is_up = False
 
+    def stop(self, broker: int) -> None:
+        self.done.append(("stop", broker))
+        self.nodes[broker].is_up = False
+
     def restart(self, broker: int) -> None:
         self.done.append(("restart", broker))
         self.nodes[broker].is_up = True
@@ -211,6 +215,19 @@ def test_a_broker_that_is_down_can_only_start(run: Run) -> None:
     assert "kill(1)" not in possible, "the last broker stays up"
     run.use("restart", 2)
     assert ("restart", 2) in run.cluster.done and "kill(2)" in run.names()
+
+
+def test_a_broker_stops_in_order_where_all_brokers_are_back_and_hear_of_the_stop(run: Run) -> None:
+    run.cluster.take_back(1)
+    run.cluster.take_back(2)
+    until(lambda: {"stop(1)", "stop(2)"} <= run.names(), what="brokers that are back", seconds=SECONDS)
+    run.use("hold_metadata", 2)
+    assert not {"stop(1)", "stop(2)"} & run.names()
+    run.use("release_metadata", 2)
+    run.use("stop", 2)
+    assert run.cluster.done == [("stop", 2)] and "stop(1)" not in run.names()
+    run.use("restart", 2)
+    assert not {"stop(2)", "lose_power(2)"} & run.names(), "the controller has not taken the broker back"
 
 
 def test_a_broker_that_stands_still_can_go_on(run: Run) -> None:
