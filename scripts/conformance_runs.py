@@ -20,7 +20,7 @@ COLUMNS = (
 )  # fmt: skip
 ANSWERS = ("accepted", "rejected", "undecided")
 
-MOST_EXAMINED = 2000
+MOST_EXAMINED = 500
 """The largest number of states at once of a recording that is examined for the actions that it needs."""
 
 Row = dict[str, str]
@@ -42,8 +42,11 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
         table.writerows(rows)
 
 
-def add(folders: Iterable[Path]) -> None:
-    """Check the recordings in folders, and add their rows; a row of the same recording is replaced."""
+def add(folders: Iterable[Path], most_examined: int = MOST_EXAMINED) -> None:
+    """Check the recordings in folders, and add their rows; a row of the same recording is replaced.
+
+    ``most_examined``: as of ``checked_together``; 0 only asks whether the model accepts each recording, which is fast.
+    """
     from checker.conformance.coverage import checked_together
     from checker.conformance.events import from_json
     from checker.conformance.tracker import Answer
@@ -51,7 +54,7 @@ def add(folders: Iterable[Path]) -> None:
     files = [path for folder in folders for path in sorted(folder.glob("*.json"))]
     found, actions = {key_of(row): row for row in read(RUNS)}, {row["action"]: row for row in read(ACTIONS)}
     recordings = (from_json(path.read_text(encoding="utf-8")) for path in files)
-    for run in checked_together(recordings, MOST_EXAMINED):
+    for run in checked_together(recordings, most_examined):
         about, outcome, events = run.recording.about, run.outcome, run.recording.events
         decided = outcome.answer in (Answer.ACCEPTED, Answer.REJECTED)
         row = {

@@ -3,6 +3,7 @@
     python scripts/write_conformance.py                       # the tables
     python scripts/write_conformance.py --add RESULT.json...  # first add the outcomes in results of proofka reproduce
     python scripts/write_conformance.py --runs FOLDER...      # first check the recordings of proofka conform --keep
+    python scripts/write_conformance.py --answers FOLDER...   # the same, but do not look for the actions that they need
 
 A row of ``replays.csv`` is one replay: a newer outcome of a trace on the same release replaces the older. A table of
 the page stands between two comments with its name.
@@ -138,6 +139,8 @@ def main() -> None:
         add(row for path in sys.argv[2:] for row in outcomes_of(Path(path)))
     if sys.argv[1:2] == ["--runs"]:
         conformance_runs.add(map(Path, sys.argv[2:]))
+    if sys.argv[1:2] == ["--answers"]:
+        conformance_runs.add(map(Path, sys.argv[2:]), 0)
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

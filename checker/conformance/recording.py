@@ -9,7 +9,7 @@ All times are of one clock, and each event has an interval that certainly contai
 - A log is on disk between the beginning and the end of a look. The append, fetch or truncation before is silent.
 - A decision is made after the time that the controller wrote into the record, and before a look at the controller's
   log. Nobody acts on a decision before it is in that log. A change of the ISR is one step for leader and controller, so
-  its interval lasts until the answer to the leader has passed.
+  its interval lasts until the leader has read the answer, some time after the answer has passed on a busy machine.
 - A broker that starts takes part before the controller takes it back, and a broker that was cut off is taken back
   before it has caught up. The model has one step for both. So the interval of its return begins with its start, or its
   fencing, and lasts until a decision needs the return.
@@ -31,7 +31,7 @@ _ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""
 
 SLACK_SECONDS = 1.0
-"""Seconds by which a silence can begin before the session or the lag that made it known."""
+"""Seconds by which a silence can begin before the session or the lag that made it known, or a broker reads late."""
 
 
 def events_of(seen: Observations) -> tuple[Event, ...]:
@@ -195,7 +195,7 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
             closes = seen.end  # The order of the decisions ends the interval.
         elif not decision.fenced and not decision.stopping and (decision.removed or decision.added):
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
-            closes = max(closes, min(passed, default=closes))
+            closes = _heard(seen, decision.leader, max(closes, min(passed, default=closes)))
         for isr in _one_by_one(decision):
             yield _event(
                 "decided",
@@ -208,6 +208,15 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 **({"fenced": decision.fenced} if decision.fenced else {}),
                 **({"stopping": decision.stopping} if decision.stopping else {}),
             )
+
+
+def _heard(seen: Observations, broker: int, passed: float) -> float:
+    """Return the time at which a broker has certainly read an answer that passed the proxy at a time."""
+    heard = passed + SLACK_SECONDS
+    for begin, end in _held(seen, "pause", "resume", broker):
+        if begin <= heard and end >= passed:
+            heard = max(heard, end + SLACK_SECONDS)
+    return min(heard, max(seen.end, passed))
 
 
 def _one_by_one(decision: Decision) -> Iterator[set[int]]:

@@ -212,7 +212,18 @@ def test_a_return_lasts_from_the_start_until_a_decision_needs_the_broker() -> No
 def test_a_change_of_the_isr_lasts_until_its_leader_has_the_answer() -> None:
     seen = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),), changes_passed={1: (4.0, 7.0, 9.0), 2: (5.5,)})
     (event,) = found(seen, "decided")
-    assert (event.opens, event.closes) == (5.0, 7.0)
+    assert (event.opens, event.closes) == (5.0, 8.0)
+
+
+def test_a_leader_that_stands_still_reads_the_answer_later() -> None:
+    changed = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),), changes_passed={1: (7.0,)})
+    pauses = (Done("pause", 1, (7.5, 7.5)), Done("resume", 1, (12.0, 12.0)))
+    (event,) = found(replace(changed, done=pauses), "decided")
+    assert event.closes == 13.0
+    (event,) = found(replace(changed, done=pauses[:1]), "decided")
+    assert event.closes == NOTHING.end
+    (event,) = found(replace(changed, done=(Done("pause", 2, (7.5, 7.5)),)), "decided")
+    assert event.closes == 8.0
 
 
 def test_members_leave_and_join_the_isr_one_after_the_other() -> None:
