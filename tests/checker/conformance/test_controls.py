@@ -248,7 +248,7 @@ def test_a_broker_that_lost_the_controller_has_no_connection(run: Run) -> None:
         until(lambda: run.cluster.servers[1].accepted != [], what="the connection", seconds=SECONDS)
 
 
-def test_a_power_loss_keeps_a_part_of_what_the_run_wrote(run: Run) -> None:
+def test_a_power_loss_keeps_a_part_of_the_records_of_the_run(run: Run) -> None:
     run.cluster.write(2, "t", 90, 0, 1)
     run.use("lose_power", 2, choice=0.5)
     assert run.cluster.kept == {("t", 0): 2}
@@ -267,7 +267,7 @@ def test_a_wait_ends_with_a_change(run: Run) -> None:
     assert [len(look.entries) for look in run.watcher.looks("t") if look.broker == 1][-1] == 1
 
 
-def test_the_end_undoes_what_is_held_cut_paused_and_down(run: Run) -> None:
+def test_the_end_releases_reconnects_resumes_and_starts_everything(run: Run) -> None:
     for name, broker in (("hold_fetch", 2), ("hold_metadata", 1), ("cut_off", 1), ("kill", 2), ("pause", 1)):
         run.use(name, broker)
     run.use("hold_request", 1, 1)
