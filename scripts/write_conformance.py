@@ -1,7 +1,9 @@
-"""Write the tables of docs/conformance.md, from the outcomes of replays in docs/conformance/.
+"""Write the tables of docs/conformance.md, from the outcomes of replays and of random runs in docs/conformance/.
 
     python scripts/write_conformance.py                       # the tables
     python scripts/write_conformance.py --add RESULT.json...  # first add the outcomes in results of proofka reproduce
+    python scripts/write_conformance.py --runs FOLDER...      # first check the recordings of proofka conform --keep
+    python scripts/write_conformance.py --answers FOLDER...   # the same, but do not look for the actions that they need
 
 A row of ``replays.csv`` is one replay: a newer outcome of a trace on the same release, with the same client libraries,
 replaces the older. ``example`` names a file in examples/, or one in docs/conformance/deployments/, which are small
@@ -17,6 +19,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from scripts import conformance_runs
+from scripts.conformance_runs import read, replaced
 
 FOLDER = Path(__file__).parent.parent / "docs" / "conformance"
 REPLAYS = FOLDER / "replays.csv"
@@ -50,12 +56,6 @@ def row_of(example: str, number: int, faults: dict[str, int], outcome: dict[str,
         "why": str(why),
         "on": str(outcome["on"]),
     }
-
-
-def read(path: Path) -> list[Row]:
-    """Return the rows of a table."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def add(rows: Iterable[Row]) -> None:
@@ -123,12 +123,7 @@ def page(text: str) -> str:
     tables = {table: counted(rows, table) for table in ("example", "property", "fault set", "release and client")}
     tables["small deployment and release"] = by_release(rows)
     tables["ended early"] = early(rows)
-    for name, lines in tables.items():
-        begin, end = f"<!-- table: {name} -->", f"<!-- end of table: {name} -->"
-        head, _, rest = text.partition(begin)
-        _, _, tail = rest.partition(end)
-        text = "\n".join([head + begin, "", *lines, "", end + tail])
-    return text
+    return replaced(text, {**tables, **conformance_runs.tables()})
 
 
 def early(rows: Sequence[Row]) -> list[str]:
@@ -181,9 +176,12 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     if sys.argv[1:2] == ["--add"]:
         add(row for path in sys.argv[2:] for row in outcomes_of(Path(path)))
+    if sys.argv[1:2] == ["--runs"]:
+        conformance_runs.add(map(Path, sys.argv[2:]))
+    if sys.argv[1:2] == ["--answers"]:
+        conformance_runs.add(map(Path, sys.argv[2:]), 0)
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent.parent))
     main()

@@ -16,7 +16,11 @@ from checker.cli.options import Assume, KafkaHome
 if TYPE_CHECKING:
     from checker.conformance.coverage import CheckedRun, Coverage
     from checker.conformance.events import Recording
+    from checker.conformance.lab import Asked
     from model.deployment.deployment import Deployment
+
+MOST_PRODUCERS = 12
+"""The largest number of producers of a run; each is a process of its own."""
 
 MOST_RECORDS = 3
 """The largest number of records of a run, as in the model."""
@@ -43,9 +47,23 @@ def conform(
     faults: Annotated[
         int, typer.Option("--faults", metavar="N", min=0, help="Largest number of faults in a run (default: 3).")
     ] = 3,
+    producers: Annotated[
+        int,
+        typer.Option(
+            "--producers",
+            metavar="N",
+            min=1,
+            max=MOST_PRODUCERS,
+            help="Number of producers in a run, each with a topic and a recording of its own (default: 4).",
+        ),
+    ] = 4,
     recorded: Annotated[
         list[Path] | None,
-        typer.Option("--recorded", metavar="FILE", help="Check the run in FILE, and start no cluster (default: none)."),
+        typer.Option(
+            "--recorded",
+            metavar="PATH",
+            help="Check the runs in PATH, a file or a folder, and start no cluster (default: none).",
+        ),
     ] = None,
     keep: Annotated[
         Path | None,
@@ -62,7 +80,8 @@ def conform(
     start, 3 some run could not be decided.
     """
     from checker.cluster.errors import ClusterError
-    from checker.conformance.coverage import Coverage, checked
+    from checker.conformance.coverage import Coverage, checked, checked_together
+    from checker.conformance.lab import Asked
 
     with one_line_errors():
         if (deployment is None) == (not recorded):
@@ -71,15 +90,23 @@ def conform(
         asked = None if deployment is None else _deployment(deployment, assume)
     coverage = Coverage()
     if asked is not None:
-        found = _runs(asked, range(seed, seed + runs), records, steps, faults, kafka_home=kafka_home, keep=keep)
+        chosen = Asked(
+            asked,
+            range(seed, seed + runs),
+            records=records,
+            steps=steps,
+            faults=faults,
+            producers=producers,
+            kafka_home=kafka_home,
+        )
+        found = _runs(chosen, keep)
     assert found is not None
     try:
-        for recording in found:
-            with one_line_errors():
-                run = checked(recording)
-            coverage.add(run)
-            for line in _in_words(run):
-                print(line, flush=True)
+        with one_line_errors():
+            for run in checked_together(found) if asked is None else map(checked, found):
+                coverage.add(run)
+                for line in _in_words(run):
+                    print(line, flush=True)
     except ClusterError as error:
         fail(str(error))
     for line in _summary(coverage):
@@ -96,7 +123,7 @@ def _deployment(path: Path, assume: list[str] | None) -> Deployment:
 def _recordings(paths: list[Path]) -> Iterator[Recording]:
     from checker.conformance.events import from_json
 
-    for path in paths:
+    for path in (one for given in paths for one in (sorted(given.glob("*.json")) if given.is_dir() else [given])):
         with one_line_errors():
             try:
                 text = path.read_text(encoding="utf-8")
@@ -105,25 +132,16 @@ def _recordings(paths: list[Path]) -> Iterator[Recording]:
             yield from_json(text)
 
 
-def _runs(
-    deployment: Deployment,
-    seeds: range,
-    records: int,
-    steps: int,
-    faults: int,
-    *,
-    kafka_home: Path | None,
-    keep: Path | None,
-) -> Iterator[Recording]:
+def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
     from checker.conformance.events import to_json
-    from checker.conformance.lab import Asked, record_runs
+    from checker.conformance.lab import record_runs
     from model.input.whole_file import write_whole
 
-    asked = Asked(deployment, seeds, records=records, steps=steps, faults=faults, kafka_home=kafka_home)
     for recording in record_runs(asked, lambda line: print(line, file=sys.stderr, flush=True)):
         if keep is not None:
+            about = recording.about
             keep.mkdir(parents=True, exist_ok=True)
-            name = f"{deployment.name}-{recording.about['kafka']}-{recording.about['seed']}.json"
+            name = f"{asked.deployment.name}-{about['kafka']}-{about['seed']}-{about['producer']}.json"
             write_whole(keep / name, to_json(recording))
         yield recording
 
@@ -134,7 +152,8 @@ def _in_words(run: CheckedRun) -> Iterator[str]:
 
     client, brokers = run.group
     outcome, about, events = run.outcome, run.recording.about, run.recording.events
-    name = f"run {about.get('seed', '')} ({client}, Apache Kafka {brokers})"
+    number = f", producer {about['producer']}" if "producer" in about else ""
+    name = f"run {about.get('seed', '')}{number} ({client}, Apache Kafka {brokers})"
     if outcome.answer is Answer.ACCEPTED:
         yield f"{name}: {len(events)} events, a behaviour of the model; at most {max(outcome.sizes)} states fit"
     else:

@@ -16,15 +16,20 @@ CONTROL_ROWS: Mapping[str, Mapping[str, str]] = {
 """Name of a control -> its row of the table."""
 
 NOBODY = 0
-"""The broker of a control that concerns no broker."""
+"""The number in place of a broker, or of a producer, that a control does not have."""
 
 
 @dataclass(frozen=True)
 class Control:
-    """A use of a control; ``broker`` is NOBODY for a control of the whole run."""
+    """A use of a control.
+
+    ``broker``: NOBODY for a control that concerns no broker. ``producer``: the number of the producer, NOBODY for a
+    control that all producers of the run share.
+    """
 
     name: str
     broker: int = NOBODY
+    producer: int = NOBODY
 
     @property
     def is_fault(self) -> bool:
@@ -38,6 +43,10 @@ class Control:
 
     def __str__(self) -> str:
         return self.name if self.broker == NOBODY else f"{self.name}({self.broker})"
+
+    def concerns(self, producer: int) -> bool:
+        """Tell whether the control is one of a producer, or one that all producers share."""
+        return self.producer in (NOBODY, producer)
 
 
 class Controls(Protocol):

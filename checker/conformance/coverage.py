@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from checker.conformance.events import Event, Recording
 from checker.conformance.explanations import NEVER, seen_as
-from checker.conformance.mutations import MUTATIONS, Mutation
+from checker.conformance.mutations import MUTATIONS
 from checker.conformance.observed_system import ObservedSystem, model_for, observed
-from checker.conformance.tracker import Answer, Outcome, check_run
+from checker.conformance.tracker import MOST_STATES, Answer, Outcome, check_run
+from model.deployment import to_document
 from model.pipeline import Model
 
 Group = tuple[str, str]
@@ -22,6 +24,7 @@ class CheckedRun:
 
     ``group``: the client and the brokers. ``needed``: the actions without which the model rejects the run. ``rejects``:
     the mutations of the model that reject the run. ``actions``: all actions of the model that runs of the lab can have.
+    ``examined``: ``needed`` and ``rejects`` were looked for.
     """
 
     recording: Recording
@@ -30,6 +33,7 @@ class CheckedRun:
     needed: frozenset[str] = frozenset()
     rejects: frozenset[str] = frozenset()
     actions: frozenset[str] = frozenset()
+    examined: bool = False
 
 
 def checked(recording: Recording) -> CheckedRun:
@@ -37,39 +41,77 @@ def checked(recording: Recording) -> CheckedRun:
 
     Raise :class:`checker.conformance.errors.ConformanceError` for a recording that the model cannot express.
     """
+    return next(checked_together([recording]))
+
+
+def checked_together(recordings: Iterable[Recording], most_examined: int = MOST_STATES) -> Iterator[CheckedRun]:
+    """Check recorded runs; the runs of one deployment share a model, which is compiled once.
+
+    ``most_examined``: runs with more states at once are not examined for the actions that they need, and not checked by
+    mutated models, since both repeat the check many times.
+    The model has the faults that some run needs. A run without an event that shows a fault has no step of this fault.
+    """
+    groups: dict[str, list[Recording]] = {}
+    for recording in recordings:
+        groups.setdefault(json.dumps(to_document(recording.deployment), sort_keys=True), []).append(recording)
+    for group in groups.values():
+        deployment, events = group[0].deployment, [event for recording in group for event in recording.events]
+        model = model_for(deployment, events)
+        system = observed(model, events)
+        others = {
+            mutation.name: observed(model_for(other, events), events)
+            for mutation in MUTATIONS
+            if mutation.sets and (other := mutation.deployment(deployment)) != deployment
+        }
+        for recording in group:
+            yield _checked(recording, model, system, others, most_examined)
+
+
+def _checked(
+    recording: Recording,
+    model: Model,
+    system: ObservedSystem,
+    others: Mapping[str, ObservedSystem],
+    most_examined: int,
+) -> CheckedRun:
+    """Check a run by the system of its model, and by the systems of the models with another setting."""
     events = recording.events
-    model = model_for(recording.deployment, events)
-    system = observed(model, events)
     outcome = check_run(system, events)
     group = (str(recording.about.get("client", "unknown")), str(recording.about.get("kafka", "unknown")))
-    if outcome.answer is not Answer.ACCEPTED:
-        return CheckedRun(recording, outcome, group)
-    needed = _needed(system, events, outcome)
+    if outcome.answer is not Answer.ACCEPTED or max(outcome.sizes, default=0) > most_examined:
+        return CheckedRun(recording, outcome, group, actions=_of_lab(model))
+    needed = _needed(system, events)
     rejects = {
         mutation.name
         for mutation in MUTATIONS
-        if (mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes)))
-        or (mutation.sets and _is_rejected_by(mutation, recording))
+        if mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes))
     }
-    return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model))
+    rejects |= {name for name, other in others.items() if _rejects(other, events)}
+    return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model), examined=True)
 
 
-def _needed(system: ObservedSystem, events: Sequence[Event], outcome: Outcome) -> frozenset[str]:
-    names = {action.name for action in system.actions}
-    return frozenset(name for name in names if _rejects(system, events, frozenset({name})))
+def _needed(system: ObservedSystem, events: Sequence[Event]) -> frozenset[str]:
+    """Return the actions without which the model rejects the run.
+
+    Actions that can all be taken away together are found in few checks, and make the checks of the others small.
+    """
+    spare: set[str] = set()
+    needed: set[str] = set()
+    groups = [sorted({action.name for action in system.actions})]
+    while groups:
+        names = groups.pop()
+        if not _rejects(system, events, spare.union(names)):
+            spare.update(names)
+        elif len(names) > 1:
+            half = len(names) // 2
+            groups += [names[half:], names[:half]]
+        elif _rejects(system, events, names):
+            needed.update(names)
+    return frozenset(needed)
 
 
-def _rejects(system: ObservedSystem, events: Sequence[Event], removed: frozenset[str]) -> bool:
+def _rejects(system: ObservedSystem, events: Sequence[Event], removed: Collection[str] = ()) -> bool:
     return check_run(system, events, without=removed).answer in (Answer.REJECTED, Answer.BOUND)
-
-
-def _is_rejected_by(mutation: Mutation, recording: Recording) -> bool:
-    """Tell whether the model of the deployment with another setting rejects the run."""
-    other = mutation.deployment(recording.deployment)
-    if other == recording.deployment:
-        return False
-    system = observed(model_for(other, recording.events), recording.events)
-    return check_run(system, recording.events).answer in (Answer.REJECTED, Answer.BOUND)
 
 
 def _of_lab(model: Model) -> frozenset[str]:

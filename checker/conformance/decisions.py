@@ -1,7 +1,8 @@
 """The controller's log as events ``decided``: several records can be one decision.
 
 The records of one decision stand next to each other and have the same time. The fencing of a broker is a change of the
-partition and then of the broker, or of the broker alone; an election of a broker that is back is the other way round.
+partition and then of the broker, or of the broker alone; the announced stop of a broker, and an election of a broker
+that is back, are the other way round.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ class Decision:
     """A decision of the controller, and the state after the decision.
 
     ``epoch`` counts from 1 the elections since the run began, the first leader included. ``fenced``, ``unfenced``: the
-    broker that the decision fences, or takes back; 0 for none. ``elects``: the leader epoch rises. ``removed``,
+    broker that the decision fences, or takes back; 0 for none. ``stopping``: the broker that announces its stop.
+    ``elects``: the leader epoch rises. ``removed``,
     ``added``: the members that the ISR loses and gets.
     """
 
@@ -28,6 +30,7 @@ class Decision:
     isr: tuple[int, ...]
     fenced: int = 0
     unfenced: int = 0
+    stopping: int = 0
     elects: bool = False
     removed: tuple[int, ...] = ()
     added: tuple[int, ...] = ()
@@ -42,10 +45,11 @@ def decisions_of(seen: Observations) -> Iterator[Decision]:
         for record in records:
             if isinstance(record, PartitionDecision):
                 partition = record
-            elif record.is_fenced:
+            elif record.is_gone:
                 live.discard(record.broker)
             else:
                 live.add(record.broker)
+        stopping = {one.broker for one in records if isinstance(one, BrokerDecision) and one.is_stopping}
         is_same = (before.leader, before.leader_epoch, set(before.isr)) == (
             partition.leader,
             partition.leader_epoch,
@@ -59,7 +63,8 @@ def decisions_of(seen: Observations) -> Iterator[Decision]:
             leader=partition.leader,
             epoch=epochs[partition.leader_epoch],
             isr=tuple(sorted(partition.isr)),
-            fenced=next(iter(was_live - live), 0),
+            fenced=next(iter(was_live - live - stopping), 0),
+            stopping=next(iter((was_live - live) & stopping), 0),
             unfenced=next(iter(live - was_live), 0),
             elects=epochs[partition.leader_epoch] != epochs[before.leader_epoch],
             removed=tuple(sorted(set(before.isr) - set(partition.isr))),
@@ -100,13 +105,15 @@ def _together(seen: Observations, live: set[int]) -> Iterator[Records]:
                 )
                 count += following.is_fenced and following.broker in live and leaves
             elif isinstance(record, BrokerDecision) and isinstance(following, PartitionDecision):
-                returns = not record.is_fenced and record.broker not in live
-                count += returns and partition.leader == 0 and following.leader != 0
+                returns = not record.is_gone and record.broker not in live
+                stops = record.is_stopping and record.broker in live and record.broker in partition.isr
+                leaves = record.broker not in following.isr or record.broker == partition.leader != following.leader
+                count += (returns and partition.leader == 0 and following.leader != 0) or (stops and leaves)
         taken = rest[:count]
         for one in taken:
             if isinstance(one, PartitionDecision):
                 partition = one
-            elif one.is_fenced:
+            elif one.is_gone:
                 live.discard(one.broker)
             else:
                 live.add(one.broker)

@@ -37,6 +37,9 @@ NOT_LEADER = 6
 FENCE = "fence"
 """The name of the action by which the controller fences a broker."""
 
+BEGIN_SHUTDOWN = "begin_shutdown"
+"""The name of the action in which a broker announces its stop."""
+
 
 def seen_as(action: Action) -> tuple[str, ...]:
     """Return the kinds of event that show the action, SILENT or NEVER. Raise :class:`UnknownAction`."""
@@ -236,17 +239,20 @@ def _decided(asked: _Asked) -> Explanation:
     The brokers that are not fenced are not compared: the model takes a broker back when the broker has caught up, and
     Kafka's controller takes the broker back before (semantics, choices 9 and 10).
     """
-    controller, fenced = asked.pipeline.controller, asked.event.arguments.get("fenced", 0)
+    controller, given = asked.pipeline.controller, asked.event.arguments
+    fenced, stopping = given.get("fenced", 0), given.get("stopping", 0)
+    gone = fenced or stopping
     conditions = [
         controller.leader.term == asked.argument("leader"),
         controller.epoch.term == asked.argument("epoch"),
         *_is_set_of(controller.isr, asked.argument("isr")),
     ]
-    if fenced:
-        conditions.append(Not(controller.unfenced[fenced].is_set))
+    if gone:
+        conditions.append(Not(controller.unfenced[gone].is_set))
     keys = [action.key for action in asked.actions if asked.event.kind in seen_as(action)]
-    steps = frozenset(key for key in keys if (key[0] == FENCE) == bool(fenced))
-    before = controller.unfenced[fenced].is_set if fenced else _ALWAYS
+    named = FENCE if fenced else BEGIN_SHUTDOWN if stopping else ""
+    steps = frozenset(key for key in keys if key[0] == named or (not named and key[0] not in (FENCE, BEGIN_SHUTDOWN)))
+    before = controller.unfenced[gone].is_set if gone else _ALWAYS
     return Explanation(steps, before=before, after=And(*conditions))
 
 

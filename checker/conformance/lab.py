@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from importlib.metadata import version as version_of
 from pathlib import Path
 
+from checker.cluster.admin import Refused
+from checker.cluster.batches import Batch
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
-from checker.cluster.errors import ClusterError, NotSeen
+from checker.cluster.errors import ClientEnded, NotSeen
 from checker.cluster.jars import jars_of, newest_patch
+from checker.cluster.passed import Passed
 from checker.cluster.plan import ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
+from checker.cluster.wire import NoAnswer
 from checker.conformance.cluster_controls import ClusterControls
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Recording
 from checker.conformance.gathering import changes_passed, reports_of, requests_of, sends_of
-from checker.conformance.observations import Observations, PartitionDecision
+from checker.conformance.observations import Observations
+from checker.conformance.producer_controls import ProducerControls, RunProducer
 from checker.conformance.recording import events_of
+from checker.conformance.renumbering import by_place
 from checker.conformance.scheduler import Schedule
 from checker.conformance.watching import MS, Watcher
 from checker.real_settings import client_of, effective_of, features_of, given_settings
@@ -36,11 +44,17 @@ WARM = 90
 START_SECONDS = 90.0
 """Seconds within which a client starts and sends its first record."""
 
+AGAIN_SECONDS = 20.0
+"""Seconds within which a producer of the run before sends the first record of the next run."""
+
 END_SECONDS = 90.0
 """Seconds within which a run comes to its end."""
 
 ATTEMPTS = 5
-"""The number of topics that are tried for a run."""
+"""The number of times that new topics are tried for a run."""
+
+PRODUCERS = 4
+"""Default number of producers of a run."""
 
 BOUNDS = Bounds(records=2, log=5, sends=1, epochs=15, producer_epochs=4)
 """The bounds of the model of a run: far enough for what a short run does."""
@@ -56,7 +70,8 @@ class NotRunnable(ConformanceError):
 class Asked:
     """A request for runs of a deployment, a run for each seed.
 
-    ``records``: the number of records of a run. ``kafka_home``: an installation in place of jars.
+    ``records``: the number of records of each producer. ``producers``: the number of producers of a run, each with a
+    topic of its own. ``kafka_home``: an installation in place of jars.
     """
 
     deployment: Deployment
@@ -64,6 +79,7 @@ class Asked:
     records: int = 2
     steps: int = 24
     faults: int = 3
+    producers: int = PRODUCERS
     kafka_home: Path | None = None
 
     @property
@@ -77,7 +93,9 @@ Told = Callable[[str], None]
 
 
 def record_runs(asked: Asked, tell: Told) -> Iterator[Recording]:
-    """Yield a recording for each seed. Runs share a cluster as long as each run comes to its end.
+    """Yield the recordings of a run for each seed, one for each producer of the run.
+
+    Runs share a cluster as long as each run comes to its end.
 
     Raises ClusterError where a cluster or a client does not start, and :class:`NotRunnable`.
     """
@@ -86,10 +104,9 @@ def record_runs(asked: Asked, tell: Told) -> Iterator[Recording]:
         with ExitStack() as stack:
             lab = _Lab(asked, stack, tell)
             while waiting:
-                seed = waiting.pop(0)
-                recording = lab.run(seed)
-                yield recording
-                if "unfinished" in recording.about:
+                recordings = lab.run(waiting.pop(0))
+                yield from recordings
+                if any("unfinished" in recording.about for recording in recordings):
                     break
 
 
@@ -121,6 +138,7 @@ class _Lab:
         tell(f"Apache Kafka {self.release}: a controller and {len(plan.brokers)} brokers start on this machine")
         self._cluster = stack.enter_context(Cluster(plan, self._supervisor, self._proxy))
         self._cluster.start()
+        self._idle: list[RunProducer] = []
 
     def _settings(self, role: str, library: str) -> dict[str, str]:
         own = given_settings(self._asked.deployment, role)
@@ -128,76 +146,141 @@ class _Lab:
             own.pop(key, None)
         return own | {row["setting"]: row["value"] for row in _ROWS if (row["role"], row["library"]) == (role, library)}
 
-    def run(self, seed: int) -> Recording:
-        """Run a schedule on a topic of its own."""
-        asked, order = self._asked, self._cluster.plan.brokers
-        topic, client_id, producer, watcher, base = self._begun(seed)
+    def run(self, seed: int) -> list[Recording]:
+        """Run a schedule on topics of its own; return a recording for each producer."""
+        with ThreadPoolExecutor(self._asked.producers) as pool:
+            producers, watcher = self._begun(seed, pool)
         first = len(self._proxy.seen)
-        controls = ClusterControls(
-            self._cluster,
-            self._proxy,
-            watcher,
-            producer=producer,
-            client_id=client_id,
-            topic=topic,
-            base=base,
-            records=asked.records,
-            end_seconds=END_SECONDS,
-        )
-        about: dict[str, object] = {"seed": seed, "kafka": self.release, "client": self._effective["producer.client"]}
-        schedule = Schedule(seed, steps=asked.steps, faults=asked.faults)
-        warm = self._cluster.batches(order[0], topic)
+        own = [ProducerControls(self._cluster, self._proxy, watcher, producer) for producer in producers]
+        controls = ClusterControls(self._cluster, self._proxy, watcher, producers=own, end_seconds=END_SECONDS)
+        warm = {one.topic: self._cluster.batches(one.order[0], one.topic) for one in producers}
+        unfinished: dict[str, object] = {}
         try:
-            schedule.run(controls)
+            Schedule(seed, steps=self._asked.steps, faults=self._asked.faults).run(controls)
         except NotSeen as error:
-            about["unfinished"] = str(error)
+            unfinished = {"unfinished": str(error)}
         finally:
-            producer.kill()
             watcher.stop()
-        about["controls"] = [f"{done.control}({done.broker})" for done in controls.done]
+        self._idle = [] if unfinished else producers
+        entries = tuple(self._proxy.seen)[first:]
+        return [self._recording(seed, each, controls, watcher, warm, entries, unfinished) for each in own]
+
+    def _recording(
+        self,
+        seed: int,
+        own: ProducerControls,
+        shared: ClusterControls,
+        watcher: Watcher,
+        warm: Mapping[str, Sequence[Batch]],
+        entries: Sequence[Passed],
+        unfinished: Mapping[str, object],
+    ) -> Recording:
+        """Return what is known of one producer of a run."""
+        producer, records = own.producer, self._asked.records
+        last = warm[producer.topic][-1] if warm[producer.topic] else None
+        looks, events = watcher.looks(producer.topic), producer.events
+        done = sorted((*own.done, *shared.done), key=lambda one: one.when)
         seen = Observations(
-            brokers=order,
-            first=_partition_before(watcher),
-            decisions=watcher.decisions[watcher.first :],
-            warm=base,
-            producer=(warm[-1].producer_id, warm[-1].producer_epoch) if warm and warm[-1].producer_id >= 0 else None,
-            sends=sends_of(producer.events, controls.commanded, watcher.looks[-1].when[1]),
-            requests=requests_of(tuple(self._proxy.seen)[first:], client_id, asked.records),
-            reports=reports_of(producer.events, asked.records),
-            looks=watcher.looks,
-            done=tuple(controls.done),
-            changes_passed=changes_passed(tuple(self._proxy.seen)[first:]),
+            brokers=self._cluster.plan.brokers,
+            first=watcher.partition_before(producer.topic),
+            decisions=watcher.decisions(producer.topic),
+            warm=last.base_sequence + 1 if last is not None else 0,
+            producer=(last.producer_id, last.producer_epoch) if last is not None and last.producer_id >= 0 else None,
+            sends=sends_of(events, own.commanded, looks[-1].when[1]),
+            requests=requests_of(entries, producer.client_id, records),
+            reports=reports_of(events, records),
+            looks=looks,
+            done=tuple(done),
+            changes_passed=changes_passed(entries),
             lag=self._milliseconds("replica.lag.time.max.ms"),
             session=self._cluster.plan.session_ms / MS,
-            end=max(look.when[1] for look in watcher.looks),
+            end=max(look.when[1] for look in looks),
         )
-        return Recording(asked.modelled, events_of(seen), about)
+        about = {
+            "seed": seed,
+            "producer": producer.number,
+            "kafka": self.release,
+            "client": self._client,
+            "replicas": list(producer.order),
+            "controls": [f"{one.control}({one.broker})" for one in done],
+        }
+        return Recording(self._asked.modelled, events_of(by_place(seen, producer.order)), {**about, **unfinished})
 
-    def _begun(self, seed: int) -> tuple[str, str, ClientProcess, Watcher, int]:
-        """Return topic, client id, producer, watcher and first offset of a run that begins as the model does.
+    def _begun(self, seed: int, pool: ThreadPoolExecutor) -> tuple[list[RunProducer], Watcher]:
+        """Return the producers of a run that begins as the model does, and the watcher.
 
-        A slow machine can change leader or ISR before the run begins; then another topic is tried.
+        A slow machine can change leader or ISR of a topic before the run begins. The run leaves such a topic out; with
+        no topic left, others are tried.
         """
-        order = self._cluster.plan.brokers
-        settings = self._settings("topic", "")
+        brokers = self._cluster.plan.brokers
         for attempt in range(ATTEMPTS):
-            topic, client_id = f"lab-{seed}-{attempt}", f"lab-producer-{seed}-{attempt}"
-            self._cluster.create_topic(topic, (order,), settings)
-            producer = self._producer(topic, client_id)
-            base = self._cluster.log_end(order[0], topic)
-            watcher = Watcher(self._cluster, topic, base)
-            partition = _partition_before(watcher)
-            if partition.leader == order[0] and set(partition.isr) == set(order) == set(watcher.live):
-                return topic, client_id, producer, watcher, base
-            producer.kill()
+            idle = {producer.number: producer for producer in self._idle}
+            self._idle = []
+            started = list(
+                pool.map(
+                    lambda number: self._ready(f"{seed}-{attempt}-{number}", number, idle.get(number)),  # noqa: B023
+                    range(1, self._asked.producers + 1),
+                )
+            )
+            watcher = Watcher(self._cluster, {producer.topic: producer.base for producer in started})
+            left = []
+            for producer in started:
+                partition = watcher.partition_before(producer.topic)
+                if partition.leader == producer.order[0] and set(partition.isr) == set(brokers) == set(watcher.live):
+                    left.append(producer)
+                else:
+                    self._end(producer)
+            if left:
+                return left, watcher
             watcher.stop()
-        raise NotSeen(f"a topic with leader {order[0]} and all replicas in sync", START_SECONDS)
+        raise NotSeen("a topic with its first leader and all replicas in sync", START_SECONDS)
+
+    def _ready(self, name: str, number: int, idle: RunProducer | None) -> RunProducer:
+        """Return a producer that has sent a record: the idle one of the run before, or a new one with a new topic."""
+        if idle is not None:
+            try:
+                return self._again(idle)
+            except (NotSeen, ClientEnded):
+                self._end(idle)
+        return self._producer(name, number)
+
+    def _again(self, idle: RunProducer) -> RunProducer:
+        """Give a topic its first leader again, and let its producer send a record.
+
+        Raises NotSeen and ClientEnded where the producer cannot go on.
+        """
+        with suppress(Refused, NoAnswer):
+            self._cluster.admin.elect_preferred_leader(idle.topic)
+        self._cluster.wait_view(
+            lambda view: view.leader == idle.order[0] and set(view.isr) == set(idle.order),
+            idle.topic,
+            what=f"leader {idle.order[0]} of {idle.topic}, and all its replicas in sync",
+            seconds=AGAIN_SECONDS,
+        )
+        return self._warm(idle, AGAIN_SECONDS)
+
+    def _end(self, producer: RunProducer) -> None:
+        producer.process.kill()
+        with suppress(Refused, NoAnswer):
+            self._cluster.admin.delete_topic(producer.topic)
+
+    @property
+    def _client(self) -> str:
+        """The client that ran: of a library in Python the installed release, which can be newer than the model's."""
+        if self._library == "librdkafka":
+            return f"{self._library} {version_of('confluent-kafka')}"
+        return self._effective["producer.client"]
 
     def _milliseconds(self, setting: str) -> float:
         return int(next(row["value"] for row in _ROWS if row["setting"] == setting)) / MS
 
-    def _producer(self, topic: str, client_id: str) -> ClientProcess:
-        """Start the producer, and let it send a record; wait until each broker has the record."""
+    def _producer(self, name: str, number: int) -> RunProducer:
+        """Start a producer, and let it send a record into a new topic."""
+        brokers = self._cluster.plan.brokers
+        first = (number - 1) % len(brokers)
+        order = brokers[first:] + brokers[:first]
+        topic, client_id = f"lab-{name}", f"lab-producer-{name}"
+        self._cluster.create_topic(topic, (order,), self._settings("topic", ""))
         program = ClientProcess.start(
             self._supervisor,
             self._library,
@@ -209,23 +292,26 @@ class _Lab:
             classpath=self._classpath() if self._library == "java" else (),
         )
         program.ask("prepare", seconds=START_SECONDS)
+        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.records, 0)
+        return self._warm(new, START_SECONDS)
+
+    def _warm(self, producer: RunProducer, seconds: float) -> RunProducer:
+        """Let a producer send a record; wait until each broker has the record. Return the producer as the run begins.
+
+        The sequence numbers of the run count from this record. Raises NotSeen.
+        """
+        process, topic = producer.process, producer.topic
         if self._effective.get("application.producer_id") != "new":
-            program.ask("send", record=WARM, seconds=START_SECONDS)
-            program.wait_event(
-                event_is("report", record=WARM, error=None), what="the first report", seconds=START_SECONDS
-            )
-        self._cluster.wait_copied(topic, seconds=START_SECONDS)
-        return program
+            after = len(process.events)
+            process.ask("send", record=WARM, seconds=seconds)
+            reported = event_is("report", record=WARM, error=None)
+            process.wait_event(reported, what="the first report", seconds=seconds, after=after)
+        self._cluster.wait_copied(topic, seconds=seconds)
+        base = self._cluster.log_end(producer.order[0], topic)
+        return replace(producer, base=base, first_event=len(process.events))
 
     def _classpath(self) -> Sequence[Path]:
         """Return the jars of the client; a client of the brokers' release has theirs."""
         if self.release.startswith(self._client_release):
             return self._cluster.classpath
         return jars_of(newest_patch(self._client_release))
-
-
-def _partition_before(watcher: Watcher) -> PartitionDecision:
-    found = [d for d in watcher.decisions[: watcher.first] if isinstance(d, PartitionDecision)]
-    if not found:
-        raise ClusterError("the controller's log does not have the topic of the run; run again")
-    return found[-1]

@@ -86,13 +86,22 @@ class PartitionDecision:
 
 @dataclass(frozen=True)
 class BrokerDecision:
-    """A broker after a record of the controller's log; the first three fields are as in the other decisions."""
+    """A broker after a record of the controller's log; the first three fields are as in the other decisions.
+
+    ``is_stopping``: the broker has announced its stop; the controller does not count on it any more.
+    """
 
     offset: int
     written: float
     seen: float
     broker: int
     is_fenced: bool
+    is_stopping: bool = False
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the controller does not count on the broker."""
+        return self.is_fenced or self.is_stopping
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ class Observations:
     """All observations of a run.
 
     ``brokers``: their numbers. ``first``: the partition before the run. ``decisions``: in the order of the controller's
-    log. ``warm``: the number of records that the producer sent before the run. ``producer``: its id and epoch in these;
+    log. ``warm``: the producer's sequence number of the run's first record. ``producer``: its id and epoch in these;
     None without idempotence. ``changes_passed``: by broker, when answers to its proposals of another ISR left to the
     broker. ``lag``: seconds after which a
     leader removes a follower that does not fetch. ``session``: seconds after which a silent broker is fenced. ``end``:

@@ -9,7 +9,7 @@ All times are of one clock, and each event has an interval that certainly contai
 - A log is on disk between the beginning and the end of a look. The append, fetch or truncation before is silent.
 - A decision is made after the time that the controller wrote into the record, and before a look at the controller's
   log. Nobody acts on a decision before it is in that log. A change of the ISR is one step for leader and controller, so
-  its interval lasts until the answer to the leader has passed.
+  its interval lasts until the leader has read the answer, some time after the answer has passed on a busy machine.
 - A broker that starts takes part before the controller takes it back, and a broker that was cut off is taken back
   before it has caught up. The model has one step for both. So the interval of its return begins with its start, or its
   fencing, and lasts until a decision needs the return.
@@ -27,11 +27,11 @@ from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
 from checker.conformance.observations import Entry, Look, Observations, Request
 
-_ENDS = {"kill": "killed", "lose_disk": "lost_disk"}
+_ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""
 
 SLACK_SECONDS = 1.0
-"""Seconds by which a silence can begin before the session or the lag that made it known."""
+"""Seconds by which a silence can begin before the session or the lag that made it known, or a broker reads late."""
 
 
 def events_of(seen: Observations) -> tuple[Event, ...]:
@@ -193,9 +193,9 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 yield _event("unfenced", opens, last, broker=decision.unfenced)
                 continue
             closes = seen.end  # The order of the decisions ends the interval.
-        elif not decision.fenced and (decision.removed or decision.added):
+        elif not decision.fenced and not decision.stopping and (decision.removed or decision.added):
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
-            closes = max(closes, min(passed, default=closes))
+            closes = _heard(seen, decision.leader, max(closes, min(passed, default=closes)))
         for isr in _one_by_one(decision):
             yield _event(
                 "decided",
@@ -206,13 +206,23 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 epoch=decision.epoch,
                 isr=sorted(isr),
                 **({"fenced": decision.fenced} if decision.fenced else {}),
+                **({"stopping": decision.stopping} if decision.stopping else {}),
             )
+
+
+def _heard(seen: Observations, broker: int, passed: float) -> float:
+    """Return the time at which a broker has certainly read an answer that passed the proxy at a time."""
+    heard = passed + SLACK_SECONDS
+    for begin, end in _held(seen, "pause", "resume", broker):
+        if begin <= heard and end >= passed:
+            heard = max(heard, end + SLACK_SECONDS)
+    return min(heard, max(seen.end, passed))
 
 
 def _one_by_one(decision: Decision) -> Iterator[set[int]]:
     """Yield the ISRs of the model's steps: a leader removes and adds members one after the other."""
     isr = set(decision.isr)
-    if not decision.fenced and not decision.elects:
+    if not decision.fenced and not decision.stopping and not decision.elects:
         yield from (
             isr - set(decision.added) | set(decision.removed[place:]) for place in range(1, len(decision.removed))
         )
@@ -225,13 +235,15 @@ def _one_by_one(decision: Decision) -> Iterator[set[int]]:
 def _gone(seen: Observations, before: Sequence[Decision], decision: Decision) -> float:
     """Return the time since which a broker can be back: its last start, or the decision that fenced the broker."""
     starts = [one.when[0] for one in seen.done if (one.control, one.broker) == ("restart", decision.unfenced)]
-    fenced = [other.written for other in before if other.fenced == decision.unfenced]
+    fenced = [other.written for other in before if decision.unfenced in (other.fenced, other.stopping)]
     return max((time for time in (*starts, *fenced) if time <= decision.written), default=decision.written)
 
 
 def _needed(later: Sequence[Decision], broker: int, *, default: float) -> float:
     """Return the time of the first decision that needs the broker's return."""
-    needs = (one.seen for one in later if broker in one.added or one.fenced == broker or one.leader == broker)
+    needs = (
+        one.seen for one in later if broker in one.added or broker in (one.fenced, one.stopping) or one.leader == broker
+    )
     return next(needs, default)
 
 
@@ -243,7 +255,7 @@ def _of_silence(seen: Observations, decisions: Sequence[Decision]) -> Iterator[E
     for decision in decisions:
         if decision.fenced:
             yield from _cut_off(seen, decision.fenced, decision.written - seen.session - SLACK_SECONDS, decision.seen)
-        for broker in () if decision.fenced else decision.removed:
+        for broker in () if decision.fenced or decision.stopping else decision.removed:
             begin = decision.written - seen.lag - SLACK_SECONDS
             yield from _slowness(broker, begin, decision.seen, seen.end)
             yield from _cut_off(seen, broker, begin, decision.seen)

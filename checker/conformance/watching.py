@@ -1,14 +1,17 @@
-"""A watcher of the disks of a cluster: logs of one partition, and the controller's log, read again and again."""
+"""A watcher of the disks of a cluster: logs of the topics of a run, and the controller's log, read again and again."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from checker.cluster.batches import Batch
 from checker.cluster.cluster import Cluster
+from checker.cluster.disk import segments
+from checker.cluster.errors import ClusterError
 from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.sends import send_of
@@ -20,47 +23,78 @@ INTERVAL_SECONDS = 0.01
 MS = 1000
 """Milliseconds of a second."""
 
+NS = 1_000_000_000
+"""Nanoseconds of a second."""
+
+
+QUIET_SECONDS = 0.1
+"""Seconds after which a file that did not change is taken to be the file that was read."""
+
+Decision = PartitionDecision | BrokerDecision
+"""A decision in the controller's log."""
+
+_Stamp = tuple[tuple[str, int, int], ...]
+"""Name, size and time of the last change of each file of a log."""
+
 
 class Watcher:
-    """A thread that looks at the log of each broker, from the offset ``base`` on, and at the controller's log.
+    """A thread that looks at the logs of topics on each broker, and at the controller's log.
 
-    Of equal looks in a row, the first and the last are kept.
+    ``bases``: by topic, the offset from which on its logs belong to the run. Of equal looks in a row, the first and the
+    last are kept.
     """
 
-    def __init__(self, cluster: Cluster, topic: str, base: int) -> None:
+    def __init__(self, cluster: Cluster, bases: Mapping[str, int]) -> None:
         self._cluster = cluster
-        self._topic = topic
-        self._base = base
+        self._bases = dict(bases)
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._error: BaseException | None = None
-        self._looks: dict[int, list[Look]] = {broker: [] for broker in cluster.plan.brokers}
+        places = [(topic, broker) for topic in bases for broker in cluster.plan.brokers]
+        self._looks: dict[tuple[str, int], list[Look]] = {place: [] for place in places}
+        self._stamps: dict[tuple[str, int], _Stamp] = {}
         self._size = -1
-        self._decisions: list[PartitionDecision | BrokerDecision] = []
+        self._decisions: list[tuple[str, Decision]] = []
         self._thread = threading.Thread(target=self._run, name="watcher of disks", daemon=True)
         self._round()
-        self.first = len(self._decisions)
+        self._first = len(self._decisions)
         self._thread.start()
 
-    @property
-    def looks(self) -> tuple[Look, ...]:
-        """The looks so far, broker by broker."""
+    def looks(self, topic: str) -> tuple[Look, ...]:
+        """Return the looks at a topic so far, broker by broker."""
         self._check()
         with self._lock:
-            return tuple(look for looks in self._looks.values() for look in looks)
+            return tuple(look for (of, _), looks in self._looks.items() if of == topic for look in looks)
+
+    def decisions(self, topic: str) -> tuple[Decision, ...]:
+        """Return the decisions about a topic, or about brokers, since the watcher's start."""
+        return self._about(topic, self._first)
+
+    def partition(self, topic: str) -> PartitionDecision:
+        """Return the last decision about a topic. Raises ClusterError where there is none."""
+        return _partition(topic, self._about(topic, 0))
+
+    def partition_before(self, topic: str) -> PartitionDecision:
+        """Return the last decision about a topic before the start. Raises ClusterError where there is none."""
+        self._check()
+        with self._lock:
+            return _partition(topic, [decision for of, decision in self._decisions[: self._first] if of == topic])
 
     @property
-    def decisions(self) -> tuple[PartitionDecision | BrokerDecision, ...]:
-        """The decisions so far; the first ``first`` of these stand before the watcher's start."""
+    def of_brokers(self) -> tuple[BrokerDecision, ...]:
+        """The decisions about brokers so far, those before the watcher's start included."""
+        return tuple(decision for decision in self._about("", 0) if isinstance(decision, BrokerDecision))
+
+    def _about(self, topic: str, first: int) -> tuple[Decision, ...]:
         self._check()
         with self._lock:
-            return tuple(self._decisions)
+            return tuple(decision for of, decision in self._decisions[first:] if of in ("", topic))
 
     @property
     def live(self) -> frozenset[int]:
         """The brokers that the controller does not treat as gone."""
-        last = {d.broker: d.is_fenced for d in self.decisions if isinstance(d, BrokerDecision)}
-        return frozenset(broker for broker, is_fenced in last.items() if not is_fenced)
+        last = {decision.broker: decision.is_gone for decision in self.of_brokers}
+        return frozenset(broker for broker, is_gone in last.items() if not is_gone)
 
     @property
     def changes(self) -> int:
@@ -95,15 +129,20 @@ class Watcher:
 
     def _round(self) -> None:
         with self._lock:
-            for broker in self._cluster.plan.brokers:
-                self._look(broker)
+            for topic, broker in self._looks:
+                self._look(topic, broker)
             self._read_decisions()
 
-    def _look(self, broker: int) -> None:
+    def _look(self, topic: str, broker: int) -> None:
+        looks = self._looks[topic, broker]
         begin = time.time()
-        entries = entries_of(self._cluster.batches(broker, self._topic), self._base)
+        stamp = _stamp(self._cluster.node(broker).data / f"{topic}-0")
+        if looks and stamp == self._stamps.get((topic, broker)) and _is_quiet(stamp, begin):
+            entries = looks[-1].entries
+        else:
+            entries = entries_of(self._cluster.batches(broker, topic), self._bases[topic])
+            self._stamps[topic, broker] = stamp
         look = Look(broker, (begin, time.time()), entries)
-        looks = self._looks[broker]
         if len(looks) > 1 and looks[-1].entries == looks[-2].entries == entries:
             looks.pop()
         looks.append(look)
@@ -115,22 +154,44 @@ class Watcher:
             return
         states = read_states(data)
         seen = time.time()
-        known = self._decisions[-1].offset if self._decisions else -1
+        known = self._decisions[-1][1].offset if self._decisions else -1
         for state in states:
             if state.offset > known:
                 self._decisions += self._decision(state, seen)
         self._size = size
 
-    def _decision(
-        self, state: PartitionState | BrokerState, seen: float
-    ) -> Iterator[PartitionDecision | BrokerDecision]:
+    def _decision(self, state: PartitionState | BrokerState, seen: float) -> Iterator[tuple[str, Decision]]:
         written = state.time / MS
         if isinstance(state, BrokerState):
             if state.broker in self._cluster.plan.brokers:
-                yield BrokerDecision(state.offset, written, seen, state.broker, state.is_fenced)
-        elif state.topic == self._topic:
+                yield (
+                    "",
+                    BrokerDecision(state.offset, written, seen, state.broker, state.is_fenced, state.is_shutting_down),
+                )
+        elif state.topic in self._bases:
             leader = max(state.leader, 0)
-            yield PartitionDecision(state.offset, written, seen, leader, state.leader_epoch, state.isr)
+            found = PartitionDecision(state.offset, written, seen, leader, state.leader_epoch, state.isr)
+            yield state.topic, found
+
+
+def _partition(topic: str, decisions: Sequence[Decision]) -> PartitionDecision:
+    found = next((one for one in reversed(decisions) if isinstance(one, PartitionDecision)), None)
+    if found is None:
+        raise ClusterError(f"the controller's log does not have topic {topic} of the run; run again")
+    return found
+
+
+def _stamp(folder: Path) -> _Stamp:
+    """Return what changes with every write into a log; empty for a log that is being changed."""
+    try:
+        return tuple((path.name, (told := path.stat()).st_size, told.st_mtime_ns) for path in segments(folder))
+    except FileNotFoundError:
+        return ()
+
+
+def _is_quiet(stamp: _Stamp, now: float) -> bool:
+    """Tell whether the last change is so long ago that a later one would have another time."""
+    return bool(stamp) and now - max(changed for _, _, changed in stamp) / NS > QUIET_SECONDS
 
 
 def entries_of(batches: tuple[Batch, ...], base: int) -> tuple[Entry, ...]:

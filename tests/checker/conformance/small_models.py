@@ -16,7 +16,7 @@ from tests.deployments import changed
 
 SMALL = Bounds(records=2, log=3, sends=1, epochs=5, producer_epochs=2)
 LARGE = Bounds(records=2, log=4, sends=1, epochs=8, producer_epochs=3)
-FEW_KINDS = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.LOST_RESPONSE, Fault.LEADER_MOVE)
+FEW_KINDS = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.LOST_RESPONSE, Fault.LEADER_MOVE, Fault.SHUTDOWN)
 KINDS = (*FEW_KINDS, Fault.POWER_LOSS, Fault.DISK_LOSS, Fault.CUT_OFF, Fault.LOST_REQUEST, Fault.DELAYED_REQUEST)
 
 

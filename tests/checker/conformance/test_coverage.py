@@ -9,7 +9,7 @@ from random import Random
 from typer.testing import CliRunner
 
 from checker.cli import app
-from checker.conformance.coverage import Coverage, checked, in_words
+from checker.conformance.coverage import Coverage, checked, checked_together, in_words
 from checker.conformance.events import Event, Recording, to_json
 from checker.conformance.recording import events_of
 from checker.conformance.tracker import Answer
@@ -38,6 +38,19 @@ def test_a_run_needs_the_actions_without_which_it_is_rejected() -> None:
     assert run.rejects == {"nothing-replicated", "isr-acknowledges"}
     assert run.group == ("java 4.0", "4.0.1")
     assert run.needed < run.actions and "poll" not in run.actions
+
+
+def test_runs_checked_together_have_the_answers_of_each_alone() -> None:
+    killed = Event("killed", {"broker": 3}, opens=1000, closes=1000)
+    longer = replace(sent(), events=(*sent().events, killed))
+    other = replace(sent(), deployment=three_brokers("acks-all-min-isr-2").pipeline.deployment)
+    recordings = [sent(), longer, other, wrong()]
+    together = {id(run.recording): run for run in checked_together(recordings)}
+    assert len(together) == 4
+    for recording in recordings:
+        alone, run = checked(recording), together[id(recording)]
+        assert (run.outcome.answer, run.needed, run.rejects) == (alone.outcome.answer, alone.needed, alone.rejects)
+    assert "kill" in together[id(longer)].needed
 
 
 def test_runs_are_counted_by_client_and_release() -> None:

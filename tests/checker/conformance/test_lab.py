@@ -16,7 +16,7 @@ from tests.checker.asking import example
 
 @pytest.mark.cluster
 def test_runs_of_a_cluster_are_behaviours_of_the_model() -> None:
-    asked = Asked(example("acks-1"), range(1, 3), steps=12, faults=1)
+    asked = Asked(example("acks-1"), [1], steps=12, faults=1, producers=2)
     try:
         runs = [checked(recording) for recording in record_runs(asked, print)]
     except (MissingProgram, JarsUnavailable) as missing:

@@ -139,6 +139,35 @@ def test_a_fencing_beside_the_partition_is_a_decision_of_its_own() -> None:
     assert [(d.isr, d.fenced) for d in decisions_of(replace(NOTHING, decisions=records))] == [((1, 2), 0), ((1, 2), 3)]
 
 
+def test_an_announced_stop_is_one_decision_in_which_the_leader_changes() -> None:
+    stops = BrokerDecision(0, 3.0, 3.1, 1, False, True)
+    fenced = BrokerDecision(0, 4.0, 4.1, 1, True, True)
+    seen = replace(NOTHING, decisions=(stops, partition(3.0, 2, 5, (2, 3)), fenced))
+    (decision,) = decisions_of(seen)
+    assert (decision.stopping, decision.fenced, decision.leader, decision.isr) == (1, 0, 2, (2, 3))
+    (event,) = found(seen, "decided")
+    assert event.arguments == {"leader": 2, "epoch": 2, "isr": [2, 3], "stopping": 1}
+    assert not found(seen, "cut_off")
+
+
+def test_a_stop_of_the_last_of_the_isr_leaves_the_partition() -> None:
+    first = replace(FIRST, isr=(1,))
+    stops = BrokerDecision(0, 3.0, 3.1, 1, False, True)
+    (decision,) = decisions_of(replace(NOTHING, first=first, decisions=(stops,)))
+    assert (decision.stopping, decision.leader, decision.isr) == (1, 1, (1,))
+
+
+def test_a_planned_stop_is_accepted() -> None:
+    stops = BrokerDecision(0, 3.0, 3.1, 3, False, True)
+    stopped = replace(
+        SENT,
+        decisions=(stops, partition(3.0, 1, 4, (1, 2)), broker(10.0, 3, fenced=False), partition(11.0, 1, 4, ALL)),
+        done=(Done("stop", 3, (2.9, 4.0)), Done("restart", 3, (9.0, 9.1))),
+    )
+    assert answer(stopped) is Answer.ACCEPTED
+    assert answer(replace(stopped, decisions=stopped.decisions[1:])) is Answer.REJECTED
+
+
 def test_a_return_and_its_election_are_one_decision() -> None:
     records = (
         partition(5.0, 0, 5, (1,)),
@@ -183,7 +212,18 @@ def test_a_return_lasts_from_the_start_until_a_decision_needs_the_broker() -> No
 def test_a_change_of_the_isr_lasts_until_its_leader_has_the_answer() -> None:
     seen = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),), changes_passed={1: (4.0, 7.0, 9.0), 2: (5.5,)})
     (event,) = found(seen, "decided")
-    assert (event.opens, event.closes) == (5.0, 7.0)
+    assert (event.opens, event.closes) == (5.0, 8.0)
+
+
+def test_a_leader_that_stands_still_reads_the_answer_later() -> None:
+    changed = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),), changes_passed={1: (7.0,)})
+    pauses = (Done("pause", 1, (7.5, 7.5)), Done("resume", 1, (12.0, 12.0)))
+    (event,) = found(replace(changed, done=pauses), "decided")
+    assert event.closes == 13.0
+    (event,) = found(replace(changed, done=pauses[:1]), "decided")
+    assert event.closes == NOTHING.end
+    (event,) = found(replace(changed, done=(Done("pause", 2, (7.5, 7.5)),)), "decided")
+    assert event.closes == 8.0
 
 
 def test_members_leave_and_join_the_isr_one_after_the_other() -> None:

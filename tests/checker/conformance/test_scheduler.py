@@ -45,7 +45,7 @@ class ModelControls:
     def possible(self) -> Sequence[Control]:
         found = [Control("wait")]
         for name, action in OF_ACTIONS.items():
-            of_run = CONTROL_ROWS[name]["of"] == "run"
+            of_run = CONTROL_ROWS[name]["of"] == "producer"
             brokers = {self._broker(a) for a in self._walker.enabled(self._state) if a.name == action}
             found += [
                 Control(name, NOBODY if of_run else broker) for broker in sorted({0} if of_run and brokers else brokers)
@@ -110,9 +110,66 @@ def test_a_schedule_without_faults_uses_none() -> None:
     assert not any(control.is_fault for control in taken)
 
 
+class FixedControls:
+    """Controls that are always possible: some of the run, and some of each of two producers."""
+
+    def __init__(self) -> None:
+        self.finished = False
+
+    def possible(self) -> Sequence[Control]:
+        names = (("hold_request", 1), ("drop_request", 1), ("release_response", 2), ("detach_request", 2))
+        own = [Control(name, 1, producer) for name, producer in names]
+        return [Control("wait"), Control("kill", 1), *own]
+
+    def use(self, control: Control, choice: float) -> None:
+        assert not self.finished and 0 <= choice <= 1
+
+    def finish(self) -> None:
+        self.finished = True
+
+
+def test_each_producer_uses_a_control_of_its_own_in_the_same_step() -> None:
+    taken = Schedule(1, steps=40).run(FixedControls())
+    own = [control.producer for control in taken if control.producer]
+    assert own == [1, 2] * (len(own) // 2) and 0 < len(own) < len(taken)
+    assert len(taken) - len(own) // 2 == 40
+    assert {control.name for control in taken} == {
+        "wait",
+        "kill",
+        "hold_request",
+        "drop_request",
+        "release_response",
+        "detach_request",
+    }
+
+
+def test_own_faults_end_once_there_are_enough_with_the_shared_ones() -> None:
+    for seed in range(20):
+        taken = [control for control in Schedule(seed, steps=60, faults=3).run(FixedControls()) if control.is_fault]
+        assert sum(not control.producer for control in taken) <= 3
+        for place, fault in enumerate(taken):
+            assert sum(control.producer in (0, fault.producer) for control in taken[: place + 1]) <= 3
+
+
+def test_shared_controls_are_as_frequent_as_in_runs_of_one_producer() -> None:
+    class OneProducer(FixedControls):
+        def possible(self) -> Sequence[Control]:
+            return [control for control in super().possible() if control.producer < 2]
+
+    def waits(kind: type[FixedControls]) -> int:
+        schedules = [Schedule(seed, steps=60, faults=0) for seed in range(20)]
+        return sum(control.name == "wait" for schedule in schedules for control in schedule.run(kind()))
+
+    one = 1200 * 10 / 13
+    assert abs(waits(OneProducer) - one) < 50
+    assert abs(waits(FixedControls) - 1200 * (10 / 13 + 10 / 16) / 2) < 50
+
+
 @pytest.mark.parametrize("row", CONTROL_ROWS.values(), ids=CONTROL_ROWS)
 def test_the_table_of_controls_is_consistent(row: dict[str, str]) -> None:
-    assert row["of"] in ("run", "broker") and int(row["weight"]) > 0 and row["meaning"]
+    assert (
+        row["of"] in ("run", "broker", "producer", "producer and broker") and int(row["weight"]) > 0 and row["meaning"]
+    )
     assert not row["undoes"] or row["undoes"] in CONTROL_ROWS
 
 

@@ -140,6 +140,7 @@ def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, 
             "epoch": after[controller.epoch.name],
             "isr": [number for number, member in controller.isr.items() if after[member.name]],
             **({"fenced": given["broker"]} if taken.action.name == "fence" else {}),
+            **({"stopping": given["broker"]} if taken.action.name == "begin_shutdown" else {}),
         }
     if kind in ("requested", "answered"):
         errors = ACTION_ROWS[taken.action.name]["errors"].split()

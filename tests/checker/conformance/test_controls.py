@@ -1,0 +1,289 @@
+"""The controls of a cluster and of its producers, with the real proxy, and brokers and programs of the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from checker.cluster.client import ClientProcess
+from checker.cluster.cluster import Cluster
+from checker.cluster.disk import DurableRecords
+from checker.cluster.errors import NotSeen
+from checker.cluster.proxy import Proxy
+from checker.cluster.waiting import until
+from checker.conformance.cluster_controls import ClusterControls
+from checker.conformance.controls import Control
+from checker.conformance.producer_controls import ProducerControls, RunProducer
+from checker.conformance.watching import Watcher
+from tests.checker.cluster.wire import SECONDS, Broker, Client
+from tests.checker.conformance.disks import BROKERS, Disks
+from tests.checker.conformance.test_gathering import produce
+from tests.checker.reproduction import messages
+
+TOPICS = ("t", "u")
+"""The topics; only ``t`` is in the controller's log as it begins."""
+
+
+class Program:
+    """A client program that notes its commands, and says at once that each record was sent."""
+
+    def __init__(self) -> None:
+        self.events: tuple[dict[str, Any], ...] = ({"event": "report", "record": 0},)
+        self.commands: list[tuple[str, int]] = []
+
+    def send(self, command: str, *, record: int) -> None:
+        self.commands.append((command, record))
+        self.events = (*self.events, {"event": "sent", "record": record, "at": 0.0})
+
+    def wait_event(self, matching: Any, *, what: str, seconds: float, after: int) -> None:
+        assert any(matching(event) for event in self.events[after:])
+
+    def report(self, record: int) -> None:
+        self.events = (*self.events, {"event": "report", "record": record, "at": 0.0})
+
+
+class SteeredDisks(Disks):
+    """Disks with nodes that are killed, paused and started, and the links of a proxy."""
+
+    def __init__(self, folder: Path, proxy: Proxy, stack: ExitStack) -> None:
+        super().__init__(folder)
+        for broker in BROKERS:
+            self.write(broker, "t", 90)
+        self.done: list[tuple[str, int]] = []
+        self.durable = 0
+        self.kept: dict[tuple[str, int], int] = {}
+        self.servers = {broker: stack.enter_context(Broker()) for broker in BROKERS}
+        self.ports = {
+            link: proxy.listen(link, self.servers[broker].port)
+            for broker in BROKERS
+            for link in (f"client->{broker}", f"replica->{broker}", f"{broker}->controller")
+        }
+        for broker in BROKERS:
+            self.nodes[broker].start = lambda broker=broker: self.restart(broker)
+            self.nodes[broker].resume = lambda broker=broker: self.resume(broker)
+        self.admin = SimpleNamespace(
+            reorder_replicas=lambda topic, order: self.done.append(("reorder", order[0])),
+            elect_preferred_leader=lambda topic: self.done.append(("elect", 0)),
+        )
+        self.isr = BROKERS
+
+    def kill(self, broker: int) -> None:
+        self.done.append(("kill", broker))
+        self.nodes[broker].is_up = False
+
+    def stop(self, broker: int) -> None:
+        self.done.append(("stop", broker))
+        self.nodes[broker].is_up = False
+
+    def restart(self, broker: int) -> None:
+        self.done.append(("restart", broker))
+        self.nodes[broker].is_up = True
+
+    def pause(self, broker: int) -> None:
+        self.nodes[broker].is_paused = True
+
+    def resume(self, broker: int) -> None:
+        self.nodes[broker].is_paused = False
+
+    def power_loss(self, broker: int, keep: Mapping[tuple[str, int], int]) -> None:
+        if min(keep.values()) < self.durable:
+            raise DurableRecords("flushed")
+        self.kept = dict(keep)
+        self.kill(broker)
+
+    def wait_up(self, broker: int, *, seconds: float) -> None:
+        self.done.append(("wait_up", broker))
+
+    def view(self, broker: int, topic: str) -> SimpleNamespace:
+        return SimpleNamespace(isr=self.isr)
+
+
+class Run:
+    """A run of one producer whose process sent and reported record 0 in an earlier run."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.proxy = stack.enter_context(Proxy())
+        self.cluster = SteeredDisks(folder, self.proxy, stack)
+        self.program = Program()
+        cluster = cast(Cluster, self.cluster)
+        self.watcher = Watcher(cluster, {"t": 1})
+        stack.callback(self.watcher.stop)
+        process = cast(ClientProcess, self.program)
+        producer = RunProducer(1, "t", BROKERS, "lab-producer", process, 1, 2, len(self.program.events))
+        self.own = ProducerControls(cluster, self.proxy, self.watcher, producer)
+        self.controls = ClusterControls(cluster, self.proxy, self.watcher, producers=[self.own], end_seconds=0.3)
+        self._stack = stack
+
+    def names(self) -> set[str]:
+        """Return the controls that are possible."""
+        return {str(control) for control in self.controls.possible()}
+
+    def use(self, name: str, broker: int = 0, producer: int = 0, *, choice: float = 0.5) -> None:
+        self.controls.use(Control(name, broker, producer), choice)
+
+    def request(self, record: int, *, client: str = "lab-producer") -> Client:
+        """Send a produce request to broker 1; return the client's connection."""
+        end = self._stack.enter_context(Client(self.cluster.ports["client->1"]))
+        end.send(0, 7, record + 1, client=client, body=produce(record).body)
+        return end
+
+    def at_broker(self, count: int, connection: int = 0) -> None:
+        self.cluster.servers[1].connection(connection).wait_requests(count)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    with ExitStack() as stack:
+        yield Run(tmp_path, stack)
+
+
+def test_the_next_record_is_sent_once_the_one_before_is_in_a_request(run: Run) -> None:
+    assert "send" in run.names()
+    run.use("send", producer=1)
+    assert run.program.commands == [("send", 0)] and "send" not in run.names()
+    run.request(0)
+    run.at_broker(1)
+    assert "send" in run.names()
+    run.use("send", producer=1)
+    run.request(1)
+    run.at_broker(1, connection=1)
+    assert "send" not in run.names()
+    assert [done.control for done in run.own.done] == ["send", "send"] and run.own.commanded.keys() == {0, 1}
+
+
+def test_held_requests_wait_at_the_proxy_and_those_of_other_producers_pass(run: Run) -> None:
+    run.use("hold_request", 1, 1)
+    assert {"release_request(1)"} <= run.names() and "hold_request(1)" not in run.names()
+    run.request(0, client="lab-producer-2")
+    run.at_broker(1)
+    run.request(0)
+    until(lambda: "detach_request(1)" in run.names(), what="the held request", seconds=SECONDS)
+    assert len(run.cluster.servers[1].connection(1).frames) == 0
+    run.use("release_request", 1, 1)
+    run.at_broker(1, connection=1)
+
+
+def test_a_dropped_request_ends_the_connection_of_its_producer_alone(run: Run) -> None:
+    other = run.request(0, client="lab-producer-2")
+    run.at_broker(1)
+    assert "drop_request(1)" not in run.names()
+    mine = run.request(0)
+    run.at_broker(1, connection=1)
+    assert "drop_request(1)" in run.names()
+    run.use("drop_request", 1, 1)
+    assert mine.receive() is None and other.is_silent()
+
+
+def test_a_detached_request_is_delivered_after_its_client_has_lost_the_connection(run: Run) -> None:
+    run.use("hold_request", 1, 1)
+    client = run.request(0)
+    until(lambda: "detach_request(1)" in run.names(), what="the held request", seconds=SECONDS)
+    run.use("detach_request", 1, 1)
+    assert client.receive() is None
+    run.use("release_request", 1, 1)
+    run.at_broker(1)
+
+
+def test_held_answers_reach_the_client_later(run: Run) -> None:
+    run.use("hold_response", 1, 1)
+    client = run.request(0)
+    run.at_broker(1)
+    run.cluster.servers[1].connection().answer(1, messages.produced(0, 1))
+    until(lambda: len(run.proxy.waiting("client->1", "response")) == 1, what="the held answer", seconds=SECONDS)
+    assert client.is_silent()
+    run.use("release_response", 1, 1)
+    assert client.receive() is not None
+
+
+def test_the_leadership_moves_to_a_member_of_the_isr_and_the_order_stays(run: Run) -> None:
+    run.cluster.decide(1, (1, 2))
+    until(lambda: "move_leader(2)" in run.names(), what="the ISR", seconds=SECONDS)
+    run.use("move_leader", 2, 1)
+    assert run.cluster.done == [("reorder", 2), ("elect", 0), ("reorder", 1)]
+
+
+def test_a_broker_that_is_down_can_only_start(run: Run) -> None:
+    run.use("kill", 2)
+    possible = run.names()
+    assert "restart(2)" in possible
+    assert not possible & {f"{name}(2)" for name in ("kill", "lose_power", "pause", "cut_off", "hold_fetch")}
+    assert "kill(1)" not in possible, "the last broker stays up"
+    run.use("restart", 2)
+    assert ("restart", 2) in run.cluster.done and "kill(2)" in run.names()
+
+
+def test_a_broker_stops_in_order_where_all_brokers_are_back_and_hear_of_the_stop(run: Run) -> None:
+    run.cluster.take_back(1)
+    run.cluster.take_back(2)
+    until(lambda: {"stop(1)", "stop(2)"} <= run.names(), what="brokers that are back", seconds=SECONDS)
+    run.use("hold_metadata", 2)
+    assert not {"stop(1)", "stop(2)"} & run.names()
+    run.use("release_metadata", 2)
+    run.use("stop", 2)
+    assert run.cluster.done == [("stop", 2)] and "stop(1)" not in run.names()
+    run.use("restart", 2)
+    assert not {"stop(2)", "lose_power(2)"} & run.names(), "the controller has not taken the broker back"
+
+
+def test_a_broker_that_stands_still_can_go_on(run: Run) -> None:
+    run.use("pause", 1)
+    assert "resume(1)" in run.names() and not {"hold_request(1)", "cut_off(1)"} & run.names()
+    run.use("resume", 1)
+    assert {"pause(1)", "hold_request(1)"} <= run.names()
+
+
+def test_a_broker_that_lost_the_controller_has_no_connection(run: Run) -> None:
+    run.use("cut_off", 1)
+    with Client(run.cluster.ports["1->controller"]) as end:
+        assert end.receive() is None
+    assert "reconnect(1)" in run.names()
+    run.use("reconnect", 1)
+    with Client(run.cluster.ports["1->controller"]) as end:
+        end.send(*messages.FETCH, 1, client="1")
+        until(lambda: run.cluster.servers[1].accepted != [], what="the connection", seconds=SECONDS)
+
+
+def test_a_power_loss_keeps_a_part_of_the_records_of_the_run(run: Run) -> None:
+    run.cluster.write(2, "t", 90, 0, 1)
+    run.use("lose_power", 2, choice=0.5)
+    assert run.cluster.kept == {("t", 0): 2}
+
+
+def test_a_power_loss_keeps_everything_where_something_was_flushed(run: Run) -> None:
+    run.cluster.write(2, "t", 90, 0, 1)
+    run.cluster.durable = 3
+    run.use("lose_power", 2, choice=0.1)
+    assert run.cluster.kept == {("t", 0): 3}
+
+
+def test_a_wait_ends_with_a_change(run: Run) -> None:
+    run.cluster.write(1, "t", 90, 0)
+    run.use("wait", choice=1000.0)
+    assert [len(look.entries) for look in run.watcher.looks("t") if look.broker == 1][-1] == 1
+
+
+def test_the_end_releases_reconnects_resumes_and_starts_everything(run: Run) -> None:
+    for name, broker in (("hold_fetch", 2), ("hold_metadata", 1), ("cut_off", 1), ("kill", 2), ("pause", 1)):
+        run.use(name, broker)
+    run.use("hold_request", 1, 1)
+    run.controls.finish()
+    possible = run.names()
+    assert {"kill(1)", "kill(2)", "pause(1)", "cut_off(1)", "hold_fetch(2)"} <= possible
+    assert not any(name.startswith(("release", "re")) for name in possible)
+    assert [done.control for done in run.own.done] == ["hold_request", "release_request"]
+
+
+def test_a_run_whose_record_is_not_reported_has_not_ended(run: Run) -> None:
+    run.use("send", producer=1)
+    with pytest.raises(NotSeen, match="the end of all sends"):
+        run.controls.finish()
+    run.program.report(0)
+    run.controls.finish()
+    run.cluster.isr = (1,)
+    with pytest.raises(NotSeen, match="one ISR with equal logs"):
+        run.controls.finish()
