@@ -67,7 +67,7 @@ def test_the_rust_checker_accepts_no_random_change_wrongly(rust: Checker, tmp_pa
     assert not wrong
 
 
-def test_the_rust_checker_accepts_what_proofka_certifies(rust: Checker, tmp_path: Path) -> None:
+def test_the_rust_checker_accepts_a_certificate_of_a_check(rust: Checker, tmp_path: Path) -> None:
     file = tmp_path / "a.cert"
     asked = run(example("acks-all-min-isr-2", (Fault.KILL, Fault.POWER_LOSS, Fault.DELAYED_REQUEST)))
     written = write_certificate(asked, file, tool="a test")

@@ -105,7 +105,7 @@ def test_a_certificate_of_another_model_is_checked_without_its_systems(certifica
     assert "not compared" in found.lines[0]
 
 
-def test_without_any_checker_the_command_says_how_to_get_one(
+def test_a_missing_checker_is_named_with_the_command_that_installs_it(
     certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verifying, "PLAIN", ())

@@ -11,6 +11,7 @@ import pytest
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.errors import ClusterError
+from checker.cluster.sends import ForeignValue
 from checker.cluster.waiting import until
 from checker.conformance.observations import PartitionDecision
 from checker.conformance.watching import Watcher
@@ -100,7 +101,7 @@ def test_an_error_of_the_thread_reaches_the_next_caller(tmp_path: Path) -> None:
     watcher = Watcher(cast(Cluster, disks), {"t": 0})
     disks.write(1, "t", 90)
     replace_log(disks.nodes[1].data / "t-0", batch(0, [b"of nobody"]))
-    with pytest.raises(ValueError, match="no value of a client program"):
+    with pytest.raises(ForeignValue, match="no value of a client program"):
         until(lambda: watcher.looks("t") == (), what="the error", seconds=SECONDS)
-    with pytest.raises(ValueError, match="no value of a client program"):
+    with pytest.raises(ForeignValue, match="no value of a client program"):
         watcher.stop()
