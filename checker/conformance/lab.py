@@ -34,6 +34,7 @@ from checker.conformance.watching import MS, Watcher
 from checker.real_settings import client_of, effective_of, features_of, given_settings
 from model.deployment.deployment import Deployment
 from model.deployment.explored import Bounds
+from model.durations import Quantity
 
 _TABLE = Path(__file__).parent / "tables" / "lab_settings.csv"
 _ROWS = tuple(csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines()))
@@ -66,6 +67,15 @@ class NotRunnable(ConformanceError):
     code = "L05"
 
 
+LAG = "replica.lag.time.max.ms"
+"""The setting of brokers after which a leader drops a silent follower; a run has a shorter one."""
+
+
+def milliseconds_of(setting: str) -> int:
+    """Return the value of a setting that runs change."""
+    return int(next(row["value"] for row in _ROWS if row["setting"] == setting))
+
+
 @dataclass(frozen=True)
 class Asked:
     """A request for runs of a deployment, a run for each seed.
@@ -84,8 +94,14 @@ class Asked:
 
     @property
     def modelled(self) -> Deployment:
-        """The deployment with the bounds of the runs."""
-        return replace(self.deployment, bounds=replace(BOUNDS, records=self.records))
+        """The deployment with the bounds of the runs, and with the lag of the runs.
+
+        The model has brokers that start before they are registered where a leader can drop a dead broker from the ISR
+        before the controller fences the broker.
+        """
+        lag = Quantity(LAG, milliseconds_of(LAG), milliseconds_of(LAG))
+        durations = replace(self.deployment.durations, replica_lag=lag)
+        return replace(self.deployment, bounds=replace(BOUNDS, records=self.records), durations=durations)
 
 
 Told = Callable[[str], None]
@@ -192,7 +208,7 @@ class _Lab:
             looks=looks,
             done=tuple(done),
             changes_passed=changes_passed(entries),
-            lag=self._milliseconds("replica.lag.time.max.ms"),
+            lag=milliseconds_of(LAG) / MS,
             session=self._cluster.plan.session_ms / MS,
             end=max(look.when[1] for look in looks),
         )
@@ -270,9 +286,6 @@ class _Lab:
         if self._library == "librdkafka":
             return f"{self._library} {version_of('confluent-kafka')}"
         return self._effective["producer.client"]
-
-    def _milliseconds(self, setting: str) -> float:
-        return int(next(row["value"] for row in _ROWS if row["setting"] == setting)) / MS
 
     def _producer(self, name: str, number: int) -> RunProducer:
         """Start a producer, and let it send a record into a new topic."""

@@ -9,8 +9,10 @@ import pytest
 import proofka
 from checker.cluster.errors import JarsUnavailable, MissingProgram
 from checker.conformance.coverage import checked
-from checker.conformance.lab import Asked, NotRunnable, record_runs
+from checker.conformance.lab import LAG, Asked, NotRunnable, milliseconds_of, record_runs
 from checker.conformance.tracker import Answer
+from model.deployment.implied.outages import brokers_start_early
+from model.faults import Fault
 from tests.checker.asking import example
 
 
@@ -25,6 +27,14 @@ def test_runs_of_a_cluster_are_behaviours_of_the_model() -> None:
     assert all(
         {"send", "append", "fetch"} <= run.needed for run in runs if run.recording.about.get("unfinished") is None
     )
+
+
+def test_the_model_of_a_run_has_the_lag_of_the_run() -> None:
+    """A leader of a run drops a dead broker before the controller fences it, so early starts matter there."""
+    modelled = Asked(example("acks-all-min-isr-2", (Fault.KILL,)), [1]).modelled
+    assert modelled.durations.replica_lag.most == milliseconds_of(LAG) < modelled.durations.broker_session.least
+    assert brokers_start_early(modelled)
+    assert not brokers_start_early(example("acks-all-min-isr-2", (Fault.KILL,)))
 
 
 def test_transactions_are_refused_before_a_cluster_starts() -> None:

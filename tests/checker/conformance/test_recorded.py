@@ -20,6 +20,7 @@ NEEDED = {
     "all41-4.1.2-2": {"fence", "restart", "fetch"},
     "all41-4.1.2-9": {"fence", "restart", "fetch"},
     "allnoidem-3.9.2-2": {"fence", "restart", "fetch"},
+    "early-4.1.2-1301-3": {"start_early", "register"},
 }
 """Name of a recorded run -> some actions without which the run is no behaviour of the model."""
 
