@@ -19,6 +19,9 @@ TEXT, SYSTEM, README = "certificate.txt", "system.smt2", "README.txt"
 DEPLOYMENT, TIMES = "deployment.json", "times.json"
 """Names of the members with text. The JSON files are for ``proofka verify`` alone."""
 
+SUFFIX_OF_FILE = ".cert"
+"""Suffix of the name of a certificate."""
+
 SUFFIX = ".smt2"
 """Suffix of the members with systems."""
 
@@ -59,7 +62,9 @@ class Certificate:
 
 
 def is_certificate(file: Path) -> bool:
-    """Tell whether a file is a certificate: a ZIP archive with the text of one."""
+    """Tell whether a file must be read as a certificate: by its name, or because it is a ZIP archive with its text."""
+    if file.is_file() and file.suffix.lower() == SUFFIX_OF_FILE:
+        return True
     if not file.is_file() or not zipfile.is_zipfile(file):
         return False
     try:

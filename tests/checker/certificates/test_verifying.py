@@ -118,7 +118,10 @@ def test_other_files_are_no_certificates(tmp_path: Path, certificate: Path) -> N
     text = tmp_path / "a.txt"
     text.write_text("(proofka-certificate 1)", encoding="utf-8")
     assert not is_certificate(text)
-    assert not is_certificate(tmp_path / "missing")
+    assert not is_certificate(tmp_path / "missing.cert")
+    assert is_certificate(text.rename(tmp_path / "a.cert"))
+    with pytest.raises(NoCertificate, match="is no certificate"):
+        read_certificate(tmp_path / "a.cert")
     bundle = tmp_path / "b.zip"
     with zipfile.ZipFile(bundle, "w") as archive:
         archive.writestr("result.json", "{}")

@@ -1,0 +1,68 @@
+"""What certificates cost: the seconds to explore, to write and to check, and the bytes of a state.
+
+    python benchmarks/certificates.py --certcheck PATH [--plain] EXAMPLE:FAULTS...
+
+``--certcheck``: the built Rust checker. ``--plain``: check with the checker in Python as well, which takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from checker.budget import Budget
+from checker.certificates.verifying import PLAIN
+from checker.certificates.writing import write_certificate
+from checker.check import explore
+from model.deployment import read_deployment
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def main() -> None:
+    """Print a row for each example."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--certcheck", type=Path, required=True)
+    parser.add_argument("--plain", action="store_true")
+    parser.add_argument("asked", nargs="+", metavar="EXAMPLE:FAULTS")
+    options = parser.parse_args()
+    print("| example | faults | claims | states | bytes a state | explore s | write s | certcheck s | certcheck.py s |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for asked in options.asked:
+            print(_row(asked, Path(folder) / "a.cert", options.certcheck, plain=options.plain), flush=True)
+
+
+def _row(asked: str, file: Path, certcheck: Path, *, plain: bool) -> str:
+    name, _, faults = asked.partition(":")
+    deployment = read_deployment(EXAMPLES / f"{name}.yaml")
+    deployment = replace(deployment, faults=deployment.faults.up_to(int(faults)))
+    began = time.perf_counter()
+    run = explore(deployment, Budget())
+    run.verdicts()
+    explored = time.perf_counter() - began
+    began = time.perf_counter()
+    written = write_certificate(run, file, tool="a benchmark")
+    wrote = time.perf_counter() - began
+    fast = _processor_seconds([str(certcheck), str(file), "--threads", "1"])
+    slow = _processor_seconds([sys.executable, str(PLAIN[0]), str(file)]) if plain else None
+    claims = f"{len(written.certified)} of {len(written.certified) + len(written.left_out)}"
+    size = f"{written.size / written.states:.2f}"
+    figures = f"{explored:.1f} | {wrote:.1f} | {fast:.2f} | {'' if slow is None else f'{slow:.0f}'}"
+    return f"| {name} | {faults} | {claims} | {written.states:,} | {size} | {figures} |"
+
+
+def _processor_seconds(command: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run(command, check=True, capture_output=True)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+if __name__ == "__main__":
+    main()
