@@ -1,4 +1,4 @@
-"""What certificates cost: the seconds to explore, to write and to check, and the bytes of a state.
+"""Costs of certificates: the seconds to explore, to write and to check, and the bytes of a state.
 
     python benchmarks/certificates.py --certcheck PATH [--plain] EXAMPLE:FAULTS...
 
