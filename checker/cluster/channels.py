@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checker.cluster.frames import Frame
+from checker.cluster.bodies.controlling import alter_partition_request
+from checker.cluster.frames import REQUEST, Frame
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,18 @@ class Channels(ABC):
     def decisions(self, broker: int) -> Messages:
         """Return the messages in which a broker hears what the controller has decided."""
 
-    @abstractmethod
     def proposals(self, broker: str) -> Messages:
-        """Return the messages in which a leader proposes another ISR, or puts another ISR into effect."""
+        """Return the messages in which a leader proposes another ISR: requests to the controller."""
+        return Messages(f"{broker}->controller", REQUEST, frozenset({"AlterPartition"}))
 
-    @abstractmethod
     def proposed_isr(self, frame: Frame) -> tuple[int, ...]:
         """Return the ISR that a leader proposes, sorted. Raises UnreadableBody."""
+        return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
 
-    @abstractmethod
     def withhold(self, wanted: tuple[int, ...] | None = None) -> None:
         """Keep leaders from putting any ISR but ``wanted`` (sorted) into effect, where no gate can hold a proposal."""
+        return  # a gate holds proposals
 
-    @abstractmethod
     def admit(self) -> None:
         """Let leaders put every ISR into effect again."""
+        return  # as above

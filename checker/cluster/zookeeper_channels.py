@@ -6,7 +6,6 @@ The controller's requests to broker N are at the link "controller->N", the reque
 
 from __future__ import annotations
 
-from checker.cluster.bodies.controlling import alter_partition_request
 from checker.cluster.channels import Channels, Messages
 from checker.cluster.frames import REQUEST, Frame
 from checker.cluster.zookeeper_connection import IsrWrites
@@ -31,20 +30,6 @@ class ZooKeeperChannels(Channels):
     def decisions(self, broker: int) -> Messages:
         """Return the controller's requests to a broker."""
         return Messages(f"controller->{broker}", REQUEST, frozenset({"LeaderAndIsr", "UpdateMetadata", "StopReplica"}))
-
-    def proposals(self, broker: str) -> Messages:
-        """Return the requests for another ISR."""
-        return Messages(f"{broker}->controller", REQUEST, frozenset({"AlterPartition"}))
-
-    def proposed_isr(self, frame: Frame) -> tuple[int, ...]:
-        """Return the ISR that a request asks for. Raises UnreadableBody."""
-        return tuple(sorted(alter_partition_request(frame).partitions[0].new_isr))
-
-    def withhold(self, wanted: tuple[int, ...] | None = None) -> None:
-        """Do nothing: a gate holds the requests."""
-
-    def admit(self) -> None:
-        """Do nothing, as :meth:`withhold`."""
 
 
 class WritingChannels(ZooKeeperChannels):

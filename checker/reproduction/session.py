@@ -36,9 +36,9 @@ def replay_all(
         with Supervisor() as supervisor, Proxy() as proxy:
             running: RunningCluster | None = None
             for plan in group:
-                if unsteerable(plan) is None and running is None:
-                    running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
                 has_run = unsteerable(plan) is None
+                if has_run and running is None:
+                    running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
                     running.let_go()
