@@ -12,12 +12,24 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from checker.zip_members import (
+    CENTRAL,
+    CENTRAL_MARK,
+    DEFLATED,
+    END,
+    END_MARK,
+    LOCAL,
+    LOCAL_MARK,
+    RAW,
+    STORED,
+    Member,
+    deflated,
+)
 from model.input.input_error import InputError
 from model.input.strict_json import read_json
 
@@ -33,10 +45,7 @@ MAX_MEMBER = 64 << 20
 MAX_TOTAL = 256 << 20
 """Largest size of all unpacked members together, in bytes."""
 
-_LOCAL, _CENTRAL, _END = struct.Struct("<4s5H3I2H"), struct.Struct("<4s6H3I5H2I"), struct.Struct("<4s4H2IH")
-_LOCAL_MARK, _CENTRAL_MARK, _END_MARK = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
-_NEEDS, _BY, _DATE, _MODE = 20, 0x0314, 0x0021, 0o100644 << 16  # zip 2.0; Unix; 1980-01-01, the first possible day
-_STORED, _DEFLATED, _LEVEL, _RAW = 0, 8, 9, -15
+_LEVEL = 9
 _WORDS = f"Proofka bundle {FORMAT}, SHA-256 of {MANIFEST}: "
 _COMMENT = len(_WORDS) + 64
 _NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(/[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)*", re.ASCII)
@@ -62,37 +71,6 @@ class Archive:
     manifest: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class _Member:
-    """The values of a member's header: CRC-32 and size unpacked, bytes packed, and the member's place in the file."""
-
-    name: str
-    method: int
-    crc: int
-    packed: int
-    size: int
-    start: int
-
-    @property
-    def data(self) -> int:
-        """The place of the member's first data byte."""
-        return self.start + _LOCAL.size + len(self.name)
-
-    @property
-    def end(self) -> int:
-        return self.data + self.packed
-
-    def _figures(self) -> tuple[int, ...]:
-        return (_NEEDS, 0, self.method, 0, _DATE, self.crc, self.packed, self.size, len(self.name), 0)
-
-    def local(self) -> bytes:
-        return _LOCAL.pack(_LOCAL_MARK, *self._figures()) + self.name.encode("latin-1")
-
-    def central(self) -> bytes:
-        head = _CENTRAL.pack(_CENTRAL_MARK, _BY, *self._figures(), 0, 0, 0, _MODE, self.start)
-        return head + self.name.encode("latin-1")
-
-
 def sha256(content: bytes) -> str:
     """Return the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
@@ -100,7 +78,7 @@ def sha256(content: bytes) -> str:
 
 def write_archive(members: Mapping[str, bytes], about: Mapping[str, Any]) -> bytes:
     """Return the bytes of a bundle; ``about`` is the content of its manifest besides the hashes."""
-    packed = {name: _deflated(members[name]) for name in sorted(members)}
+    packed = {name: deflated(members[name], _LEVEL) for name in sorted(members)}
     listed = [
         {"name": name, "bytes": len(members[name]), "sha256": sha256(members[name]), "packed_sha256": sha256(content)}
         for name, content in packed.items()
@@ -108,11 +86,11 @@ def write_archive(members: Mapping[str, bytes], about: Mapping[str, Any]) -> byt
     text = json.dumps({"format": FORMAT, **about, "members": listed}, indent=1, ensure_ascii=True) + "\n"
     manifest = text.encode("ascii")
     parts: list[bytes] = []
-    made: list[_Member] = []
+    made: list[Member] = []
     for name, content in {**packed, MANIFEST: manifest}.items():
-        whole, method = (manifest, _STORED) if name == MANIFEST else (members[name], _DEFLATED)
+        whole, method = (manifest, STORED) if name == MANIFEST else (members[name], DEFLATED)
         start = made[-1].end if made else 0
-        made.append(_Member(name, method, zlib.crc32(whole), len(content), len(whole), start))
+        made.append(Member(name, method, zlib.crc32(whole), len(content), len(whole), start))
         parts += [made[-1].local(), content]
     written = b"".join([*parts, *(member.central() for member in made), _end(made, sha256(manifest))])
     sizes = [member.size for member in made]
@@ -140,48 +118,43 @@ def read_archive(content: bytes) -> Archive:
     return archive
 
 
-def _deflated(content: bytes) -> bytes:
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
-    return packer.compress(content) + packer.flush()
-
-
-def _end(members: list[_Member], manifest_hash: str) -> bytes:
+def _end(members: list[Member], manifest_hash: str) -> bytes:
     count, start = len(members), members[-1].end
     size = sum(len(member.central()) for member in members)
-    record = _END.pack(_END_MARK, 0, 0, count, count, size, start, _COMMENT)
+    record = END.pack(END_MARK, 0, 0, count, count, size, start, _COMMENT)
     return record + f"{_WORDS}{manifest_hash}".encode("ascii")
 
 
-def _by_headers(content: bytes) -> list[_Member]:
+def _by_headers(content: bytes) -> list[Member]:
     """Return the members, one after the other, by the header before each member."""
-    found: list[_Member] = []
+    found: list[Member] = []
     place = 0
-    while len(found) <= MAX_MEMBERS and content[place : place + 4] == _LOCAL_MARK:
-        if place + _LOCAL.size > len(content):
+    while len(found) <= MAX_MEMBERS and content[place : place + 4] == LOCAL_MARK:
+        if place + LOCAL.size > len(content):
             break
-        _, _, _, method, _, _, crc, packed, size, length, _ = _LOCAL.unpack_from(content, place)
-        name = content[place + _LOCAL.size : place + _LOCAL.size + length].decode("latin-1")
-        found.append(_Member(name, method, crc, packed, size, place))
+        _, _, _, method, _, _, crc, packed, size, length, _ = LOCAL.unpack_from(content, place)
+        name = content[place + LOCAL.size : place + LOCAL.size + length].decode("latin-1")
+        found.append(Member(name, method, crc, packed, size, place))
         place = found[-1].end
     return found
 
 
-def _by_directory(content: bytes) -> list[_Member]:
+def _by_directory(content: bytes) -> list[Member]:
     """Return the members listed in the directory at the end of the file."""
-    record = len(content) - _END.size - _COMMENT
-    if record < 0 or content[record : record + 4] != _END_MARK:
+    record = len(content) - END.size - _COMMENT
+    if record < 0 or content[record : record + 4] != END_MARK:
         return []
-    place = _END.unpack_from(content, record)[6]
-    found: list[_Member] = []
-    while len(found) <= MAX_MEMBERS and content[place : place + 4] == _CENTRAL_MARK and place < record:
-        _, _, _, _, method, _, _, crc, packed, size, length, _, _, _, _, _, start = _CENTRAL.unpack_from(content, place)
-        name = content[place + _CENTRAL.size : place + _CENTRAL.size + length].decode("latin-1")
-        found.append(_Member(name, method, crc, packed, size, start))
-        place += _CENTRAL.size + length
+    place = END.unpack_from(content, record)[6]
+    found: list[Member] = []
+    while len(found) <= MAX_MEMBERS and content[place : place + 4] == CENTRAL_MARK and place < record:
+        _, _, _, _, method, _, _, crc, packed, size, length, _, _, _, _, _, start = CENTRAL.unpack_from(content, place)
+        name = content[place + CENTRAL.size : place + CENTRAL.size + length].decode("latin-1")
+        found.append(Member(name, method, crc, packed, size, start))
+        place += CENTRAL.size + length
     return found
 
 
-def _judged(content: bytes, members: list[_Member]) -> tuple[Archive | None, list[str]]:
+def _judged(content: bytes, members: list[Member]) -> tuple[Archive | None, list[str]]:
     """Return the content of the file and its problems, under the assumption that these are the members."""
     refused = list(_refused(members))
     if refused:
@@ -211,7 +184,7 @@ def _judged(content: bytes, members: list[_Member]) -> tuple[Archive | None, lis
     return Archive({name: text for name, text in whole.items() if name != MANIFEST}, manifest), problems
 
 
-def _refused(members: list[_Member]) -> Iterator[str]:
+def _refused(members: list[Member]) -> Iterator[str]:
     """Yield the problems that prevent unpacking: too many or too large members, and invalid or repeated names."""
     if len(members) > MAX_MEMBERS:
         yield f"has more than {MAX_MEMBERS} members"
@@ -229,20 +202,20 @@ def _refused(members: list[_Member]) -> Iterator[str]:
         yield f"its members together have more than {MAX_TOTAL >> 20} MB"
 
 
-def _unpacked(member: _Member, packed: bytes) -> bytes | None:
+def _unpacked(member: Member, packed: bytes) -> bytes | None:
     """Return the unpacked bytes of a member, or None if the bytes do not fit its header."""
-    if member.method == _STORED:
+    if member.method == STORED:
         return packed if len(packed) == member.size else None
-    unpacker = zlib.decompressobj(_RAW)
+    unpacker = zlib.decompressobj(RAW)
     try:
         found = unpacker.decompress(packed, member.size + 1)
     except zlib.error:
         return None
     done = unpacker.eof and not unpacker.unused_data and len(found) == member.size
-    return found if done and member.method == _DEFLATED else None
+    return found if done and member.method == DEFLATED else None
 
 
-def _of_the_end(content: bytes, members: list[_Member], manifest: bytes | None) -> Iterator[str]:
+def _of_the_end(content: bytes, members: list[Member], manifest: bytes | None) -> Iterator[str]:
     """Yield the problems behind the members: in the directory, the record at the end, and the comment."""
     place = members[-1].end
     for member in members:
@@ -251,9 +224,9 @@ def _of_the_end(content: bytes, members: list[_Member], manifest: bytes | None) 
             yield f"the directory's entry of {_shown(member.name)}: was changed, or is cut off"
         place += len(entry)
     end = _end(members, sha256(b"" if manifest is None else manifest))
-    if content[place : place + _END.size] != end[: _END.size]:
+    if content[place : place + END.size] != end[: END.size]:
         yield "the record at the end of the file: was changed, or is cut off"
-    if content[place + _END.size : place + len(end)] != end[_END.size :]:
+    if content[place + END.size : place + len(end)] != end[END.size :]:
         yield f"the comment of the file: is not the one with the hash of {MANIFEST}"
     if len(content) > place + len(end):
         yield f"{len(content) - place - len(end):,} bytes stand after the end of the file"
@@ -275,7 +248,7 @@ def _manifest(content: bytes | None) -> dict[str, Any] | None:
 
 def _against(
     manifest: Mapping[str, Any],
-    members: list[_Member],
+    members: list[Member],
     whole: Mapping[str, bytes],
     packed: Mapping[str, bytes],
     known: list[str],
@@ -293,7 +266,7 @@ def _against(
         if said is None:
             if name != MANIFEST:
                 yield f"member {_shown(name)}: was added"
-        elif member.method != _DEFLATED:
+        elif member.method != DEFLATED:
             yield f"member {name}: is not compressed"
         elif damaged not in known and (
             sha256(packed[name]) != said["packed_sha256"]

@@ -32,6 +32,6 @@ def without_one(combination: Combination) -> Iterator[tuple[int, Combination]]:
             yield kind, (*combination[:kind], count - 1, *combination[kind + 1 :])
 
 
-def is_contained(part: Combination, whole: Combination) -> bool:
+def is_contained(part: Sequence[int], whole: Combination) -> bool:
     """Tell whether each fault kind occurs in ``part`` at most as often as in ``whole``."""
     return all(count <= most for count, most in zip(part, whole, strict=True))

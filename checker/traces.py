@@ -42,11 +42,23 @@ def actions_of(system: TransitionSystem, actions: Sequence[Action]) -> list[Acti
 
     Raise :class:`ReplayMismatch` if one is missing.
     """
-    found = [system.action(action.name, action.arguments) for action in actions]
-    unknown = [str(action) for action, same in zip(actions, found, strict=True) if same is None]
-    if unknown:
-        raise ReplayMismatch(f"an action of the run is unknown to the model: {unknown[0]}")
-    return [same for same in found if same is not None]
+    return _actions_named(system, [(action.name, action.arguments) for action in actions])
+
+
+def actions_of_steps(system: TransitionSystem, steps: Sequence[Step]) -> list[Action]:
+    """Return the actions of ``system`` that the steps of a trace name. Raise :class:`ReplayMismatch` as above."""
+    return _actions_named(system, [(step.action, step.arguments) for step in steps])
+
+
+def _actions_named(system: TransitionSystem, names: Sequence[tuple[str, Mapping[str, int]]]) -> list[Action]:
+    found = []
+    for name, arguments in names:
+        action = system.action(name, arguments)
+        if action is None:
+            told = ", ".join(f"{argument}={value}" for argument, value in arguments.items())
+            raise ReplayMismatch(f"an action of the run is unknown to the model: {name}({told})")
+        found.append(action)
+    return found
 
 
 def hold_against(states: Sequence[State], found: Sequence[Mapping[str, int]], ranked: Sequence[Ranked] = ()) -> None:

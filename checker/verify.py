@@ -10,6 +10,7 @@ from typing import Any
 from checker.budget import Budget, Meter
 from checker.check import prepare_groups
 from checker.conclusion import faults_in_words
+from checker.continuing import continued
 from checker.embedded import EmbeddedExploration
 from checker.fixed_point import with_epochs
 from checker.outcomes_check import verify_outcomes
@@ -196,15 +197,7 @@ def _verify_times(prop: Property, bounds: Iterable[Between], times: Sequence[int
 
 def _is_stuck(model: Model, prop: Property, state: State) -> bool:
     """Explore the states that follow from a state without further faults; return whether the goal is unreachable."""
-    started = tuple(replace(variable, initial=state[variable.name]) for variable in model.system.variables)
-    renamed = dict(zip(model.system.variables, started, strict=True))
-    actions = tuple(
-        replace(action, updates={renamed[variable]: value for variable, value in action.updates.items()})
-        for action in model.system.actions
-        if action.fault is None
-    )
-    system = replace(model.system, variables=started, actions=actions)
-    (only,) = group(prepare(replace(model, system=system)), [prop])
+    (only,) = group(prepare(replace(model, system=continued(model.system, state))), [prop])
     exploration = EmbeddedExploration(only.system, only.question, {}, Meter(Budget()))
     exploration.explore_layer()
     return any(violation.depth == 0 for violation in exploration.violations[prop.name])

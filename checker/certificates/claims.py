@@ -11,19 +11,20 @@ from checker.certificates.reading import SYSTEM
 from checker.certificates.systems import system_text, timed_text
 from checker.check import Run
 from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration
-from checker.questions import WITNESS, Prepared
+from checker.questions import WITNESS
 from checker.timing.refinement import bounds_in, differences_in
 from checker.timing.tables import TooManyFlags
 from checker.timing.whole import explored_whole
-from checker.traces import replay
+from checker.traces import actions_of_steps, replay
 from model.language import Action, State
 from properties.catalogue import properties_of
-from properties.verdict import CutSet, Status, Trace, Verdict
+from properties.verdict import Status, Trace, Verdict
 
-TIMES = "the verdict rests on times"
+RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
 
+ELSEWHERE = "the states are not in the memory of this process"
+"""The reason against a claim on what another engine has explored."""
 
 NOT_EXPLORED = "some fault sets were not explored to the end"
 """The reason against a claim that lacks a closed set."""
@@ -46,15 +47,16 @@ def claims_of(run: Run) -> Claims:
     for verdict in run.verdicts():
         name, number = verdict.property, run.number_of(verdict.property)
         exploration = run.explorations[number]
-        reason = _uncertified(verdict, exploration)
-        if reason is not None or not isinstance(exploration, EmbeddedExploration):
-            left_out[name] = reason or ""
+        if not isinstance(exploration, EmbeddedExploration):
+            left_out[name] = ELSEWHERE
+        elif (reason := _uncertified(verdict, exploration)) is not None:
+            left_out[name] = reason
         elif _is_free_of_times(verdict, exploration, run):
             claims.setdefault(number, []).append(_claim_of(verdict, exploration, run))
         else:
             part = _timed(verdict, exploration, run, f"system.{len(timed) + 1}.smt2")
             if part is None:
-                left_out[name] = TIMES
+                left_out[name] = RESTS_ON_TIMES
             else:
                 timed.append(part)
     untimed = []
@@ -70,14 +72,12 @@ def claims_of(run: Run) -> Claims:
     return Claims(tuple(evident), left_out)
 
 
-def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:
+def _uncertified(verdict: Verdict, exploration: EmbeddedExploration) -> str | None:
     """Return the reason for which no claim on a property can be written; None if a claim can be."""
     if verdict.status is Status.UNKNOWN:
         return "the property is not decided"
     if verdict.coverage.any_number:
         return "the verdict is for any number of faults"
-    if not isinstance(exploration, EmbeddedExploration):
-        return "the states are not in the memory of this process"
     return None if exploration.canonical is None else "the states are stored up to symmetry or ranks"
 
 
@@ -118,22 +118,12 @@ def _claim_of(verdict: Verdict, exploration: EmbeddedExploration, run: Run) -> C
 
 
 def _smallest(trace: Trace, run: Run, *, is_goal: bool) -> Smallest:
-    actions = _actions_of(trace, run.prepared)
+    actions = actions_of_steps(run.prepared.model.system, trace.steps)
     end: State | None = replay(run.prepared.model.system, run.replayer, actions)[-1] if is_goal else None
-    return Smallest(trace.faults, actions, end)
-
-
-def _actions_of(trace: Trace, prepared: Prepared) -> tuple[Action, ...]:
-    found = [prepared.model.system.action(step.action, step.arguments) for step in trace.steps]
-    return tuple(action for action in found if action is not None)
+    return Smallest(trace.faults, tuple(actions), end)
 
 
 def _witness(exploration: EmbeddedExploration, name: str) -> tuple[Action, ...] | None:
     """Return a run of few faults to the witness of a property, if the exploration found one."""
     first = exploration.first_observed(WITNESS + name)
     return tuple(exploration.system.actions[label] for label in exploration.path(first[0])) if first else None
-
-
-def faults_in(cut_set: CutSet) -> str:
-    """Return a fault set as an S-expression."""
-    return f"({' '.join(f'({kind} {count})' for kind, count in cut_set)})"

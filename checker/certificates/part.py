@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.certificates.text import SystemText
-from checker.combinations import Combination, layer, without_one
+from checker.combinations import Combination, is_contained, layer, without_one
 from checker.embedded import EmbeddedExploration
-from checker.kernel.layout import WORD_BITS, Field, Layout
+from checker.kernel.layout import WORD_BITS, Field
 from checker.timing.refinement import Lemma
-from model.faults import COVERED_BY
+from model.faults import COVERED_BY, Fault
 from model.language import Action, State
 from properties.verdict import CutSet
 
@@ -57,23 +57,22 @@ class Part:
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The places of the kept variables in a row, in order; the flags of lemmas stand in words of their own."""
-        layout = self.exploration.layout
-        fields = sorted(layout.fields.values(), key=lambda field: (field.word, field.shift))
-        flags = [variable for variable in self.text.variables if variable.name not in layout.fields] * bool(self.lemmas)
-        first = layout.words - (len(flags) + WORD_BITS - 1) // WORD_BITS
-        places = (divmod(number, WORD_BITS) for number in range(len(flags)))
-        own = (Field(flag, first + word, bit, 1) for flag, (word, bit) in zip(flags, places, strict=True))
-        return (*fields, *own)
+        return (*sorted(self.exploration.layout.fields.values(), key=lambda one: (one.word, one.shift)), *self._flags())
 
-    @cached_property
-    def layout(self) -> Layout:
-        """The places of the kept variables, by name."""
-        return Layout({field.variable.name: field for field in self.fields}, self.exploration.layout.words)
+    def _flags(self) -> Iterator[Field]:
+        if not self.lemmas:
+            return
+        layout = self.exploration.layout
+        flags = [variable for variable in self.text.variables if variable.name not in layout.fields]
+        first = layout.words - (len(flags) + WORD_BITS - 1) // WORD_BITS
+        for number, flag in enumerate(flags):
+            word, bit = divmod(number, WORD_BITS)
+            yield Field(flag, first + word, bit, 1)
 
     @cached_property
     def mask(self) -> NDArray[np.uint64]:
         """The bits of the fields, for each word of a row."""
-        words = [0] * self.layout.words
+        words = [0] * self.exploration.layout.words
         for field in self.fields:
             words[field.word] |= field.mask
         return np.array(words, dtype=np.uint64)
@@ -81,45 +80,42 @@ class Part:
     @cached_property
     def closed(self) -> tuple[Combination, ...]:
         """The combinations that were explored to the end, with all combinations that they contain, smallest first."""
-        found: set[Combination] = set()
-        for combination in sorted(self.exploration.shards, key=lambda one: (sum(one), one)):
-            shard = self.exploration.shards[combination]
-            if shard.closed and all(part in found for _, part in without_one(combination)):
-                found.add(combination)
-        return tuple(sorted(found, key=lambda one: (sum(one), one)))
+        shards = self.exploration.shards
+        found: dict[Combination, None] = {}
+        for combination in sorted(shards, key=lambda one: (sum(one), one)):
+            if shards[combination].closed and all(part in found for _, part in without_one(combination)):
+                found[combination] = None
+        return tuple(found)
 
     @property
-    def covered(self) -> tuple[tuple[str, str], ...]:
+    def covered(self) -> tuple[tuple[Fault, Fault], ...]:
         """The kinds of fault whose combinations rest on those of another kind, each with that kind."""
-        if not self.exploration.infer:
-            return ()
-        kinds = self.exploration.kinds
-        return tuple((kind.value, by.value) for kind, by in COVERED_BY.items() if kind in kinds and by in kinds)
+        kinds = self.exploration.kinds if self.exploration.infer else ()
+        return tuple((kind, by) for kind, by in COVERED_BY.items() if kind in kinds and by in kinds)
 
     def is_evident(self, claim: Claim) -> bool:
         """Tell whether the part has evidence for each combination that a claim is about."""
-        kinds, closed = self.exploration.kinds, set(self.closed)
-        covered = dict(self.covered)
-        for size in range(claim.up_to + 1):
-            for combination in layer(size, self.exploration.most):
-                named = dict(self.exploration.named(combination))
-                if any(is_within(one.faults, named) for one in claim.smallest) or combination in closed:
-                    continue
-                instead = Counter[str]()
-                for kind, count in named.items():
-                    instead[covered.get(kind, kind)] += count
-                if tuple(instead[kind.value] for kind in kinds) not in closed:
-                    return False
-        return True
+        closed = set(self.closed)
+        return all(
+            self._is_enough(claim, combination) or not closed.isdisjoint({combination, self._covering(combination)})
+            for size in range(claim.up_to + 1)
+            for combination in layer(size, self.exploration.most)
+        )
+
+    def _covering(self, combination: Combination) -> Combination:
+        """Return the combination with covering kinds in place of covered ones."""
+        kinds, by = self.exploration.kinds, dict(self.covered)
+        instead = Counter[Fault]()
+        for kind, count in zip(kinds, combination, strict=True):
+            instead[by.get(kind, kind)] += count
+        return tuple(instead[kind] for kind in kinds)
+
+    def _is_enough(self, claim: Claim, combination: Combination) -> bool:
+        """Tell whether a combination contains one of the smallest fault sets of a claim."""
+        kinds = self.exploration.kinds
+        sets = (dict(one.faults) for one in claim.smallest)
+        return any(is_contained([one.get(kind.value, 0) for kind in kinds], combination) for one in sets)
 
     def is_ranked(self, combination: Combination) -> bool:
         """Tell whether a claim says that the goal is reached from every state of a combination."""
-        named = dict(self.exploration.named(combination))
-        return any(
-            claim.is_goal and not any(is_within(one.faults, named) for one in claim.smallest) for claim in self.claims
-        )
-
-
-def is_within(faults: CutSet, others: Mapping[str, int]) -> bool:
-    """Tell whether a fault set is contained in another one."""
-    return all(count <= others.get(kind, 0) for kind, count in faults)
+        return any(claim.is_goal and not self._is_enough(claim, combination) for claim in self.claims)

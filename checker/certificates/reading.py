@@ -63,10 +63,10 @@ class Certificate:
 
 def is_certificate(file: Path) -> bool:
     """Tell whether a file must be read as a certificate: by its name, or because it is a ZIP archive with its text."""
-    if file.is_file() and file.suffix.lower() == SUFFIX_OF_FILE:
-        return True
-    if not file.is_file() or not zipfile.is_zipfile(file):
+    if not file.is_file():
         return False
+    if file.suffix.lower() == SUFFIX_OF_FILE:
+        return True
     try:
         with zipfile.ZipFile(file) as archive:
             return TEXT in archive.namelist()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import z3
 
 from checker.export.expressions import Expression, Expressions, Op
-from checker.export.smtlib import OPERATORS
+from checker.export.smtlib import OPERATORS, numeral
 from model.language import Action, ActionKey, Variable
 
 DEEPEST = 60
@@ -86,7 +86,7 @@ class SystemText:
         yield "(set-logic QF_LIA)"
         for variable in self.variables:
             yield f"(declare-const {variable.name} Int)"
-            facts = " ".join(_number(int(value)) for value in (variable.low, variable.high, variable.initial))
+            facts = " ".join(numeral(int(value)) for value in (variable.low, variable.high, variable.initial))
             yield f"(set-info :variable ({variable.name} {facts}))"
         for place, name in self._names.items():
             sort = "Bool" if self._expressions.is_truth(place) else "Int"
@@ -142,14 +142,10 @@ def _leaf(node: Expression) -> str | None:
     if node.op is Op.VARIABLE:
         return str(node.leaf)
     if node.op is Op.NUMBER:
-        return _number(int(node.leaf))
+        return numeral(int(node.leaf))
     if node.op is Op.TRUTH:
         return "true" if node.leaf else "false"
     return None
-
-
-def _number(value: int) -> str:
-    return str(value) if value >= 0 else f"(- {-value})"
 
 
 def quoted(text: str) -> str:

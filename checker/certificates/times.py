@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from checker.certificates.text import quoted
+from checker.export.smtlib import numeral
 from checker.timing.constraints import Bound, bounds_of, deadline_of
 from checker.timing.contradictions import in_parts, in_words
 from checker.timing.differences import Difference
@@ -25,12 +26,8 @@ def lemma_lines(lemma: Lemma) -> Iterator[str]:
         if because is None or bound is None:
             continue
         name = f"{in_parts(bound.duration, shortest=bound.is_least)}, since {because.clock.since}"
-        yield f"      ({'least' if edge.is_least else 'most'} {quoted(name)} {_number(abs(edge.weight))})"
-    yield f"      (sum {_number(lemma.contradiction.slack)}))"
-
-
-def _number(value: int) -> str:
-    return str(value) if value >= 0 else f"(- {-value})"
+        yield f"      ({'least' if edge.is_least else 'most'} {quoted(name)} {numeral(abs(edge.weight))})"
+    yield f"      (sum {numeral(lemma.contradiction.slack)}))"
 
 
 def times_of(lemmas: Iterable[Lemma]) -> Times:

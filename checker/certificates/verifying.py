@@ -87,8 +87,9 @@ def _compared(certificate: Certificate) -> Iterator[str]:
     """Compare the system and the ids with what the deployment means. Raise TamperedDocument."""
     deployment = from_document(certificate.deployment)
     prepared, groups = prepare_groups(deployment)
+    timing = Timing(prepared, Replayer(prepared.model.system))
     for name, text in certificate.systems.items():
-        if _built(name, certificate, prepared) != text:
+        if _built(name, certificate, prepared, timing) != text:
             raise TamperedDocument(f"{name} is another system than that of {DEPLOYMENT}")
     yield f"systems: {len(certificate.systems)} built again from the deployment, and equal"
     if dict(certificate.limits) != limits_of(deployment, prepared):
@@ -100,7 +101,7 @@ def _compared(certificate: Certificate) -> Iterator[str]:
     yield f"ids: {_number(certificate.claims)} computed again, and equal"
 
 
-def _built(name: str, certificate: Certificate, prepared: Prepared) -> str:
+def _built(name: str, certificate: Certificate, prepared: Prepared, timing: Timing) -> str:
     """Return the text that a system should have. Raise TamperedDocument."""
     if name == SYSTEM:
         return system_text(prepared).text()
@@ -112,7 +113,6 @@ def _built(name: str, certificate: Certificate, prepared: Prepared) -> str:
         prop = next(one for one in properties_of(prepared.model.pipeline) if one.name == asked[0])
     except (ValueError, TypeError, KeyError, StopIteration) as error:
         raise TamperedDocument(f"{name}: {TIMES} does not fit the model: {error}") from None
-    timing = Timing(prepared, Replayer(prepared.model.system))
     return timed_text(prepared, timing, prop, differences, bounds).text()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 from checker.budget import Budget, Meter
 from checker.bundle import json_bytes
 from checker.certificates.archive import Archive
-from checker.certificates.claims import claims_of, faults_in
+from checker.certificates.claims import claims_of
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.ranks import Ranks, ranks_of
 from checker.certificates.reading import DEPLOYMENT, README, TEXT, TIMES
@@ -23,13 +23,16 @@ from checker.certificates.text import quoted
 from checker.certificates.times import lemma_lines, times_of
 from checker.check import Run
 from checker.combinations import Combination, smaller
+from checker.continuing import continued
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Question
+from checker.kernel.visited import PARTITIONS
 from model.deployment.document import to_document
 from model.input.whole_file import write_whole
-from model.language import Action, TransitionSystem
+from model.language import Action
 from model.language.terms import BoolVal
 from model.pipeline import VERSION
+from properties.verdict import CutSet
 
 FORMAT = 1
 """Version of the format of certificates."""
@@ -94,9 +97,9 @@ class _Writer:
             yield from lemma_lines(lemma)
         yield f"    (variables {' '.join(field.variable.name for field in part.fields)})"
         placed = " ".join(f"({one.variable.name} {one.word} {one.shift} {one.width})" for one in part.fields)
-        yield f"    (layout {part.layout.words} {placed})"
+        yield f"    (layout {self._exploration.layout.words} {placed})"
         for kind, by in part.covered:
-            yield f"    (covered {kind} {by})"
+            yield f"    (covered {kind.value} {by.value})"
         places = {combination: place for place, combination in enumerate(part.closed)}
         for _, layer in groupby(part.closed, key=sum):
             yield from pool.map(lambda combination: self._set(places[combination], combination), list(layer))
@@ -116,7 +119,7 @@ class _Writer:
             name = f"{self._number}/{place}.{piece}"
             names.append(f'(rows "{name}.rows" {len(rows)})' + self._rows(name, rows, ranked))
             count += len(rows)
-        return f"    (set {faults_in(self._exploration.named(combination))} {count} {' '.join(names)})"
+        return f"    (set {_faults_in(self._exploration.named(combination))} {count} {' '.join(names)})"
 
     def _rows(self, name: str, rows: Rows, ranks: RankRow | None) -> str:
         self._archive.add(f"{name}.rows", as_bytes(rows))
@@ -131,7 +134,7 @@ class _Writer:
             yield f"      (witness {self._trace(claim.witness)})"
         for place, one in enumerate(claim.smallest):
             stuck = self._stuck(f"{self._number}/stuck.{claim.property}.{place}.rows", one) if claim.is_goal else ""
-            yield f"      (smallest {faults_in(one.faults)} (trace {self._trace(one.actions)}){stuck})"
+            yield f"      (smallest {_faults_in(one.faults)} (trace {self._trace(one.actions)}){stuck})"
         yield "    )"
 
     def _trace(self, actions: tuple[Action, ...]) -> str:
@@ -146,18 +149,16 @@ class _Writer:
 def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
     """Return the states that follow from the end of a trace without further faults."""
     assert smallest.stuck_from is not None
-    started = {v: replace(v, initial=smallest.stuck_from[v.name]) for v in exploration.system.variables}
-    actions = tuple(
-        replace(action, updates={started[v]: value for v, value in action.updates.items()})
-        for action in exploration.system.actions
-        if action.fault is None
-    )
-    system = TransitionSystem(exploration.system.name, tuple(started.values()), actions)
+    system = continued(exploration.system, smallest.stuck_from)
     everything = Question({"nothing": BoolVal(False)}, None, {})
     again = EmbeddedExploration(system, everything, {}, Meter(Budget()), counted=True)
     again.explore_layer()
     (shard,) = again.shards.values()
-    every_bit = np.full(again.layout.words, ~np.uint64(0))
-    rows = [again.layout.unpack(row) for piece, _ in members_of(shard, every_bit, None) for row in piece]
-    packed: Rows = np.array([exploration.layout.pack(row) for row in rows], dtype=np.uint64)
+    rows = [row for part in range(PARTITIONS) for row in shard.packed(part, slice(None))]
+    packed: Rows = np.array([exploration.layout.pack(again.layout.unpack(row)) for row in rows], dtype=np.uint64)
     return packed[np.lexsort(packed.T[::-1])]
+
+
+def _faults_in(cut_set: CutSet) -> str:
+    """Return a fault set as an S-expression."""
+    return f"({' '.join(f'({kind} {count})' for kind, count in cut_set)})"

@@ -97,10 +97,10 @@ class SmtLib:
         return self.lexicon.of(variable.name)
 
     def _within(self, variable: Variable) -> Lines:
-        return [f"(<= {_number(variable.low)} {self._of(variable)} {_number(variable.high)})"]
+        return [f"(<= {numeral(variable.low)} {self._of(variable)} {numeral(variable.high)})"]
 
     def _starts(self, variable: Variable) -> Lines:
-        return [f"(= {self._of(variable)} {_number(variable.initial)})"]
+        return [f"(= {self._of(variable)} {numeral(variable.initial)})"]
 
     def _conjunction(self, name: str, parts: Sequence[Lines]) -> Lines:
         return self._defined(name, "Bool", ["(and", *(line for part in parts for line in hang("  ", part)), "  true)"])
@@ -194,13 +194,14 @@ class SmtLib:
         if node.op in (Op.VARIABLE, Op.NAMED):
             return self.lexicon.of(str(node.leaf))
         if node.op is Op.NUMBER:
-            return _number(int(node.leaf))
+            return numeral(int(node.leaf))
         if node.op is Op.TRUTH:
             return "true" if node.leaf else "false"
         return f"({OPERATORS[node.op]} {' '.join(self._text(child, names) for child in node.children)})"
 
 
-def _number(value: int) -> str:
+def numeral(value: int) -> str:
+    """Return a number in SMT-LIB, which has no negative numerals."""
     return str(value) if value >= 0 else f"(- {-value})"
 
 

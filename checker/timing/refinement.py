@@ -38,7 +38,7 @@ from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
 from checker.timing.timed_kernel import TimedKernel
 from checker.traces import actions_of, replay
-from model.language import Action, ActionKey, Clock, ClockKey, Need, State, TransitionSystem
+from model.language import Action, ActionKey, Clock, ClockKey, Need, Needs, State, TransitionSystem
 from model.pipeline import Model
 
 Run = tuple[ActionKey, ...]
@@ -157,12 +157,9 @@ class Timing:
             self._running[names] = RunningClocks(*self._seen_in(system), self._system.needs)
         return self._running[names]
 
-    def _seen(self, system: TransitionSystem) -> list[tuple[Clock, z3.BoolRef]]:
-        names = {variable.name for variable in (*system.variables, *self._prepared.system.history)}
-        return [(clock, runs) for clock, runs in self._conditions if self._prepared.free.of(runs) <= names]
-
     def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
-        seen = self._seen(system)
+        names = {variable.name for variable in (*system.variables, *self._prepared.system.history)}
+        seen = [(clock, runs) for clock, runs in self._conditions if self._prepared.free.of(runs) <= names]
         return [clock for clock, _ in seen], [runs for _, runs in seen]
 
     @cached_property
@@ -247,10 +244,9 @@ class Timing:
         """
         known = list(lemmas)
         bounds = bounds_in(known)
-        clocks, conditions = self._seen_in(system)
+        _, conditions = self._seen_in(system)
         at_first = self.clocks_in(system).running(system.initial)
-        clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]
-        needs = {action.key: tuple(_kept(system.needs_of(action), bounds)) for action in system.actions}
+        clocks, needs = self._bounded(system, bounds)
         watched = watch(clocks, conditions)
         return tables(system.actions, needs, watched, at_first, differences_in(known), places, self._prepared.free)
 
@@ -266,14 +262,17 @@ class Timing:
         The system has the runs that :meth:`monitors` leaves, and terms that no solver simplified. ``filled``: a
         function that fills constants into the condition of a clock.
         """
-        clocks = [
-            clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock, _ in self._seen(system)
-        ]
+        clocks, needs = self._bounded(system, bounds)
         watched = watch(clocks, [filled(clock.runs) for clock in clocks])
         seen = {*watched, NOW}
         chosen = [one for one in differences if one.earlier in seen and one.later in seen]
-        needs = {action.key: tuple(_kept(system.needs_of(action), bounds)) for action in system.actions}
         return compose(replace(system, needs=needs), watched, chosen, simplify=lambda term: term)
+
+    def _bounded(self, system: TransitionSystem, bounds: Collection[Bound]) -> tuple[list[Clock], Needs]:
+        """Return the clocks that a part of the model sees, and what its actions need of them, with these bounds."""
+        seen, _ = self._seen_in(system)
+        clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in seen]
+        return clocks, {action.key: tuple(_kept(system.needs_of(action), bounds)) for action in system.actions}
 
 
 def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:
