@@ -193,7 +193,7 @@ def in_one_batch(name: str = "acks-1", **settings: Any) -> Scenario:
 
 
 def test_parts_are_sent_in_order_with_the_numbers_that_they_have() -> None:
-    run = in_one_batch("idempotent").do("split_batch", batch=0, leader=1)
+    run = in_one_batch("idempotent").do("split_batch", batch=0, other=1, leader=1)
     batches = run.pipeline.producer.batches
     assert [run.fate(0), run.fate(1), run.log(1)] == [Fate.BUFFERED, Fate.BUFFERED, []]
     assert [run.value(b.sequence) for b in batches[:2] if b.sequence is not None] == [0, 1]
@@ -207,18 +207,35 @@ def test_parts_are_sent_in_order_with_the_numbers_that_they_have() -> None:
 
 def test_only_records_sent_together_are_split() -> None:
     run = started().do("send", batch=0).do("transmit", batch=0, leader=1).do("send", batch=1)
-    assert not run.can("split_batch", batch=0, leader=1)
+    assert not run.can("split_batch", batch=0, other=1, leader=1)
     run.do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)
-    assert not run.can("split_batch", batch=0, leader=1)
+    assert not run.can("split_batch", batch=0, other=1, leader=1)
+
+
+def test_sends_of_a_restarted_application_can_be_one_batch() -> None:
+    """The application sends record 1 again after its start, and record 2 for the first time."""
+    run = started(on_restart=OnRestart.RESEND).do("send", batch=0).do("crash_producer").do("send", batch=AGAIN[0])
+    run.do("send", batch=1).do("transmit", batch=AGAIN[0], leader=1).do("transmit", batch=1, leader=1)
+    assert not run.can("split_batch", batch=1, other=AGAIN[0], leader=1), "record 1 was sent first"
+    run.do("split_batch", batch=AGAIN[0], other=1, leader=1)
+    assert (run.fate(AGAIN[0]), run.fate(1)) == (Fate.BUFFERED, Fate.BUFFERED)
+
+
+def test_record_that_is_sent_again_can_be_in_one_batch_with_a_later_record() -> None:
+    run = started(on_send_error=OnSendError.RESEND, retries=0).do("send", batch=0).do("transmit", batch=0, leader=1)
+    run.do("lose_request", batch=0).do("notice", broker=1).do("send", batch=1).do("send", batch=AGAIN[0])
+    run.do("transmit", batch=1, leader=1).do("transmit", batch=AGAIN[0], leader=1)
+    run.do("split_batch", batch=1, other=AGAIN[0], leader=1)
+    assert (run.fate(AGAIN[0]), run.fate(1)) == (Fate.BUFFERED, Fate.BUFFERED)
 
 
 def test_a_split_is_no_retry() -> None:
-    run = in_one_batch(retries=1).do("split_batch", batch=0, leader=1).do("transmit", batch=0, leader=1)
+    run = in_one_batch(retries=1).do("split_batch", batch=0, other=1, leader=1).do("transmit", batch=0, leader=1)
     assert run.do("lose_request", batch=0).do("notice", broker=1).fate(0) is Fate.BUFFERED
 
 
 def test_batch_is_not_split_with_acks_0() -> None:
-    assert started("acks-0").model.system.action("split_batch", {"batch": 0, "leader": 1}) is None
+    assert started("acks-0").model.system.action("split_batch", {"batch": 0, "other": 1, "leader": 1}) is None
 
 
 @pytest.mark.parametrize(("mended", "found"), [(True, {0}), (False, {0, 1, 2})])
@@ -226,5 +243,5 @@ def test_application_can_commit_after_an_early_return_of_flush(mended: bool, fou
     sender = replace(OF_JAVA, flush_forgets_parts=not mended)
     run = in_one_batch(on_restart=OnRestart.FROM_FLUSHED, sender=sender)
     assert positions(run) == {0}
-    assert positions(run.do("split_batch", batch=0, leader=1)) == found
+    assert positions(run.do("split_batch", batch=0, other=1, leader=1)) == found
     assert positions(run.do("crash_producer", position=0).do("send", batch=AGAIN[0])) == {0}
