@@ -11,6 +11,7 @@ from model.deployment.implied.outages import leader_may_return_unnoticed
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, If, Not, Or, Sum
+from model.producing.finding_leader import epoch_heard_of, is_considered_leader
 from model.sequencing.arrival import accepts, held_up, queues_at
 from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
 from model.state.acknowledging import acknowledging
@@ -91,46 +92,16 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return pipeline.recovery.is_next(pipeline, batch)
 
 
-def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """Tell whether the producer heard from another broker that this one leads, before this one knows (semantics 1)."""
-    newest = leader.epoch.term
-    told = [
-        And(
-            other.up.is_set,
-            other.leader.term == leader.number,
-            other.epoch.term > newest,
-            other.epoch.term >= pipeline.producer.leader_epoch.term,
-        )
-        for other in pipeline.followers_of(leader)
-    ]
-    return And(leader.up.is_set, Not(leader.presumes_leadership), Or(*told))
-
-
 def counts_attempts(pipeline: Pipeline) -> bool:
     """Tell whether the client has few enough attempts that those which no leader accepts matter as well."""
     return counts_retries(pipeline.deployment) and pipeline.deployment.producer.sender.refusals_count
-
-
-def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
-    """Return the leader epoch in which the producer considers this broker the leader: its own, or what others say."""
-    newest = leader.epoch.term
-    if counts_attempts(pipeline):
-        for other in pipeline.followers_of(leader):
-            told = And(other.up.is_set, other.leader.term == leader.number, other.epoch.term > newest)
-            newest = If(And(Not(leader.presumes_leadership), told), other.epoch.term, newest)
-    return newest
 
 
 def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the client can send the batch to this broker now (semantics 3.1, P2)."""
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
-    leads = leader.presumes_leadership
-    if deployment.producer.sender.knows_epochs:
-        leads = And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
-    if counts_attempts(pipeline):
-        leads = Or(leads, _said_to_lead(pipeline, leader))
-    conditions = [leads, Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
+    conditions = [is_considered_leader(pipeline, leader), Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
     conditions.append(pipeline.recovery.can_be_numbered(pipeline, batch))
     conditions.extend(pipeline.recovery.may_go_to(pipeline, batch, leader))
     conditions.extend(pipeline.sending.may_transmit(pipeline, batch))
@@ -145,8 +116,6 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Let the sender thread send the batch to the broker that it considers the leader (semantics 3.1, P2).
 
-    The client's metadata never goes back to an older leader epoch, where brokers tell epochs (KIP-320). Where attempts
-    are counted, those that reach a broker before it knows that it leads count as well; elsewhere they change nothing.
     ``max.in.flight.requests.per.connection`` counts per broker, except that with Java 1 mutes the partition whatever
     the broker (semantics 3.7). A request over a dead connection is left out: it could have been sent right before the
     connection died.
