@@ -2,7 +2,9 @@
 
 The records of one decision stand next to each other and have the same time. The fencing of a broker is a change of the
 partition and then of the broker, or of the broker alone; the announced stop of a broker, and an election of a broker
-that is back, are the other way round.
+that is back, are the other way round. A registration can elect a leader as well: it takes a broker that was killed out
+of the eligible leader replicas, and with no other of them left the last known leader leads. The change of the partition
+comes first here too, and the broker is still fenced.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ class Decision:
 
     ``epoch`` counts from 1 the elections since the run began, the first leader included. ``fenced``, ``unfenced``: the
     broker that the decision fences, or takes back; 0 for none. ``stopping``: the broker that announces its stop.
+    ``registered``: the broker whose registration elects a leader; the decision that takes it back comes later.
     ``elects``: the leader epoch rises. ``removed``,
     ``added``: the members that the ISR loses and gets.
     """
@@ -31,6 +34,7 @@ class Decision:
     fenced: int = 0
     unfenced: int = 0
     stopping: int = 0
+    registered: int = 0
     elects: bool = False
     removed: tuple[int, ...] = ()
     added: tuple[int, ...] = ()
@@ -49,7 +53,8 @@ def decisions_of(seen: Observations) -> Iterator[Decision]:
                 live.discard(record.broker)
             else:
                 live.add(record.broker)
-        stopping = {one.broker for one in records if isinstance(one, BrokerDecision) and one.is_stopping}
+        of_brokers = [one for one in records if isinstance(one, BrokerDecision)]
+        stopping = {one.broker for one in of_brokers if one.is_stopping}
         is_same = (before.leader, before.leader_epoch, set(before.isr)) == (
             partition.leader,
             partition.leader_epoch,
@@ -66,6 +71,7 @@ def decisions_of(seen: Observations) -> Iterator[Decision]:
             fenced=next(iter(was_live - live - stopping), 0),
             stopping=next(iter((was_live - live) & stopping), 0),
             unfenced=next(iter(live - was_live), 0),
+            registered=next((one.broker for one in of_brokers if one.broker not in was_live | live), 0),
             elects=epochs[partition.leader_epoch] != epochs[before.leader_epoch],
             removed=tuple(sorted(set(before.isr) - set(partition.isr))),
             added=tuple(sorted(set(partition.isr) - set(before.isr))),
@@ -103,7 +109,8 @@ def _together(seen: Observations, live: set[int]) -> Iterator[Records]:
                 leaves = following.broker in partition.isr and (
                     following.broker not in record.isr or following.broker == partition.leader != record.leader
                 )
-                count += following.is_fenced and following.broker in live and leaves
+                registers = following.broker not in live and partition.leader == 0 != record.leader
+                count += following.is_fenced and (registers or (following.broker in live and leaves))
             elif isinstance(record, BrokerDecision) and isinstance(following, PartitionDecision):
                 returns = not record.is_gone and record.broker not in live
                 stops = record.is_stopping and record.broker in live and record.broker in partition.isr

@@ -13,6 +13,8 @@ All times are of one clock, and each event has an interval that certainly contai
 - A broker that starts takes part before the controller takes it back, and a broker that was cut off is taken back
   before it has caught up. The model has one step for both. So the interval of its return begins with its start, or its
   fencing, and lasts until a decision needs the return.
+- A registration that elects the last known leader is the model's step of the broker's return, which makes the election
+  too. The unfencing that follows is no event of its own.
 - A connection breaks between the request that got no answer and the client's next attempt or report.
 - A broker that the controller fences although it runs was not heard for a session; a follower that its leader removes
   did not fetch for the lag. These faults happened in that time, if the scheduler did not cause them.
@@ -184,8 +186,14 @@ def _held(seen: Observations, hold: str, release: str, broker: int) -> Iterator[
 
 
 def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator[Event]:
+    registered: set[int] = set()
     for place, decision in enumerate(decisions):
         opens, closes = decision.written, decision.seen
+        if decision.registered:
+            registered.add(decision.registered)
+        if decision.unfenced in registered:
+            registered.remove(decision.unfenced)
+            continue
         if decision.unfenced:
             opens = _gone(seen, decisions[:place], decision)
             if not decision.elects:
@@ -193,7 +201,7 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 yield _event("unfenced", opens, last, broker=decision.unfenced)
                 continue
             closes = seen.end  # The order of the decisions ends the interval.
-        elif not decision.fenced and not decision.stopping and (decision.removed or decision.added):
+        elif not (decision.fenced or decision.stopping or decision.registered) and (decision.removed or decision.added):
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
             closes = _heard(seen, decision.leader, max(closes, min(passed, default=closes)))
         for isr in _one_by_one(decision):

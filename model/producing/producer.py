@@ -92,11 +92,6 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return pipeline.recovery.is_next(pipeline, batch)
 
 
-def counts_attempts(pipeline: Pipeline) -> bool:
-    """Tell whether the client has few enough attempts that those which no leader accepts matter as well."""
-    return counts_retries(pipeline.deployment) and pipeline.deployment.producer.sender.refusals_count
-
-
 def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """Tell whether the client can send the batch to this broker now (semantics 3.1, P2)."""
     deployment = pipeline.deployment

@@ -14,8 +14,7 @@ from model.durations import CLIENT_LOOKS, JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS
 from model.language import Action, Clock, Duration, Need, Variable
 from model.language.terms import And, BoolVal, Not, Or
-from model.producing.finding_leader import epoch_heard_of
-from model.producing.producer import counts_attempts
+from model.producing.finding_leader import counts_attempts, epoch_heard_of
 from model.producing.stopping import is_left
 from model.sequencing.arrival import queues_at
 from model.state.pipeline import Batch, Fate, Pipeline, Replica

@@ -183,6 +183,48 @@ def test_a_return_and_its_election_are_one_decision() -> None:
     ]
 
 
+LAST_KNOWN = replace(
+    NOTHING,
+    decisions=(
+        partition(5.0, 1, 4, (1, 3)),
+        broker(5.0, 2, fenced=True),
+        partition(9.0, 1, 4, (1,)),
+        broker(9.0, 3, fenced=True),
+        partition(13.0, 0, 5, ()),
+        broker(13.0, 1, fenced=True),
+        broker(14.5, 2, fenced=False),
+        broker(15.0, 1, fenced=True),
+        broker(16.0, 1, fenced=False),
+        partition(18.0, 1, 6, (1,)),
+        broker(18.0, 3, fenced=True),
+        broker(20.0, 3, fenced=False),
+    ),
+    done=(
+        Done("kill", 2, (2.0, 2.1)),
+        Done("kill", 3, (6.0, 6.1)),
+        Done("kill", 1, (10.0, 10.1)),
+        Done("restart", 2, (13.5, 13.6)),
+        Done("restart", 1, (14.0, 14.1)),
+        Done("restart", 3, (17.0, 17.1)),
+    ),
+)
+"""All brokers died. Broker 3 is the last eligible leader replica until its registration elects the last known leader."""
+
+
+def test_a_registration_that_elects_the_last_known_leader_is_the_return_of_the_broker() -> None:
+    elected = list(decisions_of(LAST_KNOWN))[-2]
+    assert (elected.leader, elected.isr, elected.registered, elected.unfenced) == (1, (1,), 3, 0)
+    assert [event.arguments["broker"] for event in found(LAST_KNOWN, "unfenced")] == [2, 1]
+    (*_, decided) = found(LAST_KNOWN, "decided")
+    assert (decided.opens, decided.closes, decided.arguments["leader"]) == (18.0, 18.1, 1)
+    assert answer(LAST_KNOWN, "eligible-leader-replicas") is Answer.ACCEPTED
+
+
+def test_the_last_known_leader_does_not_lead_without_a_registration() -> None:
+    alone = [one for one in LAST_KNOWN.decisions if (one.written, getattr(one, "broker", 0)) != (18.0, 3)]
+    assert answer(replace(LAST_KNOWN, decisions=tuple(alone)), "eligible-leader-replicas") is Answer.REJECTED
+
+
 def test_an_epoch_that_rises_without_an_election_is_the_same_epoch_of_the_model() -> None:
     records = (partition(5.0, 1, 5, (1, 2)), partition(6.0, 2, 6, (1, 2)), partition(7.0, 1, 7, (1, 2)))
     assert model_epochs(replace(NOTHING, decisions=records)) == {4: 1, 5: 1, 6: 2, 7: 3}
