@@ -669,6 +669,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
+    parser.add_argument("--version", action="version", version="certcheck.py 1.0.0 (certificates of version 1)")
     parser.add_argument("--systems", type=Path, help="a folder with the texts that the systems must be, byte for byte")
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
     options = parser.parse_args(arguments)
