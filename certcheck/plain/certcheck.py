@@ -674,6 +674,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
     options = parser.parse_args(arguments)
     try:
+        form(options.file.is_file() or not options.file.exists(), "no regular file")
         with options.file.open("rb") as file:
             print("\n".join([*check(file, options.systems, options.memory)]))
             return 0

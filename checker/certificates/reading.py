@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import struct
 import sys
@@ -160,6 +161,10 @@ def read_certificate(file: Path, memory: int = sys.maxsize) -> Certificate:
         )
     except (*_DAMAGED, KeyError) as error:
         raise NoCertificate(f"is no certificate: {_reason(error)}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise NoCertificate("is no certificate: a place in the file that lies before its beginning") from None
     except (ValueError, IndexError, TypeError) as error:
         raise NoCertificate(f"is no certificate: a text cannot be read: {_reason(error)}") from None
 
