@@ -41,7 +41,8 @@ class Certified:
         yield f"proved: {', '.join(one.claims) or 'nothing'}"
         for name, reason in self.left_out.items():
             yield f"not proved: {name}: {reason}"
-        yield from map(not_covered, one.without_witness)
+        for name in one.without_witness:
+            yield not_covered(name) + ("" if name in self.unproved else "; the verdict is vacuous, too")
         yield f"check it with: certcheck {file}"
 
 

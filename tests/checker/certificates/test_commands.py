@@ -249,3 +249,16 @@ def test_a_vacuous_pass_is_named_as_not_covered(files: Files, tmp_path: Path) ->
         line = f"not proved: {name} is not vacuous: the certificate has no run to its witness"
         assert line in written.output
         assert line in verified.output
+
+
+def test_a_pass_whose_witness_is_left_out_is_not_proved(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "b.cert"
+    whole = proofka("certify", files.deployment, "-o", output)
+    monkeypatch.setattr(claims, "_witness", lambda *_: None)
+    found = proofka("certify", files.deployment, "-o", output)
+    assert (whole.exit_code, found.exit_code) == (0, 3)
+    line = re.compile(r"not proved: (\S+) is not vacuous: the certificate has no run to its witness(.*)")
+    assert {rest for _, rest in line.findall(whole.output)} == {"; the verdict is vacuous, too"}
+    assert {"no-log-duplicate"} <= {name for name, rest in line.findall(found.output) if not rest}
