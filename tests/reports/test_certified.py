@@ -73,7 +73,7 @@ def test_a_certificate_of_other_verdicts_is_not_cited() -> None:
     assert SHA256 not in html(OF_ANOTHER)
 
 
-def test_what_the_certificate_does_not_prove_is_named() -> None:
+def test_claims_that_the_certificate_lacks_are_named() -> None:
     told = [*lines(result(replace(CERTIFICATE, without_witness=(FIRST,))))]
     others = [name for name in IDS if name != FIRST]
     assert f"Not in the certificate: {', '.join(others)}." in told
