@@ -7,11 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from checker.certificates.archive import TooLarge
 from checker.certificates.reading import Claimed, described, read_certificate
 from checker.certificates.writing import write_certificate
 from checker.check import Run
+from model.input.input_error import InputError
 from properties.certified import Certificate, not_covered
 from properties.verdict import Result, Status
+
+
+class NotCertified(InputError):
+    """No certificate was written: nothing is proved, or the states do not fit into a file."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +55,16 @@ class Certified:
 def certify(run: Run, result: Result, file: Path) -> Certified:
     """Write the certificate of a finished check, from the states of its explorations.
 
-    Raise OSError, and :class:`checker.certificates.archive.TooLarge`.
+    Raise OSError, and :class:`NotCertified`; then no file is left.
     """
-    written = write_certificate(run, file, tool=f"Proofka {result.versions['proofka']}")
+    try:
+        written = write_certificate(run, file, tool=f"Proofka {result.versions['proofka']}")
+    except TooLarge as error:
+        raise NotCertified(str(error)) from None
+    if not written.certified:
+        file.unlink()
+        reasons = dict.fromkeys(written.left_out.values())
+        raise NotCertified(f"no property is proved: {'; '.join(reasons)}")
     read = read_certificate(file)
     with file.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()

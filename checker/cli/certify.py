@@ -59,7 +59,9 @@ def certify(
     Exit status: 0 every property is proved, 1 the certificate contradicts the result, 2 the input is wrong, 3 some
     property is not proved.
     """
-    from checker.cli.certifying import certified, refuse_any_number
+    from checker.certificates.certifying import NotCertified
+    from checker.certificates.certifying import certify as write_certificate
+    from checker.cli.certifying import refuse_any_number
     from checker.cli.checked import loaded, source_of
     from checker.engine import EmbeddedEngine
     from checker.reductions.choice import chosen
@@ -91,7 +93,11 @@ def certify(
         refuse_any_number(deployment)
         budget = budget_of(seconds, {"memory": memory, "threads": threads})
         run, result = run_check(deployment, budget, EmbeddedEngine(None), chosen((), ()))
-        written = certified(run, result, output)
+        try:
+            written = write_certificate(run, result, output)
+        except NotCertified as error:
+            complain(f"not written: {output}: {error}")
+            raise typer.Exit(EXIT_UNDECIDED) from None
     for line in written.lines(output):
         typer.echo(plain(line))
     if document is not None:

@@ -81,6 +81,8 @@ def _verified(file: Path, called: str, memory: int | None) -> tuple[Verified, in
     from checker.certificates.verifying import verify_certificate
     from checker.tampered import TamperedDocument
 
+    if file.exists() and not file.is_file():
+        fail(f"{called}: is no regular file; expected a certificate")
     try:
         found = verify_certificate(file, memory)
     except NoCertificate as error:

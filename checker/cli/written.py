@@ -108,11 +108,11 @@ class Written:
         """
         if self.certificate is None:
             return result
-        from checker.cli.certifying import certified
+        from checker.certificates.certifying import certify
 
         made: list[Certified] = []
         file = self.certificate
-        if not attempt(file, lambda: made.append(certified(run, result, file))):
+        if not attempt(file, lambda: made.append(certify(run, result, file))):
             self.failed = True
             return result
         self.told = [*made[0].lines(file)]

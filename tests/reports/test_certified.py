@@ -57,7 +57,7 @@ def test_no_report_says_checked_without_a_check_of_these_verdicts(one: Result) -
     assert not [text for text in texts if "hecked by" in text]
 
 
-def test_the_citation_names_size_hash_version_and_how_to_check() -> None:
+def test_the_citation_names_size_hash_version_and_command() -> None:
     said = citation(CHECKED)
     assert said is not None
     for part in ("510,123 bytes", f"SHA-256 {SHA256}", "checked by certcheck 1.0.0", "certcheck orders.cert"):

@@ -222,7 +222,7 @@ def test_a_claim_behind_a_carriage_return_is_no_comment() -> None:
     assert expression("(a ; comment \r (b)\n)") == ["a", ["b"]]
 
 
-def test_other_files_with_large_directories_are_not_unpacked_to_tell_what_they_are(tmp_path: Path) -> None:
+def test_a_result_is_no_certificate(tmp_path: Path) -> None:
     file = tmp_path / "result.json"
     file.write_text(json.dumps({}), encoding="utf-8")
     assert not is_certificate(file)

@@ -78,7 +78,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     return Files(deployment, *names, found.output)
 
 
-def test_a_check_tells_what_its_certificate_proves(files: Files) -> None:
+def test_a_check_prints_size_and_hash_of_its_certificate(files: Files) -> None:
     size = files.certificate.stat().st_size
     assert f"{size:,} bytes" in files.told
     assert files.sha256 in files.told
@@ -264,3 +264,25 @@ def test_a_pass_whose_witness_is_left_out_is_not_proved(
     verdicts = json.loads(files.json.read_text(encoding="utf-8"))["verdicts"]
     holds = {verdict["property"] for verdict in verdicts if verdict["status"] == "holds"}
     assert {name for name, rest in line.findall(found.output) if not rest} == holds
+
+
+def test_a_certificate_that_proves_nothing_is_not_written(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "_uncertified", lambda *_: "a reason")
+    output, result = tmp_path / "b.cert", tmp_path / "b.json"
+    found = proofka("certify", files.deployment, "-o", output)
+    assert found.exit_code == 3
+    assert "no property is proved: a reason" in found.output
+    options = ["--certificate", output, "--json", result, "--more", "0", "--quiet"]
+    found = proofka("check", files.deployment, *options)
+    assert found.exit_code == 2
+    assert f"not written: {output}: no property is proved: a reason" in found.output
+    assert "certificate" not in json.loads(result.read_text(encoding="utf-8"))
+    assert not output.exists()
+
+
+def test_a_device_is_no_certificate(files: Files) -> None:
+    found = proofka("verify", files.json, "--certificate", "/dev/zero")
+    assert found.exit_code == 2
+    assert "no regular file" in found.output
