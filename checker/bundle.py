@@ -1,8 +1,8 @@
 """A bundle: everything that is needed to check a result again, in one zip file (docs/bundles.md).
 
-A bundle holds the result, the normalised deployment, the system of each group of properties for other tools, and the
-names and hashes of the deployment's source files. A bundle never holds the content of these files, which can contain
-secrets.
+A bundle holds the result, the normalised deployment, the system of each group of properties for other tools, the
+certificate if there is one, and the names and hashes of the deployment's source files. A bundle never holds the content
+of these files, which can contain secrets.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 RESULT = "result.json"
 DEPLOYMENT = "deployment.json"
 README = "README.md"
+CERTIFICATE = "certificate.cert"
 FOLDER = "systems/"
 
 LONGEST_NAME = 4096
@@ -63,8 +64,11 @@ class Bundle:
     members: Mapping[str, bytes]
 
 
-def write_bundle(document: Document, sources: Sequence[SourceFile] = ()) -> bytes:
-    """Return the bytes of a bundle for a result document. The same document and sources give the same bytes."""
+def write_bundle(document: Document, sources: Sequence[SourceFile] = (), certificate: bytes | None = None) -> bytes:
+    """Return the bytes of a bundle for a result document. The same arguments give the same bytes.
+
+    ``certificate``: the content of the certificate that the document names, if the bundle holds the certificate.
+    """
     from model.deployment import from_document
 
     systems, exported = systems_of(from_document(document["deployment"]), document)
@@ -73,6 +77,7 @@ def write_bundle(document: Document, sources: Sequence[SourceFile] = ()) -> byte
         RESULT: json_bytes(document),
         DEPLOYMENT: json_bytes(document["deployment"]),
         **{name: text.encode() for name, text in exported.items()},
+        **({} if certificate is None else {CERTIFICATE: certificate}),
     }
     return write_archive(members, about(sources, systems))
 

@@ -9,7 +9,9 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from checker.bundle import DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, readme, systems_of
+from checker.archive import sha256
+from checker.bundle import CERTIFICATE, DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, readme, systems_of
+from checker.certificates.agreement import verify_named
 from checker.outcomes_check import verify_outcomes
 from checker.tampered import TamperedDocument
 from checker.verify import Verification, counted, verify
@@ -32,13 +34,14 @@ def of_another_model(document: Mapping[str, Any]) -> tuple[str, ...]:
     Raise TamperedDocument.
     """
     versions = document["versions"]
-    outcomes = verify_outcomes(document)
+    outcomes, certificate = verify_outcomes(document), verify_named(document)
     if document[SEAL] != seal(document):
         raise TamperedDocument("its checksum does not match its content")
     model, proofka = (str(versions.get(name, "unknown"))[:40] for name in ("model", "proofka"))
     return (
         "the checksum of the result is correct",
         *([outcomes] if outcomes else []),
+        *([certificate] if certificate else []),
         f"not verified: ids, traces, systems and counts, which belong to model {model}; this is model {VERSION}",
         f"to verify these: proofka {proofka} with model {model}; the systems/ of a bundle need no Proofka",
     )
@@ -46,7 +49,7 @@ def of_another_model(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 def recheck(bundle: Bundle) -> Verification:
     """Replay the traces, and compute ids and systems again. Raise TamperedDocument for the first difference."""
-    same_deployment(bundle)
+    fits_its_result(bundle)
     if bundle.members[README] != readme():
         raise TamperedDocument(f"{README}: is not what this version writes")
     replayed = verify(bundle.document)
@@ -57,14 +60,19 @@ def recheck(bundle: Bundle) -> Verification:
     return replace(replayed, lines=(*replayed.lines, compared))
 
 
-def same_deployment(bundle: Bundle) -> None:
-    """Raise TamperedDocument if a bundle has another deployment than its result."""
+def fits_its_result(bundle: Bundle) -> None:
+    """Raise TamperedDocument if a bundle has another deployment than its result, or a certificate that its result does
+    not name.
+    """
+    certificate, named = bundle.members.get(CERTIFICATE), bundle.document.get("certificate")
+    if certificate is not None and (named is None or named["sha256"] != sha256(certificate)):
+        raise TamperedDocument(f"{CERTIFICATE}: is not the certificate that {RESULT} names")
     if bundle.members[DEPLOYMENT] != json_bytes(bundle.document["deployment"]):
         raise TamperedDocument(f"{DEPLOYMENT}: is not the deployment that {RESULT} is about")
 
 
 def _same_systems(bundle: Bundle, systems: tuple[System, ...], texts: Mapping[str, str]) -> None:
-    for one in bundle.members.keys() - texts.keys() - set(OWN):
+    for one in bundle.members.keys() - texts.keys() - {*OWN, CERTIFICATE}:
         raise TamperedDocument(f"{one}: the model has no such system")
     for name, text in texts.items():
         if name not in bundle.members:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from checker.budget import Budget, Meter
+from checker.certificates.agreement import verify_named
 from checker.check import prepare_groups
 from checker.conclusion import faults_in_words
 from checker.continuing import continued
@@ -73,11 +74,11 @@ def verify(document: Document) -> Verification:
             replayed.append(_told(name, trace))
     verify_claims(deployment, prepared, groups, document)
     settings, left_open = verify_settings(deployment)
-    outcomes = verify_outcomes(document)
+    outcomes, certificate = verify_outcomes(document), verify_named(document)
     if document[SEAL] != seal(document):
         raise TamperedDocument("content besides the traces was changed: the checksum does not match")
     passes = tuple(verdict["property"] for verdict in document["verdicts"] if verdict["status"] in PASSES)
-    lines = (*settings, *_lines(document), *([outcomes] if outcomes else []))
+    lines = (*settings, *_lines(document), *(line for line in (outcomes, certificate) if line))
     return Verification(lines, tuple(replayed), passes, left_open)
 
 

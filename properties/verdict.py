@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from properties.modelling_assumption import ModellingAssumption
 
 if TYPE_CHECKING:
+    from properties.certified import Certificate
     from properties.reproduced import Outcome
     from properties.stability import AtSize
 
@@ -277,7 +278,7 @@ class Result:
     of the assumptions was tried and all thresholds were searched, so ``sensitivities`` and ``thresholds`` are complete;
     None in results of earlier versions, which do not have this field. ``stability``: the verdicts at other sizes; None
     if they were not asked for. ``reproductions``: the outcomes of replays of its traces on real clusters, at most one
-    for each trace and release.
+    for each trace and release. ``certificate``: the certificate of its verdicts, if one was written.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -289,3 +290,4 @@ class Result:
     others_tried: bool | None = False
     stability: tuple[AtSize, ...] | None = None
     reproductions: tuple[Outcome, ...] = ()
+    certificate: Certificate | None = None

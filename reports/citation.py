@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
-from reports import summary, wording
+from reports import certified, summary, wording
 from reports.formats import Answer
 
 SHOWN = 12
@@ -66,12 +66,14 @@ def _configuration(deployment: Deployment) -> str:
 
 
 def _found(deployment: Deployment, result: Result, command: str) -> Iterator[str]:
-    """Yield sentences with the verdicts, the bounds, the assumptions, and the command."""
+    """Yield sentences with the verdicts, the bounds, the assumptions, the certificate, and the command."""
     yield from _claims(result)
     yield from _scope(result)
     if deployment.assumptions:
         assumed = ", ".join(f"{one.key}={one.value}" for one in deployment.assumptions)
         yield f"Assumed, because no file states it: {assumed}."
+    if (certificate := certified.citation(result)) is not None:
+        yield certificate
     yield f"Asked by: {command}"
 
 

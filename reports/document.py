@@ -12,7 +12,7 @@ from typing import Any
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document as deployment_to_document
 from model.deployment.setting import Setting
-from properties import reproduced
+from properties import certified, reproduced
 from properties.modelling_assumption import AssumptionKind, ModellingAssumption
 from properties.sealing import SEAL, seal
 from properties.stability import AtSize
@@ -61,6 +61,8 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         document["stability"] = [_at_size(row) for row in result.stability]
     if result.reproductions:
         document["reproductions"] = [reproduced.to_document(outcome) for outcome in result.reproductions]
+    if result.certificate is not None:
+        document["certificate"] = certified.to_document(result.certificate)
     return {**document, SEAL: seal(document)}
 
 
@@ -88,6 +90,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
         others_tried=document.get("others_tried"),
         stability=_read_stability(document.get("stability")),
         reproductions=tuple(reproduced.from_document(one) for one in document.get("reproductions", ())),
+        certificate=certified.from_document(document["certificate"]) if "certificate" in document else None,
     )
 
 

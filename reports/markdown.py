@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from model.deployment.deployment import Deployment
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result
-from reports import assumptions, citation, known_defects, reproduced, stability, summary, wording
+from reports import assumptions, certified, citation, known_defects, reproduced, stability, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import by_fault, grouped
 from reports.explained import explained
@@ -53,6 +53,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         notes=list(assumptions.note_lines(deployment, result)),
         stability=stability.section(result.stability),
         explained=[] if result.preventions is None else list(explained(result)),
+        certificate=list(certified.lines(result)),
         citation=citation.paragraph(deployment, result, command=command),
         bibtex=citation.bibtex(deployment, result, command=command).splitlines(),
     )

@@ -620,9 +620,10 @@ class Part:
 
 
 def system(contents: dict[str, bytes], folder: Path | None) -> None:
-    """Refuse a certificate with a system that is not the file of its name in the folder."""
+    """Refuse a certificate with a system that is not the file of its name in the folder, or the given file."""
     for name, content in contents.items() if folder else ():
-        right = folder is not None and (folder / name).is_file() and (folder / name).read_bytes() == content
+        given = folder if folder is None or folder.is_file() else folder / name
+        right = given is not None and given.is_file() and given.read_bytes() == content
         demand(right, "system", f"{name} is not the file of this name in {folder}")
 
 
@@ -669,10 +670,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--systems", type=Path, help="a folder with the texts that the systems must be, byte for byte")
+    parser.add_argument("--version", action="version", version="certcheck.py 1.0.0 (certificates of version 1)")
+    parser.add_argument(
+        "--systems", "--system", type=Path, help="the text that the system must be, or a folder with texts"
+    )
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
     options = parser.parse_args(arguments)
     try:
+        form(options.file.is_file() or not options.file.exists(), "no regular file")
         with options.file.open("rb") as file:
             print("\n".join([*check(file, options.systems, options.memory)]))
             return 0

@@ -42,6 +42,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u64 {
 impl Archive {
     /// Reads the directory of the archive.
     pub fn open(path: &std::path::Path, memory: &mut Memory) -> Result<Archive> {
+        need!(!path.exists() || path.is_file(), "this is no regular file");
         let mut file = File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         need!(let Some(end_at) = length.checked_sub(DIRECTORY_END), "the file is too short for a ZIP archive");

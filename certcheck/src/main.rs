@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-const HELP: &str = "usage: certcheck FILE [--systems FOLDER] [--memory SIZE] [--threads N]
+const HELP: &str = "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N]
 
 Checks a certificate of Proofka (docs/certificates.md, format version 1).
 
+  --system FILE     the only system must be this file, byte for byte
   --systems FOLDER  each system must be the file of its name in the folder, byte for byte
   --memory SIZE     the most memory to use, like 4GiB or 512MiB (default: 80 % of the free memory)
   --threads N       the number of threads (default: one for each core)
@@ -31,7 +32,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
-            "--systems" => arguments.systems = Some(value()?),
+            "--system" | "--systems" => arguments.systems = Some(value()?),
             "--memory" => arguments.memory = Some(parse_bytes(&value()?).ok_or("--memory needs a size like 4GiB")?),
             "--threads" => {
                 let threads = value()?.parse().ok().filter(|n| (1..=1024).contains(n));

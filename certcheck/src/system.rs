@@ -211,16 +211,17 @@ impl System {
     }
 }
 
-/// Reads a system of the certificate. Rule `system`: its text equals the file of its name in the folder, if there is one.
+/// Reads a system of the certificate. Rule `system`: its text equals the file of its name in the folder, or the file that
+/// is given in place of a folder.
 pub fn load(name: &str, folder: Option<&Path>, kinds: &mut Vec<String>, archive: &mut Archive, memory: &mut Memory) -> Result<System> {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
     need!(name.ends_with(".smt2") && name.bytes().all(allowed), "{name:?} is not a name of a system");
     memory.take(archive.size(name)?.saturating_mul(BYTES_PER_BYTE + TERMS_PER_BYTE), "reading a system")?;
     let text = archive.text(name, memory)?;
-    if let Some(path) = folder.map(|folder| folder.join(name)) {
+    if let Some(path) = folder.map(|given| if given.is_file() { given.to_path_buf() } else { given.join(name) }) {
         let size = std::fs::metadata(&path).map_or(0, |file| file.len());
         let same = size == text.len() as u64 && std::fs::read(&path).is_ok_and(|given| given == text.as_bytes());
-        rule!("system", same, "{name} is another text than the file of its name in the folder, or there is no such file");
+        rule!("system", same, "{name} is another text than the given one, or no such file was given");
     }
     System::read(&text, kinds)
 }

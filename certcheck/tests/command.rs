@@ -43,13 +43,22 @@ fn accepted_refused_and_no_certificate() {
 
     let output = run(&[&accepted, "--systems", &other]);
     assert_eq!((output.status.code(), text(&output.stdout).starts_with("refused: system: ")), (Some(1), true));
+    assert_eq!(run(&[&accepted, "--system", &system]).status.code(), Some(0));
+    let other = format!("{other}/system.smt2");
+    for wrong in [other.as_str(), &accepted, "gone"] {
+        let output = run(&[&accepted, "--system", wrong]);
+        assert_eq!((output.status.code(), text(&output.stdout).starts_with("refused: system: ")), (Some(1), true), "{wrong}");
+    }
     let output = run(&[&accepted, "--systems", "gone"]);
     assert_eq!((output.status.code(), text(&output.stdout).starts_with("refused: system: ")), (Some(1), true));
     let output = run(&[&accepted, "--memory", "1MiB"]);
     assert_eq!((output.status.code(), text(&output.stdout).starts_with("refused: memory: ")), (Some(1), true));
     let output = run(&[&system]);
     assert_eq!((output.status.code(), text(&output.stdout).starts_with("not a certificate: ")), (Some(2), true));
-    assert_eq!(run(&["no such file"]).status.code(), Some(2));
+    for nothing in ["no such file", "/dev/zero", env!("CARGO_TARGET_TMPDIR")] {
+        let output = run(&[nothing]);
+        assert_eq!((output.status.code(), text(&output.stdout).starts_with("not a certificate: ")), (Some(2), true), "{nothing}");
+    }
 }
 
 #[test]

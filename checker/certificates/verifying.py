@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
+import hashlib
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.certificates.reading import DEPLOYMENT, SYSTEM, TIMES, Certificate, Claimed, read_certificate
+from checker.budget import Budget
+from checker.certificates.checkers import ACCEPTED, NO_CERTIFICATE, REFUSED, NoChecker, asked, checked_by, checker_for
+from checker.certificates.reading import (
+    DEPLOYMENT,
+    SYSTEM,
+    TIMES,
+    Certificate,
+    Claimed,
+    NoCertificate,
+    described,
+    read_certificate,
+)
 from checker.certificates.systems import limits_of, system_text, timed_text
 from checker.certificates.times import from_times
 from checker.check import prepare_groups, question_ids
@@ -19,68 +28,73 @@ from checker.solver import Replayer
 from checker.tampered import TamperedDocument
 from checker.timing.refinement import Timing
 from model.deployment.document import from_document
+from model.input.input_error import InputError
 from model.pipeline import VERSION
+from properties import certified
 from properties.catalogue import properties_of
-
-PROGRAM = "certcheck"
-"""Name of the checker on the search path."""
-
-PLAIN = (
-    Path(__file__).parents[2] / "certcheck" / "plain" / "certcheck.py",
-    Path(sys.prefix) / "share" / "proofka" / "certcheck.py",
-)
-"""Places of the checker in Python: in the repository, and where Proofka is installed."""
-
-ACCEPTED, REFUSED = 0, 1
-"""Exit statuses of a checker that accepts, and of one that refuses."""
-
-
-class NoChecker(Exception):
-    """No program that checks certificates was found."""
 
 
 @dataclass(frozen=True)
 class Verified:
     """The lines of the checks that were done, and whether the certificate was accepted.
 
-    ``is_of_this_model``: whether this version of the model could compare the system.
+    ``is_of_this_model``: whether this version of the model could compare the system. ``read``: the texts of the file.
+    ``certificate``: the file in words of a result, with its check if everything was compared and accepted.
     """
 
     lines: tuple[str, ...]
     is_accepted: bool
     is_of_this_model: bool
+    read: Certificate
+    certificate: certified.Certificate
 
 
-def verify_certificate(file: Path) -> Verified:
+def verify_certificate(file: Path, memory: int | None = None) -> Verified:
     """Build the system of a certificate anew, and let a checker check the rest.
 
+    ``memory``: largest number of bytes for the texts of the file, and for the checker; by default a part of the
+    machine's memory.
+
     Raise TamperedDocument where the file says something else than its deployment means, :class:`NoChecker`, OSError,
-    and :class:`checker.certificates.reading.NoCertificate`.
+    :class:`checker.certificates.reading.NoCertificate`, and :class:`checker.certificates.reading.TooMuchMemory`.
     """
-    certificate = read_certificate(file)
-    is_of_this_model = certificate.model == VERSION
-    lines = list(_compared(certificate)) if is_of_this_model else [_of_another(certificate)]
+    memory = Budget().memory if memory is None else memory
+    digest = _digest(file)
+    read = read_certificate(file, memory)
+    certificate = described(read, file.name, size=file.stat().st_size, sha256=digest)
+    is_of_this_model = read.model == VERSION
+    lines = [f"certificate: {certificate.bytes:,} bytes, SHA-256 {certificate.sha256}"]
+    try:
+        lines += _compared(read) if is_of_this_model else [_of_another(read)]
+    except InputError as error:
+        raise NoCertificate(f"is no certificate: {DEPLOYMENT}: {error}") from None
+    program = checker_for(read.states)
+    lines.append(f"checker: {program}")
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in certificate.systems.items():
-            (Path(folder) / Path(name).name).write_text(text, encoding="utf-8")
-        command = [*checker(), str(file), "--systems", folder]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines += (done.stdout + done.stderr).splitlines()
-    return Verified(tuple(lines), done.returncode == ACCEPTED, is_of_this_model)
+        for name, text in read.systems.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
+        answer = asked(program, file, systems=Path(folder), memory=memory)
+    if answer.status not in (ACCEPTED, REFUSED, NO_CERTIFICATE):
+        raise NoChecker(
+            f"{program.program} ended with {answer.status}, which is no answer: {' '.join(answer.lines)[:200]}"
+        )
+    if answer.status == NO_CERTIFICATE:
+        raise NoCertificate(f"{program.program}: {' '.join(answer.lines)}")
+    if _digest(file) != digest:
+        raise TamperedDocument("the file was changed while the file was checked")
+    lines += answer.lines
+    is_accepted = answer.status == ACCEPTED
+    if is_accepted:
+        lines += map(certified.not_covered, certificate.without_witness)
+        checked = checked_by(program, answer)
+        lines.append(f"checked by {checked}")
+        certificate = replace(certificate, checked=checked if is_of_this_model else None)
+    return Verified(tuple(lines), is_accepted, is_of_this_model, read, certificate)
 
 
-def checker() -> Sequence[str]:
-    """Return the command of a checker: the fast one if it is installed, otherwise the one in Python.
-
-    Raise :class:`NoChecker`.
-    """
-    fast = shutil.which(PROGRAM)
-    if fast is not None:
-        return (fast,)
-    plain = next((path for path in PLAIN if path.is_file()), None)
-    if plain is None:
-        raise NoChecker(f"{PROGRAM} is not installed: cargo install --path certcheck, in Proofka's repository")
-    return (sys.executable, str(plain))
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _compared(certificate: Certificate) -> Iterator[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED
-from checker.cli.errors import fail, one_line_errors, plain
+from checker.cli.certificate_options import CertificateFile
+from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
+from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.exploring import run_check
 from checker.cli.limits import budget_of
 from checker.cli.options import (
@@ -29,12 +31,7 @@ from checker.cli.options import (
 from checker.cli.written import check_file
 
 if TYPE_CHECKING:
-    from checker.certificates.writing import Written
-    from model.deployment.deployment import Deployment
-
-CertificateFile = Annotated[
-    Path, typer.Option("-o", "--output", metavar="FILE.cert", help="The file to write; an existing file is replaced.")
-]
+    from checker.certificates.certifying import Certified
 
 
 def certify(
@@ -55,57 +52,70 @@ def certify(
 ) -> None:
     """Check a deployment, and write a certificate: a file that proves its verdicts to a checker without Proofka.
 
-    Of a result or a bundle, the deployment is checked again. A property that the certificate does not prove is named
-    with the reason. docs/certificates.md has the format, and the two programs that check it.
+    Of a result or a bundle, the deployment is checked again, and the certificate must be about the verdicts there. A
+    property that the certificate does not prove is named with the reason. docs/certificates.md has the format, and the
+    two programs that check it. proofka check --certificate writes the certificate with a check.
 
-    Exit status: 0 every property is proved, 2 the input is wrong, 3 some property is not proved.
+    Exit status: 0 every property is proved, 1 the certificate contradicts the result, 2 the input is wrong, 3 some
+    property is not proved.
     """
-    from checker.certificates.writing import write_certificate
-    from checker.cli.verify_again import is_result
+    from checker.certificates.certifying import NotCertified
+    from checker.certificates.certifying import certify as write_certificate
+    from checker.cli.certifying import refuse_any_number
+    from checker.cli.checked import loaded, source_of
     from checker.engine import EmbeddedEngine
     from checker.reductions.choice import chosen
-    from checker.source import Source, narrowed
+    from checker.source import narrowed
+    from model.deployment.document import from_document
+    from model.pipeline import VERSION
 
     with one_line_errors():
         check_file("-o", output)
-        source = Source(
+        source = source_of(
             file,
             kafka,
             topic,
-            assume=tuple(assume or ()),
-            fill=tuple(fill or ()),
+            assume=assume,
+            fill=fill,
             environment=environment,
+            partly=partly,
+            clients=clients,
             pipeline=pipeline,
-            partial=partly,
-            clients=tuple(clients or ()),
         )
-        if is_result(file):
-            if source != Source(file):
-                fail(f"{file}: is a result; options of a check apply to configurations only")
-            deployment = narrowed(_of_result(file), faults, None)
-        else:
-            deployment = narrowed(source.read(), faults, None)
-        if deployment.faults.any_number:
-            fail("--faults any: certificates are for a number of faults; name one with --faults N")
+        found = loaded(source, limits=(faults,))
+        document = None if found is None else found.document
+        if document is not None and (model := document["versions"].get("model")) != VERSION:
+            fail(
+                f"{file}: is a result of model {model}, whose ids model {VERSION} does not give; certify the deployment"
+            )
+        read = source.read() if document is None else from_document(document["deployment"])
+        deployment = narrowed(read, faults, None)
+        refuse_any_number(deployment)
         budget = budget_of(seconds, {"memory": memory, "threads": threads})
         run, result = run_check(deployment, budget, EmbeddedEngine(None), chosen((), ()))
-        written = write_certificate(run, output, tool=f"Proofka {result.versions['proofka']}")
-    _tell(written, output)
-    raise typer.Exit(EXIT_UNDECIDED if written.left_out else 0)
+        try:
+            written = write_certificate(run, result, output)
+        except NotCertified as error:
+            complain(f"not written: {output}: {error}")
+            raise typer.Exit(EXIT_UNDECIDED) from None
+    for line in written.lines(output):
+        typer.echo(plain(line))
+    if document is not None:
+        _compare(written, document, file)
+    raise typer.Exit(0 if written.is_whole else EXIT_UNDECIDED)
 
 
-def _of_result(file: Path) -> Deployment:
-    """Return the deployment of a result or a bundle."""
-    from checker.cli.verify import load_document
-    from model.deployment.document import from_document
+def _compare(written: Certified, document: Mapping[str, Any], file: Path) -> None:
+    """Compare a certificate with the result that it was written for. End the command if they differ."""
+    from checker.certificates.agreement import CoversFewerFaults, claims_agree
+    from checker.tampered import TamperedDocument
 
-    return from_document(load_document(file)["deployment"])
-
-
-def _tell(written: Written, output: Path) -> None:
-    size = written.size / max(written.states, 1)
-    typer.echo(plain(f"{output}: {written.size:,} bytes, {written.states:,} states, {size:.2f} bytes a state"))
-    typer.echo(plain(f"proved: {', '.join(written.certified) or 'nothing'}"))
-    for name, reason in written.left_out.items():
-        typer.echo(plain(f"not proved: {name}: {reason}"))
-    typer.echo(plain(f"check it with: certcheck {output}"))
+    try:
+        claims_agree(written.claims, document)
+    except CoversFewerFaults as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(EXIT_UNDECIDED) from None
+    except TamperedDocument as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
+    typer.echo(plain(f"the claims are those of the verdicts of {file}: ids, faults, smallest fault sets"))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from checker.cli.certificate_options import CertificateToo
+from checker.cli.certifying import refuse_any_number
 from checker.cli.endings import (
     EXIT_BAD_INPUT,
     EXIT_UNDECIDED,
@@ -129,6 +131,7 @@ def check(
     json_file: JsonFile = None,
     report: ReportFiles = None,
     bundle: BundleFile = None,
+    certificate: CertificateToo = None,
     all_traces: AllTraces = False,
     details: Details = False,
     all_properties: AllProperties = False,
@@ -168,7 +171,7 @@ def check(
         partial=partly,
         clients=tuple(clients or ()),
     )
-    written = Written(json_file, tuple(report or ()), bundle)
+    written = Written(json_file, tuple(report or ()), bundle, certificate)
     is_whole = details or all_traces or explain
     above = 0
     with one_line_errors():
@@ -177,6 +180,8 @@ def check(
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require, profile) for one in deployments]
         refuse_what_is_not_asked(fail_on or (), deployments)
+        for one in deployments if certificate is not None else ():
+            refuse_any_number(one)
         if explain and (fixed := next((one for one in deployments if one.given is None), None)):
             fail(f"{fixed.name}: --explain changes single settings, so it needs the original configuration files")
         written.note_sources(deployments, source)
@@ -341,6 +346,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: Sc
     if shown:
         with one_line_errors():
             _print_verdicts(deployment, result, asked, repair, screen, search_follows=searches)
+    result = asked.written.certify(run, result)
     if asked.explain and not interrupted:
         with one_line_errors():
             result = with_preventions(run, result)

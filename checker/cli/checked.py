@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,13 +24,69 @@ class Checked:
     """A deployment and its result, with the command that repeats the check.
 
     ``sources``: the files that the deployment was read from; empty for a result of ``--json``, which does not name
-    them.
+    them. ``certificate``: the content of the certificate in a bundle.
     """
 
     deployment: Deployment
     result: Result
     command: str
     sources: tuple[SourceFile, ...]
+    certificate: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The document of a result, and what only a bundle has: the names of source files, and a certificate."""
+
+    document: dict[str, Any]
+    sources: tuple[SourceFile, ...] = ()
+    certificate: bytes | None = None
+
+
+def source_of(
+    file: Path,
+    kafka: str | None,
+    topic: str | None,
+    *,
+    assume: list[str] | None,
+    fill: list[str] | None,
+    environment: bool,
+    partly: bool,
+    clients: list[str] | None,
+    pipeline: int | None,
+) -> Source:
+    """Return the source that the options of a command name, which takes a result or a PATH of ``proofka check``."""
+    return Source(
+        file,
+        kafka,
+        topic,
+        assume=tuple(assume or ()),
+        fill=tuple(fill or ()),
+        environment=environment,
+        pipeline=pipeline,
+        partial=partly,
+        clients=tuple(clients or ()),
+    )
+
+
+def loaded(source: Source, *, limits: Iterable[object]) -> Loaded | None:
+    """Return the content of a source that is a result or a bundle; None for other sources.
+
+    ``limits``: the options that choose the question of a new check. End the command if any is given with a result.
+    """
+    file = source.file
+    if file is None or not is_result(file):
+        return None
+    if source != Source(file) or any(limits):
+        fail(f"{file}: is a result; options of a check apply to configurations only")
+    if is_bundle(file):
+        from checker.bundle import CERTIFICATE
+
+        bundle = load_bundle(file, EXIT_BAD_INPUT)
+        return Loaded(dict(bundle.document), bundle.sources, bundle.members.get(CERTIFICATE))
+    from checker.cli.verify import load_document
+
+    return Loaded(load_document(file))
 
 
 def checked(source: Source, file: Path, *, faults: str | None, seconds: float | None) -> Checked:
@@ -37,11 +94,9 @@ def checked(source: Source, file: Path, *, faults: str | None, seconds: float | 
 
     ``faults``, ``seconds``: limits of the new check. End the command if the file is wrong.
     """
-    if is_result(file):
-        if source != Source(file) or faults or seconds:
-            fail(f"{file}: is a result; options of a check apply to configurations only")
-        document, sources = _loaded(file)
-        return _of_document(document, sources, again=f"proofka verify {shlex.quote(str(file))} --recount")
+    found = loaded(source, limits=(faults, seconds))
+    if found is not None:
+        return of_document(found, file)
     from checker.bundle import sources_of
     from checker.cli.exploring import run_check
     from checker.cli.limits import budget_of
@@ -55,23 +110,14 @@ def checked(source: Source, file: Path, *, faults: str | None, seconds: float | 
     return Checked(deployment, result, _command(source, deployment, faults=faults, seconds=seconds), sources)
 
 
-def _loaded(file: Path) -> tuple[dict[str, Any], tuple[SourceFile, ...]]:
-    """Return the document of a result or a bundle, and the source files that a bundle names."""
-    if is_bundle(file):
-        bundle = load_bundle(file, EXIT_BAD_INPUT)
-        return dict(bundle.document), bundle.sources
-    from checker.cli.verify import load_document
-
-    return load_document(file), ()
-
-
-def _of_document(document: dict[str, Any], sources: tuple[SourceFile, ...], *, again: str) -> Checked:
-    """Return the deployment and the result of a document. ``again``: the command, if the document has none."""
+def of_document(found: Loaded, file: Path) -> Checked:
+    """Return the deployment and the result of a document that was read from a file."""
     from model.deployment.document import from_document
     from reports.document import result_from_document
 
-    command = document["command"] or again
-    return Checked(from_document(document["deployment"]), result_from_document(document), command, sources)
+    deployment, result = from_document(found.document["deployment"]), result_from_document(found.document)
+    command = found.document["command"] or f"proofka verify {shlex.quote(str(file))} --recount"
+    return Checked(deployment, result, command, found.sources, found.certificate)
 
 
 def _command(source: Source, deployment: Deployment, *, faults: str | None, seconds: float | None) -> str:

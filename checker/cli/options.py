@@ -64,7 +64,8 @@ def _count(noun: str, most: int | None = None) -> Callable[[str | int], int]:
     return parse
 
 
-def _bytes(text: str) -> int:
+def bytes_of(text: str) -> int:
+    """Return the number of bytes that a size such as 512M means. Raise typer.BadParameter."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     value = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
     if value < 1 << 20:
@@ -190,7 +191,7 @@ Memory = Annotated[
     int | None,
     typer.Option(
         metavar="SIZE",
-        parser=_bytes,
+        parser=bytes_of,
         help="Stop exploring when the process uses SIZE bytes, such as 512M or 2G (default: 60% of the machine's "
         "memory).",
     ),
@@ -454,7 +455,7 @@ MemoryEach = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        parser=_bytes,
+        parser=bytes_of,
         help="Stop exploring a system when it uses SIZE bytes, such as 2G (default: 60% of the machine's "
         "memory, divided by its processors).",
     ),

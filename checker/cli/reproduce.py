@@ -85,8 +85,7 @@ def reproduce(
     Exit status: 0 reproduced, 2 the input is wrong or the cluster did not start, 3 the cluster diverged from the trace,
     4 a step of the trace cannot be steered. With several traces the worst of 3, 4 and 0.
     """
-    from checker.cli.checked import checked
-    from checker.source import Source
+    from checker.cli.checked import checked, source_of
 
     written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
@@ -96,16 +95,16 @@ def reproduce(
                 fail("--script: starts no cluster, so there is no outcome for --json, --report and --bundle")
             check_file("--script", script)
         written.refuse_what_cannot_be()
-        source = Source(
+        source = source_of(
             file,
             kafka,
             topic,
-            assume=tuple(assume or ()),
-            fill=tuple(fill or ()),
+            assume=assume,
+            fill=fill,
             environment=environment,
+            partly=partly,
+            clients=clients,
             pipeline=pipeline,
-            partial=partly,
-            clients=tuple(clients or ()),
         )
         look = checked(source, file, faults=faults, seconds=seconds)
         if bundle is not None:
@@ -114,7 +113,7 @@ def reproduce(
     if script is not None:
         _write_script(plans[0], script)
         return
-    written.sources = look.sources
+    written.sources, written.proof = look.sources, look.certificate
     outcomes, problem = _replay(plans, kafka_home, keep=keep, on_error=json_file == STANDARD_OUTPUT)
     if outcomes:
         _write(look, outcomes, written)

@@ -82,22 +82,21 @@ def trace(
     Exit status: 0 the trace was printed, 2 the input is wrong or the trace does not exist, 3 interrupted before the
     trace was found.
     """
-    from checker.cli.checked import checked
-    from checker.source import Source
+    from checker.cli.checked import checked, source_of
 
     written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
     with one_line_errors():
         _refuse_what_cannot_be(number, step, written)
-        source = Source(
+        source = source_of(
             file,
             kafka,
             topic,
-            assume=tuple(assume or ()),
-            fill=tuple(fill or ()),
+            assume=assume,
+            fill=fill,
             environment=environment,
+            partly=partly,
+            clients=clients,
             pipeline=pipeline,
-            partial=partly,
-            clients=tuple(clients or ()),
         )
         look = checked(source, file, faults=faults, seconds=seconds)
         name, result = look.deployment.name, look.result

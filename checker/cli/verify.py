@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT
+from checker.cli.certificate_options import CertificateBeside, MemoryToVerify
+from checker.cli.endings import EXIT_BAD_INPUT, EXIT_VIOLATED
 from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.verify_again import (
-    Found,
-    is_bundle,
-    load_bundle,
-    verify_bundle,
-    verify_result,
-    verify_the_certificate,
-)
+from checker.cli.options import ReportFiles
+from checker.cli.verify_again import Found, is_bundle, load_bundle, verify_bundle, verify_result
+from checker.cli.verify_certificate import Proof, beside_result, proof_of, verify_the_certificate
+from checker.cli.written import Written
 from model.input.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20
@@ -34,39 +33,84 @@ def verify(
     recount: Annotated[
         bool, typer.Option("--recount", help="Explore again, and compare the counts (default: off).")
     ] = False,
+    certificate: CertificateBeside = None,
+    report: ReportFiles = None,
+    memory: MemoryToVerify = None,
 ) -> None:
     """Check a result, a bundle or a certificate again: every value that follows from its deployment, and every trace,
     against the model.
 
     For a bundle the command also checks the hashes and the systems in it. --recount explores again, because no trace
     shows that a property holds. For a certificate the command builds the system again, and lets certcheck check the
-    rest.
+    rest; the certificate of a bundle is verified too, and must be about the verdicts. --report writes the verified
+    result, with the check of its certificate if there was a check.
 
-    Exit status: 0 everything agrees, 1 a value or a trace does not, 2 the file is no result, 3 a part cannot be
-    verified: another version of the model wrote the result, the check was stopped, or settings are missing.
+    Exit status: 0 everything agrees, 1 a value or a trace does not, or the certificate is refused, 2 the file is no
+    result, bundle or certificate, 3 a part cannot be verified: another version of the model wrote the result, the check
+    was stopped, settings are missing, or no program was found that checks the certificate.
     """
     from checker.certificates.reading import is_certificate
 
+    written = Written(None, tuple(report or ()))
     with one_line_errors():
+        written.refuse_what_cannot_be()
         if is_certificate(file):
-            if recount:
-                fail(f"{file}: a certificate has the states themselves; verify it without --recount")
-            found = verify_the_certificate(file)
+            _refuse_beside_a_certificate(file, recount=recount, others=(certificate, *written.reports))
+            found = verify_the_certificate(file, memory)
         elif is_bundle(file):
-            found = verify_bundle(file, again=recount)
+            found = _verify_bundle(file, certificate, memory, written, again=recount)
         else:
-            found = _verify_result(file, again=recount)
+            found = _verify_result(file, certificate, memory, written, again=recount)
     for line, told in found.replayed if steps else ():
         _say(line)
         for step in told:
             _say(step)
     for line in found.lines:
         _say(line)
-    raise typer.Exit(found.status)
+    raise typer.Exit(EXIT_BAD_INPUT if written.failed else found.status)
 
 
-def _verify_result(file: Path, *, again: bool) -> Found:
-    return verify_result(file, load_result(file), again=again)
+def _refuse_beside_a_certificate(file: Path, *, recount: bool, others: Sequence[Path | None]) -> None:
+    """Refuse options that are for results, if the file is a certificate."""
+    if recount:
+        fail(f"{file}: a certificate has the states themselves; verify it without --recount")
+    if any(one is not None for one in others):
+        fail(f"{file}: is a certificate, not a result; name the result or the bundle, with --certificate {file}")
+
+
+def _verify_bundle(file: Path, certificate: Path | None, memory: int | None, written: Written, *, again: bool) -> Found:
+    bundle = load_bundle(file)
+    found = verify_bundle(file, bundle, again=again)
+    with proof_of(bundle, file, certificate) as proof:
+        return _with_certificate(found, file, bundle.document, proof, memory, written)
+
+
+def _verify_result(file: Path, certificate: Path | None, memory: int | None, written: Written, *, again: bool) -> Found:
+    document = load_result(file)
+    found = verify_result(file, document, again=again)
+    proof = None if certificate is None else Proof(certificate, str(certificate))
+    return _with_certificate(found, file, document, proof, memory, written)
+
+
+def _with_certificate(
+    found: Found, file: Path, document: Mapping[str, Any], proof: Proof | None, memory: int | None, written: Written
+) -> Found:
+    """Verify the certificate of a result, if there is any, and write the reports. Return the outcome for both."""
+    from checker.cli.checked import Loaded, of_document
+
+    accepted = None
+    if proof is not None:
+        found, accepted = beside_result(found, document, proof, memory)
+    elif document.get("certificate") is not None:
+        found = replace(found, lines=(*found.lines, "certificate: not verified; name the file with --certificate FILE"))
+    if written.is_wanted and found.status != EXIT_VIOLATED:
+        look = of_document(Loaded(dict(document)), file)
+        result = look.result
+        if accepted is not None:
+            name = accepted.name if result.certificate is None else result.certificate.name
+            result = replace(result, certificate=replace(accepted, name=name))
+        written.add(look.deployment, result, look.command)
+    return found
 
 
 def _say(line: str) -> None:

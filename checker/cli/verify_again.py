@@ -80,17 +80,16 @@ class Found:
     status: int = EXIT_HOLDS
 
 
-def verify_bundle(file: Path, *, again: bool) -> Found:
-    """Verify a bundle. End the command if a part differs from what was written."""
-    bundle = load_bundle(file)
-    from checker.bundle_check import is_of_this_model, of_another_model, recheck, same_deployment
+def verify_bundle(file: Path, bundle: Bundle, *, again: bool) -> Found:
+    """Verify a bundle that was read from a file. End the command if a part differs from what was written."""
+    from checker.bundle_check import fits_its_result, is_of_this_model, of_another_model, recheck
     from checker.tampered import TamperedDocument
 
     whole = f"hashes: correct for all {len(bundle.members) + 1} members and for the directory"
     sources = tuple(f"source named in the bundle: {one.name} (SHA-256 {one.sha256})" for one in bundle.sources)
     try:
         if not is_of_this_model(bundle.document):
-            same_deployment(bundle)
+            fits_its_result(bundle)
             return Found((whole, *of_another_model(bundle.document), *sources), status=EXIT_UNDECIDED)
         found = _with_counts(recheck(bundle), bundle.document, again=again)
     except TamperedDocument as error:
@@ -112,23 +111,6 @@ def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Fo
     except TamperedDocument as error:
         complain(f"{file}: {error}")
         raise typer.Exit(EXIT_VIOLATED) from None
-
-
-def verify_the_certificate(file: Path) -> Found:
-    """Verify a certificate. End the command if its text differs from what its deployment means."""
-    from checker.certificates.verifying import NoChecker, verify_certificate
-    from checker.tampered import TamperedDocument
-
-    try:
-        found = verify_certificate(file)
-    except TamperedDocument as error:
-        complain(f"{file}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
-    except NoChecker as error:
-        fail(str(error))
-    if not found.is_accepted:
-        return Found(found.lines, status=EXIT_VIOLATED)
-    return Found(found.lines, status=EXIT_HOLDS if found.is_of_this_model else EXIT_UNDECIDED)
 
 
 def _with_counts(found: Verification, document: Mapping[str, Any], *, again: bool) -> Found:

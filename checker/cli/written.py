@@ -1,4 +1,4 @@
-"""The files that a check writes: the result as JSON, reports, and a bundle.
+"""The files that a check writes: the result as JSON, reports, a bundle, and a certificate.
 
 Each file is written completely or not at all. A file that cannot be written does not prevent the others.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ from model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
     from checker.bundle import SourceFile
+    from checker.certificates.certifying import Certified
+    from checker.check import Run
     from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
@@ -30,19 +32,25 @@ STANDARD_OUTPUT = Path("-")
 
 @dataclass
 class Written:
-    """The requested files, and the answers to write into them."""
+    """The requested files, and the answers to write into them.
+
+    ``proof``: the content of the certificate, for a bundle. ``told``: the lines about a certificate that was written.
+    """
 
     json_file: Path | None
     reports: tuple[Path, ...]
     bundle: Path | None = None
+    certificate: Path | None = None
     answers: list[Answer] = field(default_factory=list)
     sources: tuple[SourceFile, ...] = ()
+    proof: bytes | None = None
+    told: list[str] = field(default_factory=list)
     failed: bool = False
 
     @property
     def is_wanted(self) -> bool:
         """Tell whether the user named a file for the answers."""
-        return self.json_file is not None or self.bundle is not None or bool(self.reports)
+        return any(one is not None for one in (self.json_file, self.bundle, self.certificate)) or bool(self.reports)
 
     def refuse_what_cannot_be(self) -> None:
         """Refuse, before the exploration, files that could not be written after it."""
@@ -54,6 +62,10 @@ class Written:
             if self.bundle.suffix.lower() != ".zip":
                 fail(f"{self.bundle}: a bundle is a zip file; name it {self.bundle}.zip")
             check_file("--bundle", self.bundle)
+        if self.certificate is not None:
+            if self.certificate.suffix.lower() != ".cert":
+                fail(f"{self.certificate}: the name of a certificate ends in .cert; name it {self.certificate}.cert")
+            check_file("--certificate", self.certificate)
         for path in self.reports:
             try:
                 found = format_of(path)
@@ -81,11 +93,31 @@ class Written:
             fail(f"--json takes one result, and there are {pipelines} pipelines; choose one with --pipeline")
         if self.bundle is not None:
             fail(f"--bundle takes one result, and there are {pipelines} pipelines; choose one with --pipeline")
+        if self.certificate is not None:
+            fail(f"--certificate takes one result, and there are {pipelines} pipelines; choose one with --pipeline")
         for path in self.reports:
             found = format_of(path)
             if found is not None and not found.several:
                 there_are = f"there are {pipelines} pipelines"
                 fail(f"--report {path} takes one result, and {there_are}; name a folder, or choose one with --pipeline")
+
+    def certify(self, run: Run, result: Result) -> Result:
+        """Write the certificate of a finished check if the user named a file, and return the result with it.
+
+        ``failed`` is True if the file could not be written.
+        """
+        if self.certificate is None:
+            return result
+        from checker.certificates.certifying import certify
+
+        made: list[Certified] = []
+        file = self.certificate
+        if not attempt(file, lambda: made.append(certify(run, result, file))):
+            self.failed = True
+            return result
+        self.told = [*made[0].lines(file)]
+        self.proof = file.read_bytes() if self.bundle is not None else None
+        return replace(result, certificate=made[0].certificate)
 
     def add(self, deployment: Deployment, result: Result, command: str) -> None:
         """Write one more answer. ``failed`` is True if a requested file could not be written."""
@@ -93,6 +125,8 @@ class Written:
 
         answer = Answer(deployment, result, command)
         self.answers.append(answer)
+        for line in self.told:
+            complain(line)
         if self.json_file is not None:
             self._write(self.json_file, lambda: _json(answer))
         if self.bundle is not None and self._write(self.bundle, lambda: self._bundle(answer)):
@@ -123,7 +157,8 @@ class Written:
         from checker.bundle import write_bundle
         from reports.document import to_document
 
-        return write_bundle(to_document(answer.deployment, answer.result, command=answer.command), self.sources)
+        document = to_document(answer.deployment, answer.result, command=answer.command)
+        return write_bundle(document, self.sources, self.proof)
 
 
 def _json(answer: Answer) -> str:

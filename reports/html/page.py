@@ -12,7 +12,7 @@ from typing import Any
 from model.deployment.deployment import Deployment
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, citation, known_defects, reproduced, stability, summary, wording
+from reports import assumptions, certified, citation, known_defects, reproduced, stability, summary, wording
 from reports.bounds import bound_lines, layers
 from reports.by_fault import Happening, by_fault, grouped
 from reports.explained import prevented
@@ -93,6 +93,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         engine=engine_line(result),
         prevented=lambda verdict, faults: prevented(result, verdict.property, faults),
         is_explained=result.preventions is not None,
+        certificate=list(certified.lines(result)),
         citation=citation.paragraph(deployment, result, command=command),
         bibtex=citation.bibtex(deployment, result, command=command),
         policy=content_security_policy(_asset("report.js")),

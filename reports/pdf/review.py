@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 from properties.modelling_assumption import AssumptionKind
 from properties.verdict import Result, Status, Verdict
-from reports import assumptions, citation, known_defects, reproduced, summary, wording
+from reports import assumptions, certified, citation, known_defects, reproduced, summary, wording
 from reports.bounds import bound_lines
 from reports.formats import Answer
 from reports.pdf.fonts import BOLD, ITALIC, MONO, TEXT, drawable, register
@@ -137,6 +137,7 @@ class _Pages:
         for title, kind in MODELLING.items():
             yield from self._section(title, list(assumptions.modelling_lines(result, kind)))
         yield from self._section("Notes", list(assumptions.note_lines(deployment, result)))
+        yield from self._section("Certificate", list(certified.lines(result)))
         cited = citation.paragraph(deployment, result, command=self.answer.command)
         yield from self._section("Cite", [cited])
 

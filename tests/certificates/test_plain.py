@@ -6,6 +6,7 @@ import ast
 import random
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,12 @@ def test_the_program_answers_by_its_exit_status(file: str, tmp_path: Path) -> No
     assert run(str(tmp_path / "none.cert")) == (2, "")
     assert run(str(tmp_path)) == (2, "")
     assert run(file, "--systems", str(tmp_path)) == (1, "")
+    with zipfile.ZipFile(file) as archive:
+        archive.extractall(tmp_path, [name for name in archive.namelist() if name.endswith(".smt2")])
+    assert run(file, "--systems", str(tmp_path)) == run(file, "--system", str(tmp_path / "system.smt2")) == (0, "")
+    assert run(file, "--system", str(forged)) == run(file, "--system", "gone") == (1, "")
+    assert run("/dev/zero") == (2, "")
+    assert run("--version") == (0, "")
     assert run(file, "--memory", "much")[0] == 2
 
 

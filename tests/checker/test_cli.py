@@ -398,13 +398,13 @@ def test_no_command_prints_help() -> None:
     [("1048576", 1 << 20), ("512M", 512 << 20), ("2G", 2 << 30), ("1536k", 1536 << 10), ("2GiB", 2 << 30)],
 )
 def test_sizes(text: str, size: int) -> None:
-    assert options._bytes(text) == size
+    assert options.bytes_of(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1", "0", "2X", "1e3", "NaN"])
 def test_option_refuses_a_text_that_is_no_size(text: str) -> None:
     with pytest.raises(typer.BadParameter):
-        options._bytes(text)
+        options.bytes_of(text)
 
 
 def test_behaviour_outside_the_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -12,13 +13,16 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from checker import cli
-from checker.bundle import SourceFile, read_bundle, write_bundle
+from checker.bundle import CERTIFICATE, SourceFile, read_bundle, write_bundle
 from checker.check import check
 from checker.cluster.errors import CannotStart
 from checker.reproduction import session
 from checker.reproduction.plan import Plan
 from checker.verify import verify
+from properties.certified import Certificate
+from properties.certified import to_document as to_certificate
 from properties.reproduced import Fact, Outcome, digest
+from properties.sealing import SEAL, seal
 from reports.document import result_from_document, to_document
 from tests.checker.asking import deployment_of
 from tests.checker.test_verify import DEPLOYMENT
@@ -136,6 +140,22 @@ def test_a_bundle_keeps_the_source_files_of_the_bundle_that_was_read(
     assert run(bundle, 1, "--bundle", bundle).exit_code == 0
     again = read_bundle(bundle.read_bytes())
     assert again.sources == (source,)
+    assert len(again.document["reproductions"]) == 1
+
+
+def test_a_bundle_keeps_the_certificate_of_the_bundle_that_was_read(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replayed(monkeypatch)
+    proof = b"a certificate"
+    named = Certificate("a.cert", len(proof), hashlib.sha256(proof).hexdigest(), 1, {}, ())
+    document = {**read(result), "certificate": to_certificate(named)}
+    bundle = tmp_path / "orders.zip"
+    bundle.write_bytes(write_bundle({**document, SEAL: seal(document)}, (), proof))
+    assert run(bundle, 1, "--bundle", bundle).exit_code == 0
+    again = read_bundle(bundle.read_bytes())
+    assert again.members[CERTIFICATE] == proof
+    assert result_from_document(dict(again.document)).certificate == named
     assert len(again.document["reproductions"]) == 1
 
 

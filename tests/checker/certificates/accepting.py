@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from checker.certificates.verifying import PLAIN
+from checker.certificates.checkers import PLAIN
 from checker.certificates.writing import Written, write_certificate
 from checker.check import Run
 

@@ -1,0 +1,74 @@
+"""Certifying: the certificate of a finished check is written, read again, and described as a part of the result."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.certificates.archive import TooLarge
+from checker.certificates.reading import Claimed, described, read_certificate
+from checker.certificates.writing import write_certificate
+from checker.check import Run
+from model.input.input_error import InputError
+from properties.certified import Certificate, not_covered
+from properties.verdict import Result, Status
+
+
+class NotCertified(InputError):
+    """No certificate was written: nothing is proved, or the states do not fit into a file."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A written certificate: its description, and for each property without a claim the reason.
+
+    ``claims``: as the file states them. ``states``: number of states in all sets. ``unproved``: the verdicts that hold,
+    but whose witness is not in the file.
+    """
+
+    certificate: Certificate
+    claims: tuple[Claimed, ...]
+    left_out: Mapping[str, str]
+    states: int
+    unproved: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether the certificate proves all that the verdicts say."""
+        return not self.left_out and not self.unproved
+
+    def lines(self, file: Path) -> Iterator[str]:
+        """Yield what was written to ``file`` and proved, and all that is not proved."""
+        one = self.certificate
+        each = one.bytes / max(self.states, 1)
+        yield f"{file}: {one.bytes:,} bytes, {self.states:,} states, {each:.2f} bytes a state, SHA-256 {one.sha256}"
+        yield f"proved: {', '.join(one.claims) or 'nothing'}"
+        for name, reason in self.left_out.items():
+            yield f"not proved: {name}: {reason}"
+        for name in one.without_witness:
+            yield not_covered(name) + ("" if name in self.unproved else "; the verdict is vacuous, too")
+        yield f"check it with: certcheck {file}"
+
+
+def certify(run: Run, result: Result, file: Path) -> Certified:
+    """Write the certificate of a finished check, from the states of its explorations.
+
+    Raise OSError, and :class:`NotCertified`; then no file is left.
+    """
+    try:
+        written = write_certificate(run, file, tool=f"Proofka {result.versions['proofka']}")
+    except TooLarge as error:
+        raise NotCertified(str(error)) from None
+    if not written.certified:
+        file.unlink()
+        reasons = dict.fromkeys(written.left_out.values())
+        raise NotCertified(f"no property is proved: {'; '.join(reasons)}")
+    read = read_certificate(file)
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    certificate = described(read, file.name, size=written.size, sha256=digest)
+    holds = {verdict.property for verdict in result.verdicts if verdict.status is Status.HOLDS}
+    unproved = tuple(name for name in read.without_witness if name in holds)
+    return Certified(certificate, read.claims, written.left_out, written.states, unproved)

@@ -1,0 +1,101 @@
+"""``proofka verify`` for certificates: alone, beside a result, and in a bundle."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from checker.cli.errors import complain, fail
+from checker.cli.verify_again import Found
+
+if TYPE_CHECKING:
+    from checker.bundle import Bundle
+    from checker.certificates.verifying import Verified
+    from properties.certified import Certificate
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A certificate to verify beside a result: its file, and its name in messages."""
+
+    file: Path
+    called: str
+
+
+def verify_the_certificate(file: Path, memory: int | None) -> Found:
+    """Verify a certificate. End the command if its text differs from what its deployment means."""
+    found, status = _verified(file, str(file), memory)
+    return Found(found.lines, status=status)
+
+
+def beside_result(
+    found: Found, document: Mapping[str, Any], proof: Proof, memory: int | None
+) -> tuple[Found, Certificate | None]:
+    """Verify the certificate of a result, and return the outcome for both, with the certificate if all is accepted.
+
+    ``found``: the outcome for the result. End the command if the certificate is not about the verdicts.
+    """
+    from checker.certificates.agreement import agree
+    from checker.tampered import TamperedDocument
+
+    verified, status = _verified(proof.file, proof.called, memory)
+    try:
+        agreed = agree(verified.read, verified.certificate, document)
+    except TamperedDocument as error:
+        complain(f"{proof.called}: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
+    worst = EXIT_VIOLATED if EXIT_VIOLATED in (status, found.status) else max(status, found.status)
+    both = Found((*found.lines, *verified.lines, *agreed), found.replayed, worst)
+    return both, verified.certificate if verified.is_accepted else None
+
+
+@contextmanager
+def proof_of(bundle: Bundle, of: Path, given: Path | None) -> Iterator[Proof | None]:
+    """Yield the certificate to verify: the ``given`` file, else a file with the certificate of a bundle, else None.
+
+    ``of``: the file of the bundle.
+    """
+    from checker.bundle import CERTIFICATE
+
+    content = bundle.members.get(CERTIFICATE)
+    if given is not None or content is None:
+        yield None if given is None else Proof(given, str(given))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / CERTIFICATE
+        file.write_bytes(content)
+        yield Proof(file, f"{of}: {CERTIFICATE}")
+
+
+def _verified(file: Path, called: str, memory: int | None) -> tuple[Verified, int]:
+    """Return the outcome for a certificate and the exit status. End the command with a line for each other end."""
+    from checker.certificates.checkers import NoChecker
+    from checker.certificates.reading import NoCertificate, TooMuchMemory
+    from checker.certificates.verifying import verify_certificate
+    from checker.tampered import TamperedDocument
+
+    if file.exists() and not file.is_file():
+        fail(f"{called}: is no regular file; expected a certificate")
+    try:
+        found = verify_certificate(file, memory)
+    except NoCertificate as error:
+        fail(f"{called}: {error}")
+    except TamperedDocument as error:
+        complain(f"{called}: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
+    except TooMuchMemory as error:
+        complain(f"{called}: refused: memory: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
+    except NoChecker as error:
+        complain(f"{called}: not verified: {error}")
+        raise typer.Exit(EXIT_UNDECIDED) from None
+    if not found.is_accepted:
+        return found, EXIT_VIOLATED
+    return found, EXIT_HOLDS if found.is_of_this_model else EXIT_UNDECIDED
