@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Callable
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import RESPONSE, Frame
-from checker.cluster.gate import Gate
+from checker.cluster.gate import Gate, NotHeld
 from checker.cluster.metadata_view import View
 from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
@@ -224,6 +224,18 @@ class Replay:
             self.detached.append(frame.connection)
         if not held:
             self.proxy.cut(link, client=self.producer_id)
+
+    def have_ask_elsewhere(self, broker: int) -> None:
+        """End the connections on which a broker has told the producer of another leader than the trace has.
+
+        A broker that does not know yet of its election names the leader before. The proxy holds such answers, and some
+        producers wait for the answer instead of asking another broker.
+        """
+        busy = {frame.connection for frame in self.requests.values()}
+        for frame in self.gates.other_leaders.held:
+            if frame.link == to_broker(broker) and frame.connection not in busy:
+                with suppress(NotHeld):
+                    self.gates.other_leaders.drop(frame)
 
     def end_silence(self, broker: int) -> None:
         """End the producer's connection to a broker whose machine went down and runs again.

@@ -92,6 +92,13 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     """
     batch, leader, send = step.arguments["batch"], step.arguments["leader"], replay.send_of(step)
     leader_adds = adding.added_partition(replay, step)
+
+    def request() -> Frame | None:
+        found = replay.sent_again(batch, leader)
+        if found is None:
+            replay.have_ask_elsewhere(leader)
+        return found
+
     try:
         with replay.only_brokers_that_name(leader):
             replay.gates.know(leader)
@@ -100,7 +107,7 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
             if leader_adds:
                 leader_adds = not adding.let_partition_be_added(replay, send)
             frame = until(
-                lambda: replay.sent_again(batch, leader),
+                request,
                 what=f"a request with {send} to broker {leader}",
                 seconds=TIMER_SECONDS,
             )

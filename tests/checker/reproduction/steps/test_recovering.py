@@ -95,6 +95,19 @@ def test_a_late_error_is_the_answer_if_another_request_is_on_its_way_there(scene
     assert scene.proxy.has_client(scene.replay.requests[1].connection)
 
 
+def test_a_producer_that_a_new_leader_tells_of_the_leader_before_asks_elsewhere(scene: Scene) -> None:
+    scene.begin(Trace().add("transmit", batch=0, leader=2))
+    scene.replay.producing.run()
+    scene.cluster.decide(leader=2)
+    scene.replay.gates.know(2)
+    scene.producer.ask_for_leader_before_sending(2)
+    until(lambda: scene.replay.gates.other_leaders.held, what="the answer of broker 2", seconds=SECONDS)
+    scene.replay.have_ask_elsewhere(3)
+    assert scene.replay.gates.other_leaders.held
+    scene.replay.have_ask_elsewhere(2)
+    scene.producer.wait_end(2)
+
+
 def test_a_silent_connection_ends_before_a_producer_sends_to_a_machine_that_runs_again(scene: Scene) -> None:
     trace = Trace().add("lose_power", broker=1, kept=0, state={"broker 1": "down"})
     trace.add("restart", broker=1, state={"broker 1": "up"})
