@@ -42,6 +42,9 @@ TIMER_SECONDS = 45.0
 START_SECONDS = 90.0
 """Longest wait until a broker serves after its start, in seconds."""
 
+ASKS_ELSEWHERE_SECONDS = 5.0
+"""Time for which a producer can send a record while the answer to its question for the leader is held, in seconds."""
+
 Steer = Callable[["Replay", PlannedStep], None]
 """The plan of an action: brings a step about, and waits for what shows the step."""
 Content = tuple[str, int]
@@ -229,11 +232,13 @@ class Replay:
         """End the connections on which a broker has told the producer of another leader than the trace has.
 
         A broker that does not know yet of its election names the leader before. The proxy holds such answers, and some
-        producers wait for the answer instead of asking another broker.
+        producers wait for the answer instead of asking another broker. Others send the record meanwhile, on the same
+        connection.
         """
         busy = {frame.connection for frame in self.requests.values()}
         for frame in self.gates.other_leaders.held:
-            if frame.link == to_broker(broker) and frame.connection not in busy:
+            has_waited = time.time() - frame.at > ASKS_ELSEWHERE_SECONDS
+            if frame.link == to_broker(broker) and frame.connection not in busy and has_waited:
                 with suppress(NotHeld):
                     self.gates.other_leaders.drop(frame)
 

@@ -7,6 +7,7 @@ import pytest
 from checker.cluster.errors import NotSeen
 from checker.cluster.sends import Send
 from checker.cluster.waiting import until
+from checker.reproduction import replay
 from checker.reproduction.errors import DivergedError
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
@@ -95,13 +96,18 @@ def test_a_late_error_is_the_answer_if_another_request_is_on_its_way_there(scene
     assert scene.proxy.has_client(scene.replay.requests[1].connection)
 
 
-def test_a_producer_that_a_new_leader_tells_of_the_leader_before_asks_elsewhere(scene: Scene) -> None:
+def test_a_producer_that_a_new_leader_tells_of_the_leader_before_asks_elsewhere_after_a_while(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scene.begin(Trace().add("transmit", batch=0, leader=2))
     scene.replay.producing.run()
     scene.cluster.decide(leader=2)
     scene.replay.gates.know(2)
     scene.producer.ask_for_leader_before_sending(2)
     until(lambda: scene.replay.gates.other_leaders.held, what="the answer of broker 2", seconds=SECONDS)
+    scene.replay.have_ask_elsewhere(2)
+    assert scene.replay.gates.other_leaders.held, "the producer has had no time to send the record"
+    monkeypatch.setattr(replay, "ASKS_ELSEWHERE_SECONDS", 0.0)
     scene.replay.have_ask_elsewhere(3)
     assert scene.replay.gates.other_leaders.held
     scene.replay.have_ask_elsewhere(2)
