@@ -115,12 +115,13 @@ def test_a_producer_that_a_new_leader_tells_of_the_leader_before_asks_elsewhere_
 
 
 def test_a_silent_connection_ends_before_a_producer_sends_to_a_machine_that_runs_again(scene: Scene) -> None:
-    trace = Trace().add("lose_power", broker=1, kept=0, state={"broker 1": "down"})
+    trace = sent().add("append", batch=0, logs={1: ("record 1 @1",)}).add("acknowledge", batch=0)
+    trace.add("lose_power", broker=1, kept=1, state={"broker 1": "down"})
     trace.add("restart", broker=1, state={"broker 1": "up"})
-    scene.begin(trace.add("send", batch=0).add("transmit", batch=0, leader=1))
-    scene.replay.producing.run()
-    scene.play(1)
-    assert scene.replay.silent == {1}
-    scene.play(2, 3, 4)
-    assert not scene.replay.silent
-    assert 0 in scene.replay.requests
+    scene.begin(trace.add("send", batch=1).add("transmit", batch=1, leader=1))
+    scene.play(1, 2, 3)
+    connection = scene.replay.requests[0].connection
+    scene.play(4, 5, 6)
+    assert scene.proxy.has_client(connection)
+    scene.play(7, 8)
+    assert scene.replay.requests[1].connection != connection
