@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from checker.cluster.frames import REQUEST
+from checker.reproduction.errors import NotSteerableError
 from checker.reproduction.gates import broker_of
 from checker.reproduction.plan import PlannedStep
 from checker.reproduction.replay import Replay, Steer
@@ -66,7 +67,9 @@ def hear_late_error(replay: Replay, step: PlannedStep) -> None:
     The connection ends. Where another request is on its way there, the broker's answer passes instead.
     """
     batch = step.arguments["batch"]
-    request = replay.requests[batch]
+    request = replay.requests.get(batch)
+    if request is None:
+        raise NotSteerableError("the connection of the request has ended, and the producer heard of that at once")
     others = [frame for other, frame in replay.requests.items() if other != batch]
     if not any(frame.connection == request.connection for frame in others):
         replay.abandon(broker_of(request))

@@ -25,6 +25,7 @@ from properties.verdict import Trace
 def plan_with(text: str, *names: str) -> Plan:
     """Return the plan of a trace of a deployment in YAML that has these actions in this order, and violates nothing.
 
+    An action has its name alone, or its name with its arguments: ``kill(broker=3)``.
     The trace to the first action is a shortest one with as few faults as possible, of the kinds that the deployment
     assumes, and so is the trace from there to each further action.
     """
@@ -57,7 +58,7 @@ def _beginning_in(system: TransitionSystem, state: State) -> TransitionSystem:
 
 def _shortest(system: TransitionSystem, name: str, faults: FaultBudget) -> list[Action]:
     """Return the actions of a shortest run to a state in which an action of a name is enabled."""
-    last = [one for one in system.actions if one.name == name]
+    last = [one for one in system.actions if name in (one.name, str(one))]
     assert last, f"the model of the deployment has no {name}"
     question = Question({name: Or(*(one.guard for one in last))}, None, {})
     most = {kind: faults.limit_of(kind) for kind in faults.possible}
@@ -75,5 +76,5 @@ def _ended(system: TransitionSystem, replayer: Replayer, state: State, steps: li
         following = replayer.step(state, step)
         assert following is not None, f"{step} is not enabled"
         state = following
-    enabled = (one for one in system.actions if one.name == name and replayer.step(state, one) is not None)
+    enabled = (one for one in system.actions if name in (one.name, str(one)) and replayer.step(state, one) is not None)
     return [*steps, next(enabled)]

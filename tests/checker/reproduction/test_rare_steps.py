@@ -88,7 +88,7 @@ CASES = {
     "a crash of an evicted member": (EVICTION, ("crash_late",)),
     "attempts without a connection": (SARAMA, ("fail_to_connect",) * 4),
     "a new epoch once nothing is in flight": (LIBRDKAFKA, ("bump_when_drained", "transmit", "append")),
-    "a late error": (LATE_ERRORS, ("hear_late_error", "transmit", "append")),
+    "a late error": (LATE_ERRORS, ("kill(broker=3)", "append", "hear_late_error", "transmit", "append")),
     "an early start": (EARLY_START, ("start_early", "fetch", "register")),
 }
 """Deployments in YAML, each with the actions that its trace has in this order."""
@@ -98,6 +98,6 @@ CASES = {
 def test_each_step_of_a_trace_happens_on_a_real_cluster(case: str) -> None:
     text, actions = CASES[case]
     plan = plan_with(text, *actions)
-    assert {step.action for step in plan.steps} >= set(actions)
+    assert {step.action for step in plan.steps} >= {action.partition("(")[0] for action in actions}
     ((_, outcome),) = replay_all([plan], kafka_home=None, tell=lambda line: None, keep=False, kept=print)
     assert outcome.kind == REPRODUCED, outcome

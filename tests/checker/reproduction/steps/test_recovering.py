@@ -8,7 +8,7 @@ from checker.cluster.errors import NotSeen
 from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from checker.reproduction import replay
-from checker.reproduction.errors import DivergedError
+from checker.reproduction.errors import DivergedError, NotSteerableError
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
@@ -81,6 +81,17 @@ def test_a_late_error_is_the_end_of_the_connection_which_outlives_the_record(sce
     scene.play(4)
     until(lambda: not scene.proxy.has_client(connection), what="the end of the connection", seconds=SECONDS)
     assert list(scene.replay.abandoned) == [0]
+
+
+def test_a_late_error_of_which_a_producer_heard_with_the_end_of_its_broker_is_not_steerable(scene: Scene) -> None:
+    scene.producer_options["retries"] = False
+    trace = sent().add("kill", broker=1, state={"broker 1": "down"}).add("give_up", batch=0, state=FAILED)
+    scene.begin(trace.add("hear_late_error", batch=0))
+    scene.play(1, 2, 3)
+    scene.producer.expire(Send(1))
+    scene.play(4)
+    with pytest.raises(NotSteerableError, match="heard of that at once"):
+        scene.play(5)
 
 
 def test_a_late_error_is_the_answer_if_another_request_is_on_its_way_there(scene: Scene) -> None:
