@@ -117,12 +117,24 @@ def counted(rows: Sequence[Row], table: str) -> list[str]:
     return lines
 
 
+def gaps(rows: Sequence[Row]) -> list[str]:
+    """Return the table of the traces without a replay, by deployment and release, up to the last trace with one."""
+    lines = ["| deployment | release | replayed | not replayed: traces |", "|---|---|--:|---|"]
+    for key in sorted({(row["example"], row["kafka"]) for row in rows}):
+        found = {int(row["number"]) for row in rows if (row["example"], row["kafka"]) == key}
+        missing = [str(number) for number in range(1, max(found)) if number not in found]
+        if missing:
+            lines.append(f"| {key[0]} | {key[1]} | {len(found)} | {', '.join(missing)} |")
+    return lines
+
+
 def page(text: str) -> str:
     """Return the page with its tables replaced."""
     rows = read(REPLAYS)
     tables = {table: counted(rows, table) for table in ("example", "property", "fault set", "release and client")}
     tables["small deployment and release"] = by_release(rows)
     tables["ended early"] = early(rows)
+    tables["not replayed"] = gaps(rows)
     return replaced(text, {**tables, **conformance_runs.tables()})
 
 

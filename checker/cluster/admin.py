@@ -21,11 +21,10 @@ from checker.cluster.wire import (
 )
 
 _OFFSET_FETCH, _FIND_COORDINATOR, _CREATE_TOPICS, _DELETE_TOPICS, _DELETE_RECORDS = 9, 10, 19, 20, 21
-_DESCRIBE_CONFIGS, _ELECT_LEADERS, _ALTER_CONFIGS, _REASSIGN = 32, 43, 44, 45
+_DESCRIBE_CONFIGS, _ELECT_LEADERS, _REASSIGN = 32, 43, 45
 _PATIENCE = 20
 """Seconds that a node has for an answer."""
-_TOPIC, _BROKER = 2, 4
-_SET, _DELETE = 0, 1
+_TOPIC = 2
 
 
 class Refused(ClusterError):
@@ -92,24 +91,6 @@ class Admin:
         if error_name(error) != "ELECTION_NOT_NEEDED":
             _check(error, message, request)
 
-    def alter_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:
-        """Change settings of a topic; None deletes a setting. Raises ``Refused``."""
-        self._alter(_TOPIC, topic, settings)
-
-    def alter_broker(self, broker: int | None, settings: Mapping[str, str | None]) -> None:
-        """Change settings of a broker, or the dynamic default of all brokers with None; a value None deletes a setting.
-        Raises ``Refused``.
-        """
-        self._alter(_BROKER, "" if broker is None else str(broker), settings)
-
-    def _alter(self, kind: int, name: str, settings: Mapping[str, str | None]) -> None:
-        changes = array(
-            text(key) + int8(_DELETE if value is None else _SET) + text(value) for key, value in settings.items()
-        )
-        answer = self._ask(_ALTER_CONFIGS, 0, array([int8(kind) + text(name) + changes]) + int8(False))
-        answer.int32(), answer.int32()
-        _check(answer.int16(), answer.text(), f"change settings of {name or 'all brokers'}")
-
     def settings_of_topic(self, topic: str) -> dict[str, str | None]:
         """Return the settings that count for a topic, those of brokers and defaults included. Raises ``Refused``."""
         body = array([int8(_TOPIC) + text(topic) + int32(-1)]) + int8(False)
@@ -118,18 +99,6 @@ class Admin:
         _check(answer.int16(), answer.text(), f"describe topic {topic}")
         answer.int8(), answer.text()
         return dict(answer.array(lambda: _setting(answer)))
-
-    def delete_records(self, topic: str, before: int, *, leader: int, partition: int = 0) -> int:
-        """Delete the records below an offset at their leader, and return the low watermark: the lowest log start offset
-        of the living replicas. Raises ``Refused``.
-        """
-        asked = text(topic) + array([int32(partition) + int64(before)])
-        body = array([asked]) + int32(_PATIENCE * 1000)
-        answer = ask(self._port_of(leader), _DELETE_RECORDS, 0, body, seconds=_PATIENCE)
-        answer.int32(), answer.int32(), answer.text(), answer.int32(), answer.int32()
-        low_watermark = answer.int64()
-        _check(answer.int16(), None, f"delete records of {topic}-{partition}")
-        return low_watermark
 
     def begin_to_delete_records(self, topic: str, before: int, *, leader: int, partition: int = 0) -> None:
         """Delete the records below an offset at their leader, and wait for no other replica. Raises ``Refused``."""

@@ -88,19 +88,9 @@ def partition_folders(data: Path) -> dict[Partition, Path]:
     return found
 
 
-def log_ends(data: Path) -> dict[Partition, int]:
-    """Return the offset after the last record of each partition."""
-    return {partition: log_end(folder) for partition, folder in partition_folders(data).items()}
-
-
 def recovery_points(data: Path) -> dict[Partition, int]:
     """Return the offset of each partition below which the broker has certainly flushed its log, as checkpointed."""
     return _checkpoint(data / "recovery-point-offset-checkpoint")
-
-
-def high_watermarks(data: Path) -> dict[Partition, int]:
-    """Return the high watermark of each partition, as the broker checkpoints it every few seconds."""
-    return _checkpoint(data / "replication-offset-checkpoint")
 
 
 def log_starts(data: Path) -> dict[Partition, int]:

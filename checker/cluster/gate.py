@@ -105,18 +105,6 @@ class Gate:
         """Forward a held frame; a gate that was made later can hold the frame next. Raises NotHeld."""
         self._thread.call(lambda: self._let_go(self._parcel_of(frame)))
 
-    def release_next(self, matching: Matching | None = None) -> Frame:
-        """Forward the first held frame that matches, and return the frame. Raises NotHeld where none matches."""
-
-        def released() -> Frame:
-            frame = self._first(matching)
-            if frame is None:
-                raise NotHeld("The gate holds no frame that matches; wait for the frame first")
-            self._let_go(self._parcel_of(frame))
-            return frame
-
-        return self._thread.call(released)
-
     def drop(self, frame: Frame) -> None:
         """Close both connections of a held frame, which drops all frames that they hold. Raises NotHeld."""
         self._thread.call(lambda: self._parcel_of(frame).connection.close())

@@ -86,11 +86,6 @@ def known_releases() -> tuple[Release, ...]:
     return tuple(release for release in _needed() if release.numbers >= OLDEST_WITH_KRAFT.numbers)
 
 
-def zookeeper_releases() -> tuple[Release, ...]:
-    """Return the releases whose jars are known and which need ZooKeeper, oldest first."""
-    return tuple(release for release in _needed() if release.numbers < OLDEST_WITH_KRAFT.numbers)
-
-
 def newest_patch(line: str) -> Release:
     """Return the newest known release of a release line: ``3.9.2`` for ``3.9``. A release is its own newest patch.
 
@@ -110,7 +105,7 @@ def jars_of(release: str, *, folder: Path | None = None) -> tuple[Path, ...]:
     """
     jars = _needed().get(Release(release))
     if jars is None:
-        known = ", ".join((*zookeeper_releases(), *known_releases()))
+        known = ", ".join(_needed())
         raise JarsUnavailable(
             f"the jars of Kafka {release} are not known: choose one of {known}, or name an installation of Kafka"
         )

@@ -14,7 +14,7 @@ TABLE = Path(__file__).with_name("adjusted.csv")
 """The table of changed settings: scope, library (empty: none), key, value, when, reason.
 
 ``when``: nothing (always), names of actions or situations of which the trace has one, or ``no:`` and names of which
-the trace has none.
+the trace has none. Of several rows for one key the last counts.
 """
 
 AUTO_COMMITS = "auto-commits"
@@ -35,6 +35,8 @@ TELLING = frozenset(
 SILENCING = frozenset({"lose_power", "lose_disk"})
 """Actions that leave connections to a broker open and silent, so that a producer without a request notices nothing."""
 
+SESSION, LONG_SESSION = 3000, 30000
+"""Milliseconds until the controller fences a silent broker; the longer time if the broker starts before its end."""
 NO_OFFSET = "none"
 """The model's word for the committed offset of a group that has none."""
 SITUATIONS = frozenset(
@@ -55,17 +57,21 @@ def adjusted(
 ) -> tuple[dict[str, str], tuple[ChangedSetting, ...]]:
     """Return the settings that the replay uses for a scope, and those that it changes."""
     used: dict[str, str] = dict(given)
-    changed: list[ChangedSetting] = []
+    changed: dict[str, ChangedSetting] = {}
     situations = situations_of(plan)
     with TABLE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["scope"] != scope or row["library"] not in ("", library) or not _applies(row["when"], situations):
                 continue
-            if used.get(row["key"]) != row["value"]:
-                before = given.get(row["key"], plan.effective.get(f"{scope}.{row['key']}"))
-                changed.append(ChangedSetting(scope, row["key"], before, row["value"], row["reason"]))
+            before = given.get(row["key"], plan.effective.get(f"{scope}.{row['key']}"))
             used[row["key"]] = row["value"]
-    return used, tuple(changed)
+            changed[row["key"]] = ChangedSetting(scope, row["key"], before, row["value"], row["reason"])
+    return used, tuple(one for key, one in changed.items() if given.get(key) != used[key])
+
+
+def session_of(plan: Plan) -> int:
+    """Return the milliseconds until the controller fences a silent broker."""
+    return LONG_SESSION if plan.has("start_early") else SESSION
 
 
 def adjusted_client(plan: Plan, role: str, client: PlannedClient) -> tuple[dict[str, str], tuple[ChangedSetting, ...]]:

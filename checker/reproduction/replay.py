@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Callable
 
 from checker.cluster.cluster import Cluster
 from checker.cluster.frames import RESPONSE, Frame
+from checker.cluster.gate import Gate, NotHeld
 from checker.cluster.metadata_view import View
 from checker.cluster.passed import PASSED, RELEASED
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.sends import Send, send_of
 from checker.cluster.waiting import until
+from checker.reproduction.answers import error_of
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import (
     PRODUCE,
@@ -40,6 +42,9 @@ TIMER_SECONDS = 45.0
 START_SECONDS = 90.0
 """Longest wait until a broker serves after its start, in seconds."""
 
+ASKS_ELSEWHERE_SECONDS = 5.0
+"""Time for which a producer can send a record while the answer to its question for the leader is held, in seconds."""
+
 Steer = Callable[["Replay", PlannedStep], None]
 """The plan of an action: brings a step about, and waits for what shows the step."""
 Content = tuple[str, int]
@@ -54,10 +59,11 @@ class Replay:
     modelled log begins. ``epochs``: the cluster's leader epoch by the model's. ``requests``: the request in flight of
     each batch. ``abandoned``: requests that nobody waits for, by batch. ``detached``: connections without a client, by
     number. ``deferred``: batches that are sent later than in the trace. ``answered``: batches whose answer came
-    earlier. ``lost``: batches whose request no broker gets. ``known``: requests that a step has counted. ``facts``:
-    what was observed. ``shown``: the log of each broker as last noted. ``step``: number of the step.
-    ``transacting``: None without transactions. ``read_before``: by offset, the first record that readers could be
-    given.
+    earlier. ``silent``: brokers to which the producer's connection is open, although their machine went down.
+    ``unregistered``: by broker that started early, the gate before its registration. ``lost``: batches whose request no
+    broker gets. ``known``: requests that a step has counted. ``facts``: what was observed. ``shown``: the log of each
+    broker as last noted. ``step``: number of the step. ``transacting``: None without transactions. ``read_before``: by
+    offset, the first record that readers could be given.
     """
 
     plan: Plan
@@ -77,6 +83,8 @@ class Replay:
     detached: list[int] = field(default_factory=list)
     deferred: list[int] = field(default_factory=list)
     answered: list[int] = field(default_factory=list)
+    silent: set[int] = field(default_factory=set)
+    unregistered: dict[int, Gate] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     known: list[Frame] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
@@ -167,6 +175,21 @@ class Replay:
         held = self.gates.produce_responses.held
         return next((frame for frame in held if request is not None and frame.request is request), None)
 
+    def sent_again(self, batch: int, broker: int) -> Frame | None:
+        """Return the next request with a batch to a broker that waits at the proxy, or None.
+
+        A refusal after which the producer retries reaches the producer first. The broker can take a while to refuse, so
+        ask until the request is there.
+        """
+        send = self.plan.sends[batch]
+        if batch in self.requests:
+            self.let_metadata_ahead_pass(self.requests[batch])
+        refusal = self.held_response(batch)
+        if refusal is not None and error_of(refusal):
+            self.note(f"broker {broker_of(refusal)}", f"answers {send}: {error_of(refusal)}")
+            self.gates.produce_responses.release(refusal)
+        return self.waiting_request(send, broker)
+
     def let_metadata_ahead_pass(self, request: Frame) -> None:
         """Let held answers with metadata pass that are ahead of the answer to a request, on the request's connection.
 
@@ -188,6 +211,7 @@ class Replay:
         requests of batches in ``lost`` are never delivered.
         """
         link = to_broker(broker)
+        self.silent.discard(broker)
         waiting = self.proxy.waiting(link, "request")
         for batch, frame in list(self.requests.items()):
             if frame.link == link:
@@ -203,6 +227,29 @@ class Replay:
             self.detached.append(frame.connection)
         if not held:
             self.proxy.cut(link, client=self.producer_id)
+
+    def have_ask_elsewhere(self, broker: int) -> None:
+        """End the connections on which a broker has told the producer of another leader than the trace has.
+
+        A broker that does not know yet of its election names the leader before. The proxy holds such answers, and some
+        producers wait for the answer instead of asking another broker. Others send the record meanwhile, on the same
+        connection.
+        """
+        busy = {frame.connection for frame in self.requests.values()}
+        for frame in self.gates.other_leaders.held:
+            has_waited = time.time() - frame.at > ASKS_ELSEWHERE_SECONDS
+            if frame.link == to_broker(broker) and frame.connection not in busy and has_waited:
+                with suppress(NotHeld):
+                    self.gates.other_leaders.drop(frame)
+
+    def end_silence(self, broker: int) -> None:
+        """End the producer's connection to a broker whose machine went down and runs again.
+
+        Such a machine refuses what comes on the connection, and a producer with nothing in flight there connects again.
+        """
+        if broker in self.silent and self.cluster.node(broker).is_up:
+            self.silent.discard(broker)
+            self.proxy.cut(to_broker(broker), client=self.producer_id)
 
     def is_abandoned(self, frame: Frame) -> bool:
         """Tell whether nobody waits for the answer to a request any more."""

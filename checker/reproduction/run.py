@@ -24,6 +24,7 @@ from checker.reproduction.steps import (
     late_ends,
     membership,
     producing,
+    recovering,
     retention,
 )
 from checker.reproduction.unsteerable import Obstacle, obstacle
@@ -31,6 +32,7 @@ from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCE
 
 PLANS: Mapping[str, Steer] = {
     **producing.PLANS,
+    **recovering.PLANS,
     **brokers.PLANS,
     **consuming.PLANS,
     **membership.PLANS,

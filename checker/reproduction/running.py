@@ -19,7 +19,7 @@ from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
-from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, situations_of
+from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, session_of, situations_of
 from checker.reproduction.applications import START_SECONDS, Consuming, Producing
 from checker.reproduction.errors import CannotBegin
 from checker.reproduction.expected import epoch_of, first_leaders, leader_of
@@ -79,6 +79,7 @@ class RunningCluster:
                 brokers=tuple(range(1, plan.replicas + 1)),
                 broker_settings=settings,
                 features=plan.features,
+                session_ms=session_of(plan),
             ),
             supervisor,
             proxy,
@@ -161,6 +162,8 @@ class RunningCluster:
             self._replay.consuming.kill()
             self._replay.consuming.kill_evicted()
             self._replay.gates.remove()
+            for gate in self._replay.unregistered.values():
+                gate.remove()
             if self._replay.transacting is not None:
                 self._replay.transacting.gates.remove()
         self.cluster.channels.admit()

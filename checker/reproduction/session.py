@@ -8,7 +8,7 @@ from typing import Callable
 
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
-from checker.reproduction.adjusting import adjusted
+from checker.reproduction.adjusting import adjusted, session_of
 from checker.reproduction.plan import Plan
 from checker.reproduction.run import reproduce, unsteerable
 from checker.reproduction.running import RunningCluster, Told
@@ -50,4 +50,5 @@ def replay_all(
 def cluster_of(plan: Plan) -> str:
     """Return a text that is equal for plans whose traces can be replayed on the same cluster."""
     settings, _ = adjusted(plan, "broker", "", plan.broker_settings)
-    return repr((plan.kafka, plan.mode, plan.replicas, sorted(settings.items()), sorted(plan.features.items())))
+    parts = (plan.kafka, plan.mode, plan.replicas, session_of(plan))
+    return repr((*parts, sorted(settings.items()), sorted(plan.features.items())))

@@ -84,8 +84,11 @@ def let_leader_add(replay: Replay, step: PlannedStep, frame: Frame) -> None:
     """
     batch = step.arguments["batch"]
     following = [one for one in replay.plan.steps if one.number > step.number and one.arguments.get("batch") == batch]
-    if not following or following[0].action not in ("append", "add_again"):
-        return
+    if following and following[0].action in ("append", "add_again"):
+        _have_added(replay, batch, frame)
+
+
+def _have_added(replay: Replay, batch: int, frame: Frame) -> None:
     added = of(replay).gates.added
     added.close()
     replay.gates.produce_requests.release(frame)
@@ -95,8 +98,19 @@ def let_leader_add(replay: Replay, step: PlannedStep, frame: Frame) -> None:
 
 
 def add_again(replay: Replay, step: PlannedStep) -> None:
-    """Let the request reach the leader, which has the partition added, and keep the answer from the leader."""
-    let_leader_add(replay, step, replay.requests[step.arguments["batch"]])
+    """Let the request reach the leader again, which has the partition added, and keep the answer from the leader.
+
+    The coordinator's first answer was lost with its node. So the leader refused the request, and the producer sends the
+    request again, for which the model has no step.
+    """
+    batch, leader, send = step.arguments["batch"], step.arguments["leader"], replay.send_of(step)
+    if batch in of(replay).at_broker:
+        of(replay).at_broker.discard(batch)
+        replay.requests[batch] = until(
+            lambda: replay.sent_again(batch, leader), what=f"another request with {send}", seconds=TIMER_SECONDS
+        )
+        replay.known.append(replay.requests[batch])
+    _have_added(replay, batch, replay.requests[batch])
 
 
 def let_leader_go_on(replay: Replay, batch: int) -> bool:

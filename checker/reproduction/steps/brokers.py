@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Callable
 
-from checker.cluster.frames import Frame
+from checker.cluster.frames import REQUEST, Frame
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of, previous
@@ -29,7 +29,7 @@ def fetch(replay: Replay, step: PlannedStep) -> None:
     """
     follower, leader = step.arguments["follower"], step.arguments["leader"]
     expected = entries_of(step.logs[follower])
-    if _has_missed_a_bump(replay, step):
+    if follower not in replay.unregistered and _has_missed_a_bump(replay, step):
         hear(replay, follower)
     for _ in range(MOST_FETCHES):
         frame = replay.wait_fetch(follower, leader, seconds=TIMER_SECONDS)
@@ -67,9 +67,16 @@ def apply_metadata(replay: Replay, step: PlannedStep) -> None:
 
 
 def hear(replay: Replay, broker: int) -> None:
-    """Let a broker hear from the controller until both name the same leader, epoch and ISR."""
+    """Let a broker hear from the controller until both name the same leader, epoch and ISR.
+
+    A broker that is not registered answers no questions. Its fetch from the leader shows that the broker has heard.
+    """
     gate = replay.gates.metadata[broker]
     gate.open()
+    if broker in replay.unregistered:
+        _wait_following(replay, broker)
+        gate.close()
+        return
     until(
         lambda: _same(replay, broker),
         what=f"broker {broker} to learn what the controller has decided",
@@ -170,6 +177,7 @@ def lose_power(replay: Replay, step: PlannedStep) -> None:
     broker = step.arguments["broker"]
     replay.proxy.keep_open(to_broker(broker), True)
     _forget_messages(replay, broker)
+    replay.silent.add(broker)
     replay.cluster.power_loss(broker, keep={(replay.topic, 0): replay.base + step.arguments["kept"]})
     _let_consumer_notice(replay, broker)
 
@@ -179,6 +187,7 @@ def lose_disk(replay: Replay, step: PlannedStep) -> None:
     broker = step.arguments["broker"]
     replay.proxy.keep_open(to_broker(broker), True)
     _forget_messages(replay, broker)
+    replay.silent.add(broker)
     replay.cluster.lose_disk(broker)
     _let_consumer_notice(replay, broker)
 
@@ -206,6 +215,40 @@ def restart(replay: Replay, step: PlannedStep) -> None:
     _wait_election(replay, step)
     if not replay.cluster.channels.knows_when_back:
         hear(replay, broker)
+
+
+def start_early(replay: Replay, step: PlannedStep) -> None:
+    """Start a broker while its old session lasts, and keep its registration from the controller.
+
+    The broker copies the metadata, and fetches if another broker leads.
+    """
+    broker = step.arguments["broker"]
+    registers = replay.cluster.channels.to_controller(str(broker))
+    replay.unregistered[broker] = replay.proxy.gate(registers, REQUEST, apis={"BrokerRegistration"})
+    gate = replay.gates.metadata[broker]
+    gate.open()
+    replay.proxy.keep_open(to_broker(broker), False)
+    replay.cluster.restart(broker)
+    replay.unregistered[broker].wait(what=f"the registration of broker {broker}", seconds=START_SECONDS)
+    _wait_following(replay, broker)
+    gate.close()
+
+
+def _wait_following(replay: Replay, broker: int) -> None:
+    leader = replay.leader
+    if leader not in (None, broker) and replay.cluster.node(leader).is_up:
+        replay.wait_fetch(broker, leader, seconds=START_SECONDS)
+
+
+def register(replay: Replay, step: PlannedStep) -> None:
+    """Let the registration of a broker that started early pass, and wait until the controller lets the broker serve."""
+    broker = step.arguments["broker"]
+    gate = replay.gates.metadata[broker]
+    gate.open()
+    replay.unregistered.pop(broker).remove()
+    replay.cluster.wait_serving(broker, by=CONTROLLER, seconds=START_SECONDS)
+    gate.close()
+    _wait_election(replay, step)
 
 
 def cut_off(replay: Replay, step: PlannedStep) -> None:
@@ -285,6 +328,8 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "lose_power": lose_power,
         "lose_disk": lose_disk,
         "restart": restart,
+        "start_early": start_early,
+        "register": register,
         "cut_off": cut_off,
         "reconnect": reconnect,
         "rejoin": rejoin,

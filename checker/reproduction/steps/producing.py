@@ -94,13 +94,15 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     leader_adds = adding.added_partition(replay, step)
 
     def request() -> Frame | None:
-        # The broker can take a while to refuse, so the refusal is looked for until the request is there.
-        _let_refusal_pass(replay, batch, send)
-        return replay.waiting_request(send, leader)
+        found = replay.sent_again(batch, leader)
+        if found is None:
+            replay.have_ask_elsewhere(leader)
+        return found
 
     try:
         with replay.only_brokers_that_name(leader):
             replay.gates.know(leader)
+            replay.end_silence(leader)
             _send_deferred(replay, batch, leader)
             if leader_adds:
                 leader_adds = not adding.let_partition_be_added(replay, send)
@@ -120,31 +122,25 @@ def transmit(replay: Replay, step: PlannedStep) -> None:
     if leader_adds:
         adding.let_leader_add(replay, step, frame)
     if replay.plan.acks == "0":
-        _wait_report(replay, send, failed=False)
-
-
-def _let_refusal_pass(replay: Replay, batch: int, send: Send) -> None:
-    if batch in replay.requests:
-        replay.let_metadata_ahead_pass(replay.requests[batch])
-    refusal = replay.held_response(batch)
-    if refusal is not None and error_of(refusal):
-        replay.note(f"broker {broker_of(refusal)}", f"answers {send}: {error_of(refusal)}")
-        replay.gates.produce_responses.release(refusal)
+        wait_report(replay, send, failed=False)
 
 
 def acknowledge(replay: Replay, step: PlannedStep) -> None:
     """Let the answer reach the producer, and wait until the application is told that the record is stored."""
-    send = _let_answer_pass(replay, step, expected=None)
-    _wait_report(replay, send, failed=False)
+    send = let_answer_pass(replay, step, expected=None)
+    wait_report(replay, send, failed=False)
 
 
 def give_up(replay: Replay, step: PlannedStep) -> None:
     """Wait until the producer tells the application that the record failed.
 
-    The time of a request that has no answer is over as well. So its connection ends, unless another batch waits there.
+    The time of a request that has no answer is over as well. So its connection ends, unless another batch waits there,
+    or an answer comes later.
     """
     batch = step.arguments["batch"]
-    _wait_report(replay, replay.send_of(step), failed=True)
+    wait_report(replay, replay.send_of(step), failed=True)
+    if any(one.arguments["batch"] == batch for one in replay.plan.later(step, "hear_late_error")):
+        return
     link = replay.requests[batch].link if batch in replay.requests else None
     if link is not None and not any(one.link == link for other, one in replay.requests.items() if other != batch):
         replay.abandon(broker_of(replay.requests[batch]))
@@ -154,7 +150,7 @@ def answer_with(expected: str) -> Steer:
     """Return the plan of an answer that was decided earlier, with this error."""
 
     def answer(replay: Replay, step: PlannedStep) -> None:
-        _let_answer_pass(replay, step, expected=(expected,))
+        let_answer_pass(replay, step, expected=(expected,))
 
     return answer
 
@@ -167,7 +163,7 @@ def time_out_at_broker(replay: Replay, step: PlannedStep) -> None:
     program = replay.producing.run().process
     program.pause()
     try:
-        _let_answer_pass(replay, step, expected=("REQUEST_TIMED_OUT",))
+        let_answer_pass(replay, step, expected=("REQUEST_TIMED_OUT",))
     finally:
         program.resume()
 
@@ -177,7 +173,7 @@ def refuse_with(*expected: str) -> Steer:
 
     def refuse(replay: Replay, step: PlannedStep) -> None:
         execute(replay, step)
-        _let_answer_pass(replay, step, expected=expected)
+        let_answer_pass(replay, step, expected=expected)
 
     return refuse
 
@@ -280,16 +276,6 @@ def discard_delayed(replay: Replay, step: PlannedStep) -> None:
         replay.lost.add(batch)
 
 
-def take_for_another(replay: Replay, step: PlannedStep) -> None:
-    """Let the request reach its broker, which acknowledges the record and appends nothing."""
-    execute(replay, step)
-    acknowledge(replay, step)
-
-
-def resolve_sequences(replay: Replay, step: PlannedStep) -> None:
-    """Do nothing: the producer does this by itself as soon as nothing of it is in flight, and asks nobody."""
-
-
 def crash_producer(replay: Replay, step: PlannedStep) -> None:
     """Kill the producer's program. Requests on the way stay with the proxy."""
     for broker in replay.brokers:
@@ -302,7 +288,11 @@ def crash_producer(replay: Replay, step: PlannedStep) -> None:
         replay.producing.run()
 
 
-def _let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, ...] | None) -> Send:
+def let_answer_pass(replay: Replay, step: PlannedStep, *, expected: tuple[str, ...] | None) -> Send:
+    """Let the answer to a request reach the producer, and return the call of ``send()`` that it answers.
+
+    ``expected``: the names of errors of which the answer has one; None for a success. Raises DivergedError.
+    """
     batch, send = step.arguments["batch"], replay.send_of(step)
     if batch in replay.answered:
         replay.answered.remove(batch)
@@ -344,7 +334,8 @@ def _is_acknowledged_next(replay: Replay, step: PlannedStep, batch: int) -> bool
     return bool(following) and following[0].action == "acknowledge"
 
 
-def _wait_report(replay: Replay, send: Send, *, failed: bool) -> None:
+def wait_report(replay: Replay, send: Send, *, failed: bool) -> None:
+    """Wait until the application is told how a call of ``send()`` ended. Raises DivergedError if it ended otherwise."""
     wanted = "an error" if failed else "a success"
     report = until(
         lambda: next((one for one in reversed(replay.producing.reports) if one.send == send), None),
@@ -366,8 +357,6 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "recognise_duplicate": recognise_duplicate,
         "reject_not_leader": refuse_with("NOT_LEADER_OR_FOLLOWER"),
         "reject_not_enough_replicas": refuse_with("NOT_ENOUGH_REPLICAS"),
-        "reject_out_of_order": refuse_with("OUT_OF_ORDER_SEQUENCE_NUMBER"),
-        "reject_old_epoch": refuse_with("INVALID_PRODUCER_EPOCH"),
         "fail_not_enough_after_append": answer_with("NOT_ENOUGH_REPLICAS_AFTER_APPEND"),
         "time_out_at_broker": time_out_at_broker,
         "lose_request": lose_request,
@@ -378,10 +367,6 @@ PLANS: Mapping[str, Steer] = MappingProxyType(
         "execute_delayed": execute_delayed,
         "discard_delayed": discard_delayed,
         "crash_producer": crash_producer,
-        "refuse_in_transaction": refuse_with("OUT_OF_ORDER_SEQUENCE_NUMBER"),
-        "reject_unverified": refuse_with("INVALID_TXN_STATE", "TRANSACTION_ABORTABLE"),
-        "resolve_sequences": resolve_sequences,
-        "take_for_another": take_for_another,
     }
 )
 """The plan of each action of the producer and its network, by the action's name."""

@@ -35,7 +35,7 @@ def data(tmp_path: Path) -> Path:
 
 def test_all_segments_are_read_in_order(data: Path) -> None:
     assert values(data / "t-0") == [b"0", b"1", b"2", b"3", b"4"]
-    assert disk.log_ends(data) == {T: 5}
+    assert disk.log_end(data / "t-0") == 5
 
 
 def test_a_folder_that_does_not_exist_is_an_empty_log(tmp_path: Path) -> None:
@@ -76,9 +76,8 @@ def test_a_log_that_always_changes_is_an_error(data: Path, monkeypatch: pytest.M
 
 
 def test_checkpoints_are_read_by_partition(data: Path) -> None:
-    checkpoint(data / "replication-offset-checkpoint", {T: 4, ("u", 12): 0})
-    assert disk.high_watermarks(data) == {T: 4, ("u", 12): 0}
-    assert disk.recovery_points(data) == {T: 1}
+    checkpoint(data / "recovery-point-offset-checkpoint", {T: 1, ("u", 12): 0})
+    assert disk.recovery_points(data) == {T: 1, ("u", 12): 0}
     assert disk.log_starts(data) == {}
 
 
@@ -110,7 +109,7 @@ def test_a_power_loss_cannot_take_flushed_records(data: Path) -> None:
     partition(data / "a-0", {0: batch(0, [b"0"])})
     with pytest.raises(DurableRecords, match="keep at least 1"):
         disk.cut_to_recovery_points(data, {T: 0})
-    assert disk.log_ends(data) == {("a", 0): 1, T: 5}
+    assert (disk.log_end(data / "a-0"), disk.log_end(data / "t-0")) == (1, 5)
     with pytest.raises(DurableRecords, match="keep at least 3"):
         disk.cut_to_recovery_points(data, {T: 2}, flushed={T: 3})
     assert disk.cut_to_recovery_points(data, flushed={T: 3})[T].end_after == 3

@@ -104,18 +104,6 @@ def test_a_gate_holds_the_frames_that_match_its_filter(
     assert numbers(gate) == held
 
 
-def test_release_next_takes_the_first_frame_that_matches(network: Network) -> None:
-    gate = network.proxy.gate(LINK)
-    for number in (1, 2, 3):
-        ask(network.client(), number)
-        gate.wait(lambda frame, number=number: frame.correlation == number, what="a request", seconds=SECONDS)
-    assert gate.release_next(lambda frame: frame.correlation > 1).correlation == 2
-    assert gate.release_next().correlation == 1
-    assert numbers(gate) == [3]
-    with pytest.raises(NotHeld):
-        gate.release_next(lambda frame: frame.correlation == 1)
-
-
 def test_a_later_gate_holds_a_frame_that_an_earlier_one_releases(network: Network) -> None:
     early, late = network.proxy.gate(LINK), network.proxy.gate(LINK)
     ask(network.client(), 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.cluster import bodies, predicates
+from checker.cluster import bodies
 from checker.cluster.cluster import Cluster
 from checker.cluster.errors import JarsUnavailable, MissingProgram
 from checker.cluster.jars import newest_patch
@@ -73,7 +73,11 @@ def wait_values(cluster: Cluster, broker: int, topic: str, expected: list[bytes]
 def test_a_detached_request_is_appended_after_a_later_one(steered: tuple[Cluster, Proxy]) -> None:
     cluster, proxy = steered
     cluster.create_topic("late", [(1, 2, 3)])
-    gate = proxy.gate("client->1", apis={"Produce"}, when=predicates.produces(b"early"))
+    gate = proxy.gate(
+        "client->1",
+        apis={"Produce"},
+        when=lambda frame: bodies.produce_request(frame).partitions[0].values == (b"early",),
+    )
     with client_of(cluster, 1) as abandoned, client_of(cluster, 1) as other:
         produce(abandoned, "late", b"early")
         held = gate.wait(what="the first record", seconds=SECONDS)

@@ -9,7 +9,7 @@ import proofka
 from reports.document import to_document
 
 DEPLOYMENT = """
-kafka: "4.0"
+kafka: "{kafka}"
 topic: {{replicas: {replicas}}}
 producer: {{acks: 1}}
 consumer: {{enable.auto.commit: false}}
@@ -18,10 +18,10 @@ bounds: {{records: 1}}
 """
 
 
-def result_of(folder: Path, *, replicas: int, fault: str) -> Path:
+def result_of(folder: Path, *, replicas: int, fault: str, kafka: str = "4.0") -> Path:
     """Write the result of a producer that waits for the leader alone; its first trace loses a record by the fault."""
     file = folder / "small.yaml"
-    file.write_text(DEPLOYMENT.format(replicas=replicas, fault=fault), encoding="utf-8")
+    file.write_text(DEPLOYMENT.format(replicas=replicas, fault=fault, kafka=kafka), encoding="utf-8")
     deployment = proofka.read(file)
     document = to_document(deployment, proofka.check(deployment, faults=1), command="proofka check small.yaml")
     result = folder / "small.json"

@@ -8,9 +8,12 @@ from checker.reproduction.adjusting import (
     AUTO_COMMITS,
     GIVES_UP_IN_FLIGHT,
     LEARNS_BY_AGE,
+    LONG_SESSION,
+    SESSION,
     adjusted,
     adjusted_client,
     committed_by,
+    session_of,
     situations_of,
 )
 from checker.reproduction.plan import PlannedClient
@@ -30,6 +33,21 @@ def test_a_changed_setting_is_told_with_the_value_that_was_given() -> None:
     told = next(one for one in changed if one.key == "batch.size")
     assert (told.scope, told.given, told.used) == ("producer", "16384", "0")
     assert told.reason
+
+
+def test_the_last_of_several_rows_for_a_setting_counts_and_is_told_once() -> None:
+    sarama = PlannedClient("sarama", None)
+    killed = Trace().add("kill", broker=1).plan()
+    fails = Trace().add("kill", broker=1).add("fail_to_connect", batch=0).plan()
+    for plan, backoff in ((killed, "2s"), (fails, "500ms")):
+        used, changed = adjusted_client(plan, "producer", sarama)
+        assert used["Producer.Retry.Backoff"] == backoff
+        assert [one.used for one in changed if one.key == "Producer.Retry.Backoff"] == [backoff]
+
+
+def test_a_session_outlasts_the_start_of_a_broker_that_starts_before_its_end() -> None:
+    assert session_of(Trace().add("kill", broker=1).plan()) == SESSION
+    assert session_of(Trace().add("kill", broker=1).add("start_early", broker=1).plan()) == LONG_SESSION
 
 
 def test_a_default_is_told_where_no_value_was_given() -> None:

@@ -111,6 +111,20 @@ def test_nothing_is_left_of_a_replay_that_a_signal_ends(
         assert "Traceback" not in errors and not output
 
 
+@pytest.mark.parametrize("moment", ["starting", "waiting"])
+def test_nothing_is_left_of_a_replay_with_zookeeper_that_is_killed(moment: str, tmp_path: Path) -> None:
+    folder = tmp_path / "replay"
+    with replaying(result_of(tmp_path, replicas=2, fault="kill", kafka="2.8"), folder) as run:
+        told(run, WAITING if moment == "waiting" else STARTING)
+        until(lambda: len(with_files_in(folder)) > 2, what="the first nodes", seconds=PATIENCE)
+        before = with_files_in(folder)
+        assert moment == "starting" or any("zookeeper" in command for command in before.values())
+        os.kill(run.pid, signal.SIGKILL)
+        run.communicate(timeout=PATIENCE)
+        nothing_is_left(folder, before)
+    assert run.returncode == -signal.SIGKILL
+
+
 def commands_of(run: subprocess.Popen[str]) -> dict[str, str]:
     """Return the commands that a kept cluster is reached by, by the name of the program; the first of each name."""
     assert run.stderr is not None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from checker.cluster.jars import jars_of, newest_patch
 from checker.reproduction.session import replay_all
 from properties.reproduced import REPRODUCED
 from tests.checker.reproduction.deployments import plan_for
@@ -31,3 +34,13 @@ def test_a_leader_that_is_killed_or_cut_off_takes_a_record_with_it_that_acks_1_a
     assert outcome.kind == REPRODUCED, outcome
     assert outcome.kafka.startswith(release)
     assert any("record 1 was reported as stored" in line for line in outcome.evidence)
+
+
+def test_brokers_and_zookeeper_run_from_an_installation_of_kafka(tmp_path: Path) -> None:
+    (tmp_path / "libs").mkdir()
+    for jar in jars_of(newest_patch("2.8")):
+        (tmp_path / "libs" / jar.name).symlink_to(jar)
+    plan = plan_for(DEPLOYMENT.format(release="2.8", fault="kill"), of_property="no-acked-loss")
+    ((_, outcome),) = replay_all([plan], kafka_home=tmp_path, tell=lambda line: None, keep=False, kept=print)
+    assert outcome.kind == REPRODUCED, outcome
+    assert outcome.kafka == newest_patch("2.8")

@@ -22,6 +22,7 @@ from checker.reproduction.adjusting import adjusted
 from checker.reproduction.errors import NoScript
 from checker.reproduction.plan import Plan, PlannedClient, from_json
 from checker.reproduction.script import members, write_script
+from tests.checker.reproduction.deployments import plan_for
 from tests.checker.reproduction.test_plan import plan
 
 ROOT = Path(__file__).parents[3]
@@ -196,9 +197,21 @@ def test_a_trace_with_a_step_that_cannot_be_steered_has_no_script(tmp_path: Path
     assert not list(tmp_path.iterdir())
 
 
+WITH_ZOOKEEPER = """
+kafka: "2.8"
+topic: {replicas: 2, min.insync.replicas: 1}
+producer: {acks: 1}
+consumer: {group.id: orders, enable.auto.commit: false}
+bounds: {records: 1}
+assume: {faults: {total: 1, kill: 1}}
+"""
+
+
 @pytest.mark.cluster
-def test_a_script_replays_its_trace_without_proofka(tmp_path: Path) -> None:
-    write_script(killed(), tmp_path / "trace.zip")
+@pytest.mark.parametrize("release", ["4.0", "2.8"])
+def test_a_script_replays_its_trace_without_proofka(release: str, tmp_path: Path) -> None:
+    replayed = killed() if release == "4.0" else plan_for(WITH_ZOOKEEPER, of_property="no-acked-loss")
+    write_script(replayed, tmp_path / "trace.zip")
     folder = unzipped(tmp_path / "trace.zip", tmp_path / "unpacked")
     usable = [one for one in PYTHONS if version(one) >= OLDEST]
     oldest = min(usable, key=version)
@@ -207,7 +220,7 @@ def test_a_script_replays_its_trace_without_proofka(tmp_path: Path) -> None:
     path = [tmp_path / "python", "/usr/bin", "/bin"]
     status, output, errors = run_script(folder, "--json", str(tmp_path / "outcome.json"), path=path)
     assert status == 0, errors
-    assert re.search(r"(?m)^✓ acks-1: reproduced \(Apache Kafka 4\.0\.\d+, java 4\.0", output)
+    assert re.search(rf"(?m)^✓ {replayed.name}: reproduced \(Apache Kafka {release}\.\d+, java {release}", output)
     assert re.search(r"record 1 was reported as stored,\s+and is not in the log of broker 2", output)
     outcome = json.loads((tmp_path / "outcome.json").read_text(encoding="utf-8"))
     assert outcome["kind"] == "reproduced" and outcome["facts"]

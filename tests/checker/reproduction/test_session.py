@@ -92,6 +92,11 @@ def test_a_trace_that_needs_another_setting_of_brokers_has_its_own_cluster() -> 
     assert session.cluster_of(PLAN) != session.cluster_of(shrinking)
 
 
+def test_a_trace_with_an_early_start_has_its_own_cluster() -> None:
+    plain, early = Trace().add("kill", broker=1), Trace().add("kill", broker=1).add("start_early", broker=1)
+    assert session.cluster_of(plain.plan()) != session.cluster_of(early.plan())
+
+
 def test_no_cluster_starts_for_a_trace_that_cannot_be_steered(clusters: Clusters) -> None:
     assert list(outcomes(Trace().add("fly").plan(name="a")))
     assert clusters.calls == [("replay", "a", "without")]

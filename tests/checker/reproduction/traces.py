@@ -23,6 +23,7 @@ class Trace:
             "ISR": "{1, 2, 3}",
             "position": "0",
             "committed offset at the last start": "0",
+            **{f"record {record}": "in flight" for record in (1, 2, 3)},
         }
         self._start = self._words()
         self._steps: list[PlannedStep] = []

@@ -178,7 +178,8 @@ public final class JavaClient {
 
     private void send(long number, long attempt) {
       var value = "record-" + number + (attempt > 1 ? "-send-" + attempt : ""); // checker/cluster/sends.py reads it
-      var record = new ProducerRecord<String, String>(topic, 0, null, value);
+      // With batch.size=0 a batch has room for the longest form of one record. The key leaves no room for a second one.
+      var record = new ProducerRecord<String, String>(topic, 0, value, value);
       producer.send(
           record,
           (metadata, error) -> {

@@ -138,7 +138,10 @@ class _Producing(_Client):
             known = error is None and offset is not None and offset >= 0
             self.events.say("report", **asdict(send), offset=offset if known else None, **telling(error))
 
-        self.producer.produce(self.topic, send.value.encode(), partition=0, on_delivery=report)
+        try:
+            self.producer.produce(self.topic, send.value.encode(), partition=0, on_delivery=report)
+        except KafkaException as error:  # A producer that has stopped permanently refuses the record itself.
+            self.events.say("report", **asdict(send), offset=None, **telling(error.args[0]))
         self.events.say("sent", **asdict(send))
 
     def _tell(self, event: str, call: Callable[[], object]) -> None:

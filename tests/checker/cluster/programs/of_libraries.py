@@ -10,18 +10,18 @@ CAREFUL: Mapping[str, Mapping[str, str]] = {
     "kafka-python": {"acks": "all", "enable_idempotence": "True"},
     "aiokafka": {"acks": "all", "enable_idempotence": "true"},
     "sarama": {
-        "Producer.RequiredAcks": "sarama.WaitForAll",
+        "Producer.RequiredAcks": "all",
         "Producer.Idempotent": "true",
         "Producer.Return.Successes": "true",
         "Producer.Retry.Backoff": "50ms",
         "Net.MaxOpenRequests": "1",
         "Version": "V2_8_0_0",
     },
-    "franz-go": {"RequiredAcks": "kgo.AllISRAcks()", "ProducerLinger": "0s"},
-    "kafka-go": {"RequiredAcks": "kafka.RequireAll", "BatchSize": "1", "MaxAttempts": "3"},
-    "kafkajs": {"acks": "-1", "idempotent": "true", "maxInFlightRequests": "5", "retry.retries": "9"},
+    "franz-go": {"RequiredAcks": "all", "ProducerLinger": "0s"},
+    "kafka-go": {"RequiredAcks": "all", "BatchSize": "1", "MaxAttempts": "3"},
+    "kafkajs": {"acks": "all", "idempotent": "true", "maxInFlightRequests": "5", "retry.retries": "9"},
 }
-"""Settings of a careful producer: acks of the ISR, and idempotence where the library has it."""
+"""Settings of a careful producer: acks of the ISR in the word that deployments have, and idempotence if possible."""
 
 TRANSACTIONAL: Mapping[str, str] = {
     "java": "transactional.id",

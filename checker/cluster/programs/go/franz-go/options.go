@@ -19,7 +19,7 @@ const optIn = "opt_in_kafka_next_gen_balancer_beta"
 
 var options = map[string]option{
 	"ClientID":                            text(kgo.ClientID),
-	"RequiredAcks":                        named(kgo.RequiredAcks, map[string]kgo.Acks{"AllISRAcks": kgo.AllISRAcks(), "LeaderAck": kgo.LeaderAck(), "NoAck": kgo.NoAck()}),
+	"RequiredAcks":                        named(kgo.RequiredAcks, map[string]kgo.Acks{"AllISRAcks": kgo.AllISRAcks(), "all": kgo.AllISRAcks(), "LeaderAck": kgo.LeaderAck(), "NoAck": kgo.NoAck()}),
 	"DisableIdempotentWrite":              flag(kgo.DisableIdempotentWrite),
 	"MaxProduceRequestsInflightPerBroker": number(kgo.MaxProduceRequestsInflightPerBroker),
 	"RecordRetries":                       number(kgo.RecordRetries),

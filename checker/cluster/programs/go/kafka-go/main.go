@@ -27,6 +27,7 @@ import (
 
 var constants = map[string]int64{
 	"RequireNone": int64(kafka.RequireNone), "RequireOne": int64(kafka.RequireOne), "RequireAll": int64(kafka.RequireAll),
+	"all":         int64(kafka.RequireAll),
 	"FirstOffset": kafka.FirstOffset, "LastOffset": kafka.LastOffset,
 	"ReadUncommitted": int64(kafka.ReadUncommitted), "ReadCommitted": int64(kafka.ReadCommitted),
 }

@@ -26,6 +26,7 @@ import (
 var constants = map[string]int64{
 	"NoResponse": int64(sarama.NoResponse), "WaitForLocal": int64(sarama.WaitForLocal),
 	"WaitForAll":   int64(sarama.WaitForAll),
+	"all":          int64(sarama.WaitForAll),
 	"OffsetNewest": sarama.OffsetNewest, "OffsetOldest": sarama.OffsetOldest,
 	"ReadUncommitted": int64(sarama.ReadUncommitted), "ReadCommitted": int64(sarama.ReadCommitted),
 }

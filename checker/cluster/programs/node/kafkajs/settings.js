@@ -62,6 +62,7 @@ function one(table, name, text) {
 
 function value(name, text) {
   if (TEXTS.includes(name)) return text
+  if (name === 'acks' && text === 'all') return -1
   if (name === 'createPartitioner') return one(Partitioners, name, text)
   if (name === 'compression' && !/^\d+$/.test(text)) return one(CompressionTypes, name, text)
   if (name === 'partitionAssigners') {
