@@ -25,7 +25,7 @@ ANSWERS = ("accepted", "rejected", "undecided")
 MOST_EXAMINED = 500
 """The largest number of states at once of a recording that is examined for the actions that it needs."""
 
-MOST_MUTATED = 2000
+MOST_MUTATED = 500
 """The largest number of states at once of a recording that mutated models check."""
 
 KEPT = FOLDER / "recordings"
