@@ -112,11 +112,11 @@ def test_a_recording_before_the_deployment_is_refused(tmp_path: Path) -> None:
 def test_a_member_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MOST_BYTES", 10)
     path = archive_of(tmp_path / "x.tar.xz", ("d.yaml", b"#" * 11))
-    with pytest.raises(BadRecording, match=r"L03: .*11 bytes; at most 10 can be"):
+    with pytest.raises(BadRecording, match=r"L03: .*11 bytes; a member has 10 at most"):
         list(recordings_in(path))
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.tar.xz").write_bytes(b"no archive")
     with pytest.raises(BadRecording, match=r"L03: .*cannot be read"):
         list(recordings_in(tmp_path / "x.tar.xz"))

@@ -23,7 +23,7 @@ def rows() -> dict[tuple[str, ...], Row]:
     return {key_of(row): row for row in read(RUNS)}
 
 
-def test_there_are_archives() -> None:
+def test_all_archives_together_are_small() -> None:
     assert ARCHIVES
     assert sum(path.stat().st_size for path in ARCHIVES) < 3_000_000
 
