@@ -1,14 +1,15 @@
 """Rows and tables about random runs of the lab, for ``write_conformance.py``.
 
-A row of ``runs.csv`` is one recording. ``needs``: the actions without which the model rejects the recording.
-``rejected_by``: the mutated models that reject it. Both are
-known where ``examined`` is "yes". ``run_causes.csv`` has the cause of each rejection, and
+A row of ``runs.csv`` is one recording. ``needs``: the actions without which the model rejects the recording, known
+where ``examined`` is "yes". ``rejected_by``: the mutated models that reject the recording, known where ``mutated`` is
+"yes". ``run_causes.csv`` has the cause of each rejection, and
 ``actions.csv`` each action that a recording can have, with the reason where no recording needs the action.
 """
 
 from __future__ import annotations
 
 import csv
+import tarfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,12 +17,22 @@ from pathlib import Path
 FOLDER = Path(__file__).parent.parent / "docs" / "conformance"
 RUNS, CAUSES, ACTIONS = FOLDER / "runs.csv", FOLDER / "run_causes.csv", FOLDER / "actions.csv"
 COLUMNS = (
-    "deployment", "kafka", "client", "seed", "producer", "outcome", "event", "examined", "needs", "rejected_by",
+    "deployment", "kafka", "client", "seed", "producer", "outcome", "event", "examined", "needs", "mutated",
+    "rejected_by",
 )  # fmt: skip
 ANSWERS = ("accepted", "rejected", "undecided")
 
 MOST_EXAMINED = 500
 """The largest number of states at once of a recording that is examined for the actions that it needs."""
+
+MOST_MUTATED = 500
+"""The largest number of states at once of a recording that mutated models check."""
+
+KEPT = FOLDER / "recordings"
+"""The folder of the archives of recordings."""
+
+EXAMPLES = FOLDER.parent.parent / "examples"
+"""The folder of the example deployments."""
 
 Row = dict[str, str]
 
@@ -42,19 +53,19 @@ def write(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
         table.writerows(rows)
 
 
-def add(folders: Iterable[Path], most_examined: int = MOST_EXAMINED) -> None:
-    """Check the recordings in folders, and add their rows; a row of the same recording is replaced.
+def add(paths: Iterable[Path], most_examined: int = MOST_EXAMINED, most_mutated: int = MOST_MUTATED) -> None:
+    """Check the recordings in folders and archives, and add their rows; a row of the same recording is replaced.
 
-    ``most_examined``: as of ``checked_together``; 0 only asks whether the model accepts each recording, which is fast.
+    ``most_examined``, ``most_mutated``: as of ``checked_together``; 0 only asks whether the model accepts each
+    recording, which is fast.
     """
+    from checker.conformance.archives import recordings_in
     from checker.conformance.coverage import checked_together
-    from checker.conformance.events import from_json
     from checker.conformance.tracker import Answer
 
-    files = [path for folder in folders for path in sorted(folder.glob("*.json"))]
     found, actions = {key_of(row): row for row in read(RUNS)}, {row["action"]: row for row in read(ACTIONS)}
-    recordings = (from_json(path.read_text(encoding="utf-8")) for path in files)
-    for run in checked_together(recordings, most_examined):
+    recordings = (recording for path in paths for _, recording in recordings_in(path))
+    for run in checked_together(recordings, most_examined, most_mutated):
         about, outcome, events = run.recording.about, run.outcome, run.recording.events
         decided = outcome.answer in (Answer.ACCEPTED, Answer.REJECTED)
         row = {
@@ -67,6 +78,7 @@ def add(folders: Iterable[Path], most_examined: int = MOST_EXAMINED) -> None:
             "event": "" if outcome.event is None else f"{outcome.event + 1} of {len(events)}: {events[outcome.event]}",
             "examined": "yes" if run.examined else "no",
             "needs": " ".join(sorted(run.needed)),
+            "mutated": "yes" if run.mutated else "no",
             "rejected_by": " ".join(sorted(run.rejects)),
         }
         found[key_of(row)] = row
@@ -90,6 +102,8 @@ def tables() -> dict[str, list[str]]:
     rows, actions, causes = read(RUNS), read(ACTIONS), read(CAUSES)
     return {
         "runs": by_deployment(rows),
+        "runs of examples": by_example(rows),
+        "kept recordings": kept(),
         "actions": by_action(rows),
         "unexercised actions": unexercised(rows, actions),
         "rejections": rejections(rows, causes),
@@ -104,8 +118,15 @@ def group_of(row: Row) -> str:
 
 
 def settings_of(row: Row) -> str:
-    """Return the part of a deployment's name that is neither client nor release."""
-    return row["deployment"].rsplit("-", 2)[0]
+    """Return the part of a deployment's name that is neither client nor release; "examples" for an example."""
+    if is_example(row):
+        return "examples"
+    return row["deployment"].partition(f"-{row['client'].split()[0]}-")[0]
+
+
+def is_example(row: Row) -> bool:
+    """Tell whether the recording is of an example; the name of another deployment has its client and release."""
+    return f"-{row['client'].split()[0]}-" not in row["deployment"]
 
 
 def by_deployment(rows: Sequence[Row]) -> list[str]:
@@ -123,6 +144,41 @@ def by_deployment(rows: Sequence[Row]) -> list[str]:
 def _counts(key: Sequence[str], rows: Sequence[Row]) -> str:
     answers = Counter(row["outcome"].split(":")[0] for row in rows)
     return f"| {' | '.join(key)} | {len(rows)} | {' | '.join(str(answers[answer] or '') for answer in ANSWERS)} |"
+
+
+def by_example(rows: Sequence[Row]) -> list[str]:
+    """Return the number of recordings of each example with each answer, or why the lab does not run the example."""
+    from checker.conformance.errors import ConformanceError
+    from checker.conformance.lab import expect_runnable
+    from model.deployment import read_deployment
+
+    lines = [
+        "| example | Kafka | client | recordings | accepted | rejected | undecided | why not |",
+        "|---|---|---|--:|--:|--:|--:|---|",
+    ]
+    for file in sorted(EXAMPLES.glob("*.yaml")):
+        found = [row for row in rows if is_example(row) and row["deployment"] == file.stem]
+        for kafka, client in sorted({(row["kafka"], row["client"]) for row in found}):
+            same = [row for row in found if (row["kafka"], row["client"]) == (kafka, client)]
+            lines.append(f"{_counts((file.stem, kafka, client), same)} |")
+        try:
+            expect_runnable(read_deployment(file))
+        except ConformanceError as error:
+            lines.append(f"| {file.stem} |  |  |  |  |  |  | {error} |")
+    return lines
+
+
+def kept() -> list[str]:
+    """Return the number of kept recordings by archive, with the archive's size."""
+    lines = ["| archive | recordings | bytes |", "|---|--:|--:|"]
+    counts = {path: _count(path) for path in sorted(KEPT.glob("*.tar.xz"))}
+    lines += [f"| {path.name} | {count} | {path.stat().st_size} |" for path, count in counts.items()]
+    return [*lines, f"| all archives | {sum(counts.values())} | {sum(path.stat().st_size for path in counts)} |"]
+
+
+def _count(path: Path) -> int:
+    with tarfile.open(path, "r:xz") as archive:
+        return sum(name.endswith(".json") for name in archive.getnames())
 
 
 def by_action(rows: Sequence[Row]) -> list[str]:
@@ -176,10 +232,10 @@ def rejections(rows: Sequence[Row], causes: Sequence[Row]) -> list[str]:
 
 
 def by_mutation(rows: Sequence[Row]) -> list[str]:
-    """Return, by mutated model and settings of the producer, the examined recordings that the mutated model rejects."""
+    """Return, by mutated model and settings of the producer, the checked recordings that the mutated model rejects."""
     from checker.conformance.mutations import MUTATIONS
 
-    accepted = [row for row in rows if row["examined"] == "yes"]
+    accepted = [row for row in rows if row["mutated"] == "yes"]
     settings = sorted({settings_of(row) for row in accepted})
     lines = [f"| mutated model | {' | '.join(settings)} | all | of |", "|---|" + "--:|" * (len(settings) + 2)]
     for mutation in MUTATIONS:

@@ -2,8 +2,9 @@
 
     python scripts/write_conformance.py                       # the tables
     python scripts/write_conformance.py --add RESULT.json...  # first add the outcomes in results of proofka reproduce
-    python scripts/write_conformance.py --runs FOLDER...      # first check the recordings of proofka conform --keep
-    python scripts/write_conformance.py --answers FOLDER...   # the same, but do not look for the actions that they need
+    python scripts/write_conformance.py --runs PATH...        # first check the recordings of proofka conform --keep
+    python scripts/write_conformance.py --mutants PATH...     # the same, but do not look for the actions that they need
+    python scripts/write_conformance.py --answers PATH...     # the same, and without the mutated models
 
 A row of ``replays.csv`` is one replay: a newer outcome of a trace on the same release, with the same client libraries,
 replaces the older. ``example`` names a file in examples/, or one in docs/conformance/deployments/, which are small
@@ -191,6 +192,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--runs"]:
         conformance_runs.add(map(Path, sys.argv[2:]))
     if sys.argv[1:2] == ["--answers"]:
+        conformance_runs.add(map(Path, sys.argv[2:]), 0, 0)
+    if sys.argv[1:2] == ["--mutants"]:
         conformance_runs.add(map(Path, sys.argv[2:]), 0)
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 

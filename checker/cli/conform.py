@@ -62,7 +62,8 @@ def conform(
         typer.Option(
             "--recorded",
             metavar="PATH",
-            help="Check the runs in PATH, a file or a folder, and start no cluster (default: none).",
+            help="Check the runs in PATH, a file, an archive (.tar.xz) or a folder of these, and start no cluster "
+            "(default: none).",
         ),
     ] = None,
     keep: Annotated[
@@ -121,15 +122,12 @@ def _deployment(path: Path, assume: list[str] | None) -> Deployment:
 
 
 def _recordings(paths: list[Path]) -> Iterator[Recording]:
-    from checker.conformance.events import from_json
+    from checker.conformance.archives import recordings_in
 
-    for path in (one for given in paths for one in (sorted(given.glob("*.json")) if given.is_dir() else [given])):
+    for path in paths:
         with one_line_errors():
-            try:
-                text = path.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                fail(f"{path}: cannot be read: {error}")
-            yield from_json(text)
+            for _, recording in recordings_in(path):
+                yield recording
 
 
 def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:

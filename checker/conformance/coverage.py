@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checker.conformance.events import Event, Recording
 from checker.conformance.explanations import NEVER, seen_as
@@ -24,7 +24,7 @@ class CheckedRun:
 
     ``group``: the client and the brokers. ``needed``: the actions without which the model rejects the run. ``rejects``:
     the mutations of the model that reject the run. ``actions``: all actions of the model that runs of the lab can have.
-    ``examined``: ``needed`` and ``rejects`` were looked for.
+    ``examined``: ``needed`` was looked for. ``mutated``: ``rejects`` was looked for.
     """
 
     recording: Recording
@@ -34,6 +34,7 @@ class CheckedRun:
     rejects: frozenset[str] = frozenset()
     actions: frozenset[str] = frozenset()
     examined: bool = False
+    mutated: bool = False
 
 
 def checked(recording: Recording) -> CheckedRun:
@@ -44,11 +45,14 @@ def checked(recording: Recording) -> CheckedRun:
     return next(checked_together([recording]))
 
 
-def checked_together(recordings: Iterable[Recording], most_examined: int = MOST_STATES) -> Iterator[CheckedRun]:
+def checked_together(
+    recordings: Iterable[Recording], most_examined: int = MOST_STATES, most_mutated: int = MOST_STATES
+) -> Iterator[CheckedRun]:
     """Check recorded runs; the runs of one deployment share a model, which is compiled once.
 
-    ``most_examined``: runs with more states at once are not examined for the actions that they need, and not checked by
-    mutated models, since both repeat the check many times.
+    ``most_examined``: runs with more states at once are not examined for the actions that they need, which repeats the
+    check many times. ``most_mutated``: runs with more states at once are not checked by mutated models, of which each
+    repeats the check once.
     The model has the faults that some run needs. A run without an event that shows a fault has no step of this fault.
     """
     groups: dict[str, list[Recording]] = {}
@@ -61,10 +65,10 @@ def checked_together(recordings: Iterable[Recording], most_examined: int = MOST_
         others = {
             mutation.name: observed(model_for(other, events), events)
             for mutation in MUTATIONS
-            if mutation.sets and (other := mutation.deployment(deployment)) != deployment
+            if most_mutated and mutation.sets and (other := mutation.deployment(deployment)) != deployment
         }
         for recording in group:
-            yield _checked(recording, model, system, others, most_examined)
+            yield _checked(recording, model, system, others, most_examined, most_mutated)
 
 
 def _checked(
@@ -73,21 +77,28 @@ def _checked(
     system: ObservedSystem,
     others: Mapping[str, ObservedSystem],
     most_examined: int,
+    most_mutated: int,
 ) -> CheckedRun:
     """Check a run by the system of its model, and by the systems of the models with another setting."""
     events = recording.events
     outcome = check_run(system, events)
     group = (str(recording.about.get("client", "unknown")), str(recording.about.get("kafka", "unknown")))
-    if outcome.answer is not Answer.ACCEPTED or max(outcome.sizes, default=0) > most_examined:
-        return CheckedRun(recording, outcome, group, actions=_of_lab(model))
-    needed = _needed(system, events)
-    rejects = {
-        mutation.name
-        for mutation in MUTATIONS
-        if mutation.only_removes and (mutation.removes & needed or _rejects(system, events, mutation.removes))
-    }
-    rejects |= {name for name, other in others.items() if _rejects(other, events)}
-    return CheckedRun(recording, outcome, group, needed, frozenset(rejects), _of_lab(model), examined=True)
+    run = CheckedRun(recording, outcome, group, actions=_of_lab(model))
+    if outcome.answer is not Answer.ACCEPTED:
+        return run
+    if max(outcome.sizes, default=0) <= most_examined:
+        run = replace(run, needed=_needed(system, events), examined=True)
+    if max(outcome.sizes, default=0) <= most_mutated:
+        run = replace(run, rejects=_rejecting(run, system, others), mutated=True)
+    return run
+
+
+def _rejecting(run: CheckedRun, system: ObservedSystem, others: Mapping[str, ObservedSystem]) -> frozenset[str]:
+    """Return the mutations that reject the run."""
+    events, known = run.recording.events, run.needed
+    removing = (mutation for mutation in MUTATIONS if mutation.only_removes)
+    found = {each.name for each in removing if each.removes & known or _rejects(system, events, each.removes)}
+    return frozenset(found | {name for name, other in others.items() if _rejects(other, events)})
 
 
 def _needed(system: ObservedSystem, events: Sequence[Event]) -> frozenset[str]:

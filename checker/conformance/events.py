@@ -84,7 +84,16 @@ class Recording:
 
 def to_json(recording: Recording) -> str:
     """Return the recording as a JSON text, with a line for each event."""
-    head = {"format": FORMAT_NUMBER, "about": dict(recording.about), "deployment": to_document(recording.deployment)}
+    return _json(recording, {"deployment": to_document(recording.deployment)})
+
+
+def events_to_json(recording: Recording) -> str:
+    """Return the recording without its deployment as a JSON text, with a line for each event."""
+    return _json(recording, {})
+
+
+def _json(recording: Recording, more: Mapping[str, Any]) -> str:
+    head = {"format": FORMAT_NUMBER, "about": dict(recording.about), **more}
     rows = [
         {
             "kind": event.kind,
@@ -100,8 +109,11 @@ def to_json(recording: Recording) -> str:
     return "{" + ",\n".join([*members, f'"events": [\n{lines}\n]']) + "}\n"
 
 
-def from_json(text: str) -> Recording:
-    """Read a recording. Raise :class:`BadRecording` or :class:`UnknownEvent`."""
+def from_json(text: str, deployment: Deployment | None = None) -> Recording:
+    """Read a recording. Raise :class:`BadRecording` or :class:`UnknownEvent`.
+
+    ``deployment``: that of a recording which leaves the deployment out; None for a recording that has one.
+    """
     try:
         document = json.loads(text)
         if document["format"] != FORMAT_NUMBER:
@@ -116,7 +128,8 @@ def from_json(text: str) -> Recording:
             )
             for row in document["events"]
         )
-        return Recording(from_document(document["deployment"]), events, dict(document["about"]))
+        used = from_document(document["deployment"]) if deployment is None else deployment
+        return Recording(used, events, dict(document["about"]))
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         raise BadRecording(f"this is no recording of a run: {error}; write one with proofka conform --keep") from error
     except DeploymentError as error:

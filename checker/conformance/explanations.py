@@ -12,6 +12,7 @@ import z3
 
 from checker.conformance.errors import UnknownAction, UnknownEvent
 from checker.conformance.events import Event
+from model.deployment.choices import Acks
 from model.language import Action, ActionKey
 from model.language.terms import And, BoolVal, Not, Or
 from model.sequencing.network import is_dead
@@ -204,9 +205,13 @@ def _broken(asked: _Asked) -> Explanation:
 
 
 def _reported(asked: _Asked) -> Explanation:
-    """Explain a report: the send has ended so, or the client gives the record up now."""
+    """Explain a report: the send has ended so, or the client gives the record up now.
+
+    With acks=0 the client reports a success when it has written the request (semantics, choice 33).
+    """
     if asked.argument("error") is None:
-        return Explanation(stays=asked.batch.is_(Fate.ACKNOWLEDGED))
+        written = (Fate.SENT,) if asked.pipeline.deployment.producer.acks is Acks.NONE else ()
+        return Explanation(stays=asked.batch.is_(Fate.ACKNOWLEDGED, *written))
     failed = asked.batch.is_(Fate.FAILED)
     return Explanation(asked.steps(), after=failed, stays=failed)
 

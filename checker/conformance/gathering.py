@@ -16,6 +16,9 @@ from checker.conformance.observations import Report, Request, Send
 CLOCK_SECONDS = 0.001
 """The resolution of the times that client programs tell."""
 
+NO_ANSWER = 0
+"""The ``acks`` of a produce request that a broker does not answer."""
+
 _TO_BROKER = re.compile(r"client->(\d+)")
 _TO_CONTROLLER = re.compile(r"(\d+)->controller")
 _GONE_ON = (PASSED, RELEASED)
@@ -60,7 +63,8 @@ def requests_of(entries: Iterable[Passed], client: str, records: int) -> tuple[R
 
 def _request(one: _Seen, ended: Mapping[int, float], records: int) -> Request:
     frame = one.frame
-    values = [send_of(value).record for partition in produce_request(frame).partitions for value in partition.values]
+    content = produce_request(frame)
+    values = [send_of(value).record for partition in content.partitions for value in partition.values]
     closed = ended.get(frame.connection)
     if closed is not None and one.given_up is None and (one.left is None or one.left > closed):
         one.given_up = closed  # It waited behind a request that was held.
@@ -74,6 +78,7 @@ def _request(one: _Seen, ended: Mapping[int, float], records: int) -> Request:
         given_up=one.given_up,
         answered=one.answered,
         error=one.error,
+        answerable=content.acks != NO_ANSWER,
     )
 
 

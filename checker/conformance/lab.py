@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import version as version_of
 from pathlib import Path
 
 from checker.cluster.admin import Refused
@@ -20,6 +19,7 @@ from checker.cluster.passed import Passed
 from checker.cluster.plan import ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
+from checker.cluster.waiting import until
 from checker.cluster.wire import NoAnswer
 from checker.conformance.cluster_controls import ClusterControls
 from checker.conformance.errors import ConformanceError
@@ -104,6 +104,17 @@ class Asked:
         return replace(self.deployment, bounds=replace(BOUNDS, records=self.records), durations=durations)
 
 
+def expect_runnable(deployment: Deployment) -> None:
+    """Raise :class:`NotRunnable` for a deployment that the lab cannot run, with what to do."""
+    if deployment.producer.transactional is not None:
+        raise NotRunnable("the lab has no transactions yet: use a deployment without transactional.id")
+    if deployment.cluster.zookeeper:
+        raise NotRunnable(
+            "the lab reads the controller's log, which clusters with ZooKeeper lack: name brokers of Kafka 3.3 or "
+            "later, without zookeeper.connect"
+        )
+
+
 Told = Callable[[str], None]
 """A function that shows a line of progress."""
 
@@ -131,17 +142,11 @@ class _Lab:
 
     def __init__(self, asked: Asked, stack: ExitStack, tell: Told) -> None:
         deployment = asked.deployment
-        if deployment.producer.transactional is not None:
-            raise NotRunnable("the lab has no transactions yet: use a deployment without transactional.id")
+        expect_runnable(deployment)
         self._asked, self._tell = asked, tell
         self._effective = effective_of(deployment)
         self._library, version = client_of(deployment, "producer")
         self.release = str(newest_patch(self._effective["broker.release"]))
-        if deployment.cluster.zookeeper:
-            raise NotRunnable(
-                "the lab reads the controller's log, which clusters with ZooKeeper lack: name brokers of Kafka 3.3 or "
-                "later, without zookeeper.connect"
-            )
         self._client_release = version or self.release
         self._supervisor, self._proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
         plan = ClusterPlan(
@@ -216,8 +221,9 @@ class _Lab:
             "seed": seed,
             "producer": producer.number,
             "kafka": self.release,
-            "client": self._client,
+            "client": self._client(producer.process),
             "replicas": list(producer.order),
+            "records": records,
             "controls": [f"{one.control}({one.broker})" for one in done],
         }
         return Recording(self._asked.modelled, events_of(by_place(seen, producer.order)), {**about, **unfinished})
@@ -280,12 +286,14 @@ class _Lab:
         with suppress(Refused, NoAnswer):
             self._cluster.admin.delete_topic(producer.topic)
 
-    @property
-    def _client(self) -> str:
-        """The client that ran: of a library in Python the installed release, which can be newer than the model's."""
-        if self._library == "librdkafka":
-            return f"{self._library} {version_of('confluent-kafka')}"
-        return self._effective["producer.client"]
+    def _client(self, process: ClientProcess) -> str:
+        """Return the client that ran: the library, and the release that the program told, which can be newer.
+
+        A client of Java has the release that the deployment names, whose newest patch runs.
+        """
+        if self._library == "java":
+            return self._effective["producer.client"]
+        return f"{self._library} {process.events[0]['version']}"
 
     def _producer(self, name: str, number: int) -> RunProducer:
         """Start a producer, and let it send a record into a new topic."""
@@ -313,14 +321,16 @@ class _Lab:
 
         The sequence numbers of the run count from this record. Raises NotSeen.
         """
-        process, topic = producer.process, producer.topic
+        process, topic, leader = producer.process, producer.topic, producer.order[0]
         if self._effective.get("application.producer_id") != "new":
-            after = len(process.events)
+            after, end = len(process.events), self._cluster.log_end(leader, topic)
             process.ask("send", record=WARM, seconds=seconds)
             reported = event_is("report", record=WARM, error=None)
             process.wait_event(reported, what="the first report", seconds=seconds, after=after)
+            # With acks=0 the report comes before the record is in a log.
+            until(lambda: self._cluster.log_end(leader, topic) > end, what="the first record", seconds=seconds)
         self._cluster.wait_copied(topic, seconds=seconds)
-        base = self._cluster.log_end(producer.order[0], topic)
+        base = self._cluster.log_end(leader, topic)
         return replace(producer, base=base, first_event=len(process.events))
 
     def _classpath(self) -> Sequence[Path]:

@@ -27,7 +27,8 @@ class Request:
     ``records``: those in the request that belong to the run. ``arrived``: when the proxy had the request. ``left``:
     when the request left to the broker; None for one that never did, or only after the client's connection was closed.
     ``given_up``: when the proxy dropped the request, or closed the client's connection. ``answered``: when the answer
-    left to the client, None if no answer did. ``error``: Kafka's number of the error in the answer.
+    left to the client, None if no answer did. ``error``: Kafka's number of the error in the answer. ``answerable``:
+    the request asks for an answer, as all but those with acks=0 do.
     """
 
     connection: int
@@ -38,6 +39,7 @@ class Request:
     given_up: float | None
     answered: float | None
     error: int | None
+    answerable: bool = True
 
 
 @dataclass(frozen=True)

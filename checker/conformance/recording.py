@@ -115,10 +115,14 @@ def _attempt_since(seen: Observations, request: Request, record: int) -> float:
 
 
 def _of_broken_connections(seen: Observations) -> Iterator[Event]:
-    """Yield the end of each connection on which a request got no answer."""
+    """Yield the end of each connection on which a request got no answer.
+
+    A request that asks for no answer is lost only where the proxy closed its connection.
+    """
     unanswered: dict[int, list[Request]] = {}
     for request in seen.requests:
-        if request.answered is None and request.records:
+        lost = request.answered is None and (request.answerable or request.given_up is not None)
+        if lost and request.records:
             unanswered.setdefault(request.connection, []).append(request)
     for connection, requests in unanswered.items():
         records = {record for request in requests for record in request.records}
@@ -129,7 +133,8 @@ def _of_broken_connections(seen: Observations) -> Iterator[Event]:
             for other in seen.requests
             if other.connection != connection and other.arrived > begin and records & set(other.records)
         ]
-        ends += [report.when[1] for report in seen.reports if report.record in records and report.when[1] > begin]
+        if requests[0].answerable:
+            ends += [report.when[1] for report in seen.reports if report.record in records and report.when[1] > begin]
         yield _event("broken", begin, min(ends), broker=requests[0].broker)
 
 

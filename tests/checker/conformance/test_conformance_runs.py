@@ -25,13 +25,19 @@ def row(**changes: str) -> Row:
         "event": "",
         "examined": "yes",
         "needs": "append fetch",
+        "mutated": "yes",
         "rejected_by": "nothing-replicated",
         **changes,
     }
 
 
 REJECTED = row(
-    seed="8", outcome="rejected", event="5 of 9: answered(record=0, broker=1, error=0)", examined="no", needs=""
+    seed="8",
+    outcome="rejected",
+    event="5 of 9: answered(record=0, broker=1, error=0)",
+    examined="no",
+    needs="",
+    mutated="no",
 )
 OTHER = row(deployment="acks-all-librdkafka-41", kafka="4.1.2", client="librdkafka 2.16", needs="append")
 

@@ -13,10 +13,12 @@ from tests.checker.cluster.segments import batch
 CLIENT = "lab-producer"
 
 
-def produce(record: int, *, connection: int = 1, broker: int = 1, at: float = 1.0, client: str = CLIENT) -> Frame:
+def produce(
+    record: int, *, connection: int = 1, broker: int = 1, at: float = 1.0, client: str = CLIENT, acks: int = -1
+) -> Frame:
     data = batch(0, [b"record-%d" % record], epoch=-1, time=0)
     partitions = array([int32(0) + int32(len(data)) + data])
-    body = text(None) + int16(-1) + int32(1000) + array([text("t") + partitions])
+    body = text(None) + int16(acks) + int32(1000) + array([text("t") + partitions])
     link = f"client->{broker}"
     return Frame(link, REQUEST, "Produce", 7, record, client, body, at, connection=connection)
 
@@ -51,6 +53,11 @@ def test_a_request_that_was_dropped_never_left() -> None:
     dropped, unanswered = requests_of(seen, CLIENT, 2)
     assert (dropped.left, dropped.given_up) == (None, 2.0)
     assert (unanswered.left, unanswered.given_up, unanswered.answered) == (2.5, None, None)
+
+
+def test_a_request_with_acks_0_asks_for_no_answer() -> None:
+    seen = record(*((1.5, produce(number, acks=number), PASSED) for number in (0, 1)))
+    assert [(one.records, one.answerable) for one in requests_of(seen, CLIENT, 2)] == [((0,), False), ((1,), True)]
 
 
 def test_requests_that_are_delivered_late_have_not_left_in_time() -> None:

@@ -296,6 +296,21 @@ def test_a_request_without_an_answer_ends_a_connection() -> None:
     assert not found(SENT, "broken")
 
 
+def test_a_request_that_asks_for_no_answer_is_lost_only_with_its_connection() -> None:
+    written = Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=None, error=None, answerable=False)
+    assert not found(replace(SENT, requests=(written,)), "broken")
+    cut = replace(written, left=None, given_up=2.0)
+    (event,) = found(replace(SENT, requests=(cut,), reports=(Report(0, (1.0, 1.1), None),)), "broken")
+    assert (event.opens, event.closes) == (1.05, SENT.end)
+
+
+def test_with_acks_0_a_report_can_come_before_the_record_is_in_a_log() -> None:
+    written = Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=None, error=None, answerable=False)
+    early = replace(SENT, requests=(written,), reports=(Report(0, (1.05, 1.06), None),))
+    assert answer(early, "acks-0") is Answer.ACCEPTED
+    assert answer(early, "acks-1") is Answer.REJECTED
+
+
 def test_a_request_that_is_given_up_was_sent_before() -> None:
     late = Request(7, 1, (0,), arrived=1.05, left=None, given_up=2.0, answered=None, error=None)
     (event,) = found(replace(SENT, requests=(late,), reports=()), "requested")
