@@ -208,7 +208,7 @@ LAST_KNOWN = replace(
         Done("restart", 3, (17.0, 17.1)),
     ),
 )
-"""All brokers died. Broker 3 is the last eligible leader replica until its registration elects the last known leader."""
+"""All brokers died. Broker 3 is the last eligible replica until its registration elects the last known leader."""
 
 
 def test_a_registration_that_elects_the_last_known_leader_is_the_return_of_the_broker() -> None:

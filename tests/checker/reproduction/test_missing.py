@@ -36,7 +36,9 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def replay(monkeypatch: pytest.MonkeyPatch, library: str) -> str:
     """Run ``proofka reproduce`` on a trace with a producer of this library; return its only line on standard error."""
     made = replace(plan("acks-1", "no-acked-loss", "kill"), producer=PlannedClient(library, None, {}))
-    monkeypatch.setattr(checker.cli.checked, "checked", lambda *_, **__: SimpleNamespace(sources=None, certificate=None))
+    monkeypatch.setattr(
+        checker.cli.checked, "checked", lambda *_, **__: SimpleNamespace(sources=None, certificate=None)
+    )
     monkeypatch.setattr(checker.cli.reproduce, "_plans", lambda *_, **__: [made])
     run = CliRunner().invoke(app, ["reproduce", __file__, "1"])
     assert run.exit_code == 2, run.output
