@@ -15,6 +15,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from checker.zip_members import (
@@ -74,6 +75,12 @@ class Archive:
 def sha256(content: bytes) -> str:
     """Return the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
+
+
+def sha256_of_file(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal. Raise OSError."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def write_archive(members: Mapping[str, bytes], about: Mapping[str, Any]) -> bytes:

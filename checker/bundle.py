@@ -7,7 +7,6 @@ of these files, which can contain secrets.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.archive import Archive, DamagedBundle, read_archive, write_archive
+from checker.archive import Archive, DamagedBundle, read_archive, sha256_of_file, write_archive
 from model.input.strict_json import AmbiguousJson, read_json
 
 if TYPE_CHECKING:
@@ -178,10 +177,7 @@ def sources_of(deployments: Iterable[Deployment], named: Iterable[Path | None]) 
     paths = {str(path) for path in named if path is not None}
     paths |= {origin.file for origin in origins if origin.file is not None}
     return tuple(
-        SourceFile(name, Path(name).stat().st_size, _hash(Path(name))) for name in sorted(paths) if Path(name).is_file()
+        SourceFile(name, Path(name).stat().st_size, sha256_of_file(Path(name)))
+        for name in sorted(paths)
+        if Path(name).is_file()
     )
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from checker.archive import sha256_of_file
 from checker.certificates.archive import TooLarge
 from checker.certificates.reading import Claimed, described, read_certificate
 from checker.certificates.writing import write_certificate
@@ -66,9 +66,7 @@ def certify(run: Run, result: Result, file: Path) -> Certified:
         reasons = dict.fromkeys(written.left_out.values())
         raise NotCertified(f"no property is proved: {'; '.join(reasons)}")
     read = read_certificate(file)
-    with file.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    certificate = described(read, file.name, size=written.size, sha256=digest)
+    certificate = described(read, file.name, size=written.size, sha256=sha256_of_file(file))
     holds = {verdict.property for verdict in result.verdicts if verdict.status is Status.HOLDS}
     unproved = tuple(name for name in read.without_witness if name in holds)
     return Certified(certificate, read.claims, written.left_out, written.states, unproved)

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from checker.certificates.reading import FORMAT
 from properties.certified import CheckedBy
 
 PROGRAM = "certcheck"
 """Name of the fast checker on the search path."""
-
-FORMAT = 1
-"""Version of the format that a checker must read."""
 
 _SOURCE = Path(__file__).parents[2] / "certcheck"
 _SHARED = Path(sys.prefix) / "share" / "proofka"

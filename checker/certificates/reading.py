@@ -19,6 +19,9 @@ from model.input.strict_json import read_json
 from properties import certified
 from properties.verdict import CutSet
 
+FORMAT = 1
+"""Version of the format of certificates."""
+
 MOST_TEXT = 64 << 20
 """Largest size of a member with text, in bytes."""
 
@@ -125,7 +128,7 @@ def is_certificate(file: Path) -> bool:
         return True
     try:
         if _bytes_of_directory(file) > MOST_TEXT:
-            return True  # no bundle has so many members; reading the certificate names the problem
+            return True  # a bundle has a smaller directory; reading the certificate names the problem
         with zipfile.ZipFile(file) as archive:
             return TEXT in archive.namelist()
     except (*_DAMAGED, NoCertificate, ValueError, OSError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from checker.archive import sha256_of_file
 from checker.budget import Budget
 from checker.certificates.checkers import ACCEPTED, NO_CERTIFICATE, REFUSED, NoChecker, asked, checked_by, checker_for
 from checker.certificates.reading import (
@@ -59,7 +59,7 @@ def verify_certificate(file: Path, memory: int | None = None) -> Verified:
     :class:`checker.certificates.reading.NoCertificate`, and :class:`checker.certificates.reading.TooMuchMemory`.
     """
     memory = Budget().memory if memory is None else memory
-    digest = _digest(file)
+    digest = sha256_of_file(file)
     read = read_certificate(file, memory)
     certificate = described(read, file.name, size=file.stat().st_size, sha256=digest)
     is_of_this_model = read.model == VERSION
@@ -80,7 +80,7 @@ def verify_certificate(file: Path, memory: int | None = None) -> Verified:
         )
     if answer.status == NO_CERTIFICATE:
         raise NoCertificate(f"{program.program}: {' '.join(answer.lines)}")
-    if _digest(file) != digest:
+    if sha256_of_file(file) != digest:
         raise TamperedDocument("the file was changed while the file was checked")
     lines += answer.lines
     is_accepted = answer.status == ACCEPTED
@@ -90,11 +90,6 @@ def verify_certificate(file: Path, memory: int | None = None) -> Verified:
         lines.append(f"checked by {checked}")
         certificate = replace(certificate, checked=checked if is_of_this_model else None)
     return Verified(tuple(lines), is_accepted, is_of_this_model, read, certificate)
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _compared(certificate: Certificate) -> Iterator[str]:

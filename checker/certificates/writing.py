@@ -16,7 +16,7 @@ from checker.certificates.archive import Archive
 from checker.certificates.claims import claims_of
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.ranks import Ranks, ranks_of
-from checker.certificates.reading import DEPLOYMENT, README, TEXT, TIMES
+from checker.certificates.reading import DEPLOYMENT, FORMAT, README, TEXT, TIMES
 from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
 from checker.certificates.systems import limits_of
 from checker.certificates.text import quoted
@@ -33,9 +33,6 @@ from model.language import Action
 from model.language.terms import BoolVal
 from model.pipeline import VERSION
 from properties.verdict import CutSet
-
-FORMAT = 1
-"""Version of the format of certificates."""
 
 HOW = """This file proves verdicts of Proofka. docs/certificates.md of Proofka describes it.
 Check it with certcheck, which needs nothing of Proofka:  certcheck FILE

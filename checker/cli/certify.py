@@ -10,7 +10,7 @@ import typer
 
 from checker.cli.certificate_options import CertificateFile
 from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.errors import fail, one_line_errors, plain
 from checker.cli.exploring import run_check
 from checker.cli.limits import budget_of
 from checker.cli.options import (
@@ -28,6 +28,7 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
+from checker.cli.source_options import source_of
 from checker.cli.written import check_file
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def certify(
     from checker.certificates.certifying import NotCertified
     from checker.certificates.certifying import certify as write_certificate
     from checker.cli.certifying import refuse_any_number
-    from checker.cli.checked import loaded, source_of
+    from checker.cli.checked import loaded
     from checker.engine import EmbeddedEngine
     from checker.reductions.choice import chosen
     from checker.source import narrowed
@@ -96,8 +97,7 @@ def certify(
         try:
             written = write_certificate(run, result, output)
         except NotCertified as error:
-            complain(f"not written: {output}: {error}")
-            raise typer.Exit(EXIT_UNDECIDED) from None
+            fail(f"not written: {output}: {error}", EXIT_UNDECIDED)
     for line in written.lines(output):
         typer.echo(plain(line))
     if document is not None:
@@ -113,9 +113,7 @@ def _compare(written: Certified, document: Mapping[str, Any], file: Path) -> Non
     try:
         claims_agree(written.claims, document)
     except CoversFewerFaults as error:
-        complain(f"{file}: {error}")
-        raise typer.Exit(EXIT_UNDECIDED) from None
+        fail(f"{file}: {error}", EXIT_UNDECIDED)
     except TamperedDocument as error:
-        complain(f"{file}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
+        fail(f"{file}: {error}", EXIT_VIOLATED)
     typer.echo(plain(f"the claims are those of the verdicts of {file}: ids, faults, smallest fault sets"))

@@ -83,6 +83,7 @@ from checker.cli.options import (
 )
 from checker.cli.screen import Screen
 from checker.cli.show import print_sought
+from checker.cli.source_options import source_of
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.reductions.choice import Reduction, chosen
 
@@ -153,23 +154,23 @@ def check(
     violated, otherwise with 3. --fail-on names other properties to decide the status. With --fail-on-known-defects, a
     known defect gives 3.
     """
-    from checker.source import Source, narrowed
+    from checker.source import narrowed
     from model.deployment.question import question
 
     more = 0.0 if no_sensitivity else more
-    source = Source(
+    source = source_of(
         file,
         kafka,
         topic,
         broker,
         producer,
         consumer,
-        assume=tuple(assume or ()),
-        fill=tuple(fill or ()),
+        assume=assume,
+        fill=fill,
         environment=environment,
         pipeline=pipeline,
-        partial=partly,
-        clients=tuple(clients or ()),
+        partly=partly,
+        clients=clients,
     )
     written = Written(json_file, tuple(report or ()), bundle, certificate)
     is_whole = details or all_traces or explain

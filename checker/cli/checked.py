@@ -43,32 +43,6 @@ class Loaded:
     certificate: bytes | None = None
 
 
-def source_of(
-    file: Path,
-    kafka: str | None,
-    topic: str | None,
-    *,
-    assume: list[str] | None,
-    fill: list[str] | None,
-    environment: bool,
-    partly: bool,
-    clients: list[str] | None,
-    pipeline: int | None,
-) -> Source:
-    """Return the source that the options of a command name, which takes a result or a PATH of ``proofka check``."""
-    return Source(
-        file,
-        kafka,
-        topic,
-        assume=tuple(assume or ()),
-        fill=tuple(fill or ()),
-        environment=environment,
-        pipeline=pipeline,
-        partial=partly,
-        clients=tuple(clients or ()),
-    )
-
-
 def loaded(source: Source, *, limits: Iterable[object]) -> Loaded | None:
     """Return the content of a source that is a result or a bundle; None for other sources.
 

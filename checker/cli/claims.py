@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
-from checker.cli.errors import complain, one_line_errors
+from checker.cli.errors import complain, fail, one_line_errors
 
 MANY = 10
 """Number of claims from which deciding takes minutes, so that the command says so first."""
@@ -57,8 +57,7 @@ def claims(
             line.update(f"{len(decisions)} of {len(asked)} claims decided")
     print_claims(console(), decisions)
     if len(decisions) < len(asked):
-        complain(f"interrupted: {len(asked) - len(decisions)} claims were not decided")
-        raise typer.Exit(EXIT_UNDECIDED)
+        fail(f"interrupted: {len(asked) - len(decisions)} claims were not decided", EXIT_UNDECIDED)
     if out is not None:
         with one_line_errors():
             complain(f"written: {', '.join(map(str, write_claims(out, decisions)))}")

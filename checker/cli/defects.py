@@ -10,6 +10,7 @@ import typer
 
 from checker.cli.errors import fail, one_line_errors, plain
 from checker.cli.options import Assume, Broker, Clients, Consumer, Kafka, PipelineNumber, Producer, Topic
+from checker.cli.source_options import source_of
 
 if TYPE_CHECKING:
     from checker.source import Source
@@ -44,21 +45,20 @@ def defects(
 
     Exit status: 0 the defects are listed; 2 no release, client, defect or file has that name.
     """
-    from checker.source import Source
     from properties.known_defects.register import register
     from reports.console import console
     from reports.defect_list import DefectList, RegisterSummary, WholeDefect
     from reports.pager import print_paged
 
-    source = Source(
+    source = source_of(
         None if asked is None else Path(asked),
         kafka,
         topic,
         broker,
         producer,
         consumer,
-        assume=tuple(assume or ()),
-        clients=tuple(clients or ()),
+        assume=assume,
+        clients=clients,
         pipeline=pipeline,
     )
     if any(one is not None for one in (kafka, topic, broker, producer, consumer)):

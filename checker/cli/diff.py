@@ -205,8 +205,7 @@ class _Check:
         deployment = self.narrowed(one)
         _, result = run_check(deployment, budget_of(self.seconds, {}), EmbeddedEngine(None), chosen((), ()))
         if is_interrupted(result.verdicts):
-            complain("interrupted: nothing was compared")
-            raise typer.Exit(EXIT_UNDECIDED)
+            fail("interrupted: nothing was compared", EXIT_UNDECIDED)
         return deployment, result
 
 

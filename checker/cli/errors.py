@@ -77,10 +77,10 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def fail(message: str) -> NoReturn:
-    """Print a message on standard error and end the command with status 2 (wrong input)."""
+def fail(message: str, status: int = EXIT_BAD_INPUT) -> NoReturn:
+    """Print a message on standard error and end the command with a status, without more words 2 (wrong input)."""
     complain(message)
-    raise typer.Exit(EXIT_BAD_INPUT)
+    raise typer.Exit(status)
 
 
 def complain(message: str) -> None:

@@ -7,10 +7,8 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-import typer
-
 from checker.cli.endings import EXIT_UNDECIDED
-from checker.cli.errors import complain
+from checker.cli.errors import fail
 from checker.interruption import interrupts
 
 if TYPE_CHECKING:
@@ -50,8 +48,7 @@ def run_check(
             run = explore(deployment, budget, rows.progress, engine, reductions, rows.decided, depth)
             return run, run.result()
     except (SolverUndecided, ReplayMismatch) as error:
-        complain(f"no verdict: {error}")
-        raise typer.Exit(EXIT_UNDECIDED) from None
+        fail(f"no verdict: {error}", EXIT_UNDECIDED)
 
 
 def acknowledge(what: str) -> None:

@@ -34,6 +34,7 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
+from checker.cli.source_options import source_of
 from checker.interruption import interrupts
 
 if TYPE_CHECKING:
@@ -82,23 +83,23 @@ def repair(
     repair, or the search was stopped before it found a repair; 4 a required property is vacuous (its situation never
     occurs).
     """
-    from checker.source import Source, narrowed
+    from checker.source import narrowed
     from reports.repairs import RepairReport
     from reports.terminal import console
 
-    source = Source(
+    source = source_of(
         file,
         kafka,
         topic,
         broker,
         producer,
         consumer,
-        assume=tuple(assume or ()),
-        fill=tuple(fill or ()),
+        assume=assume,
+        fill=fill,
         environment=environment,
         pipeline=pipeline,
-        partial=partly,
-        clients=tuple(clients or ()),
+        partly=partly,
+        clients=clients,
     )
     with one_line_errors():
         deployment = narrowed(source.read(), faults, require, profile)
@@ -145,8 +146,7 @@ def _searched(deployment: Deployment, budget: Budget, seconds: float | None, mos
                 if found.violated or found.stopped:
                     break
     except (SolverUndecided, ReplayMismatch) as error:
-        complain(f"no verdict: {error}")
-        raise typer.Exit(EXIT_UNDECIDED) from None
+        fail(f"no verdict: {error}", EXIT_UNDECIDED)
     timer.cancel()
     ended = f"time limit of {seconds:g} s reached (--time)" if seconds and out_of_time.is_set() else "interrupted"
     if found.stopped:

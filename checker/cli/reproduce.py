@@ -28,6 +28,7 @@ from checker.cli.options import (
     Seconds,
     Topic,
 )
+from checker.cli.source_options import source_of
 from checker.cli.written import STANDARD_OUTPUT, Written, attempt, check_file
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def reproduce(
     Exit status: 0 reproduced, 2 the input is wrong or the cluster did not start, 3 the cluster diverged from the trace,
     4 a step of the trace cannot be steered. With several traces the worst of 3, 4 and 0.
     """
-    from checker.cli.checked import checked, source_of
+    from checker.cli.checked import checked
 
     written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():

@@ -22,6 +22,7 @@ from checker.cli.options import (
     Producer,
     Topic,
 )
+from checker.cli.source_options import source_of
 
 if TYPE_CHECKING:
     from checker.existing_files import Sought
@@ -44,20 +45,18 @@ def show(
 
     Exit status: 0 everything was read, 2 a problem prevents a pipeline from being checked.
     """
-    from checker.source import Source
-
-    source = Source(
+    source = source_of(
         file,
         kafka,
         topic,
         broker,
         producer,
         consumer,
-        assume=tuple(assume or ()),
-        fill=tuple(fill or ()),
+        assume=assume,
+        fill=fill,
         environment=environment,
         pipeline=pipeline,
-        clients=tuple(clients or ()),
+        clients=clients,
     )
     with one_line_errors():
         sought = source.seek()

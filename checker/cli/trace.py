@@ -25,6 +25,7 @@ from checker.cli.options import (
     Seconds,
     Topic,
 )
+from checker.cli.source_options import source_of
 from checker.cli.written import attempt, check_file
 from model.input.whole_file import write_whole
 
@@ -82,7 +83,7 @@ def trace(
     Exit status: 0 the trace was printed, 2 the input is wrong or the trace does not exist, 3 interrupted before the
     trace was found.
     """
-    from checker.cli.checked import checked, source_of
+    from checker.cli.checked import checked
 
     written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
     with one_line_errors():
@@ -104,8 +105,7 @@ def trace(
 
         told = tellings(result.verdicts, all_traces=True, reproductions=result.reproductions)
         if number is not None and number > len(told) and is_interrupted(result.verdicts):
-            complain(f"{file}: interrupted before trace {number} was found; {len(told)} were")
-            raise typer.Exit(EXIT_UNDECIDED)
+            fail(f"{file}: interrupted before trace {number} was found; {len(told)} were", EXIT_UNDECIDED)
         telling = None if number is None else _chosen(told, number, step, file)
     ways = _ways_to_write(telling, result, name, file)
     done = {path: attempt(path, partial(ways[option], path)) for option, path in written.items() if path is not None}

@@ -66,8 +66,7 @@ def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:
             complain(f"{file}: {one}")
         raise typer.Exit(status) from None
     if reason := problem(bundle.document):
-        complain(f"{file}: result.json: {reason}")
-        raise typer.Exit(status)
+        fail(f"{file}: result.json: {reason}", status)
     return bundle
 
 
@@ -93,8 +92,7 @@ def verify_bundle(file: Path, bundle: Bundle, *, again: bool) -> Found:
             return Found((whole, *of_another_model(bundle.document), *sources), status=EXIT_UNDECIDED)
         found = _with_counts(recheck(bundle), bundle.document, again=again)
     except TamperedDocument as error:
-        complain(f"{file}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
+        fail(f"{file}: {error}", EXIT_VIOLATED)
     return replace(found, lines=(whole, *found.lines, *sources))
 
 
@@ -109,8 +107,7 @@ def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Fo
             return Found(of_another_model(document), status=EXIT_UNDECIDED)
         return _with_counts(verify(document), document, again=again)
     except TamperedDocument as error:
-        complain(f"{file}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
+        fail(f"{file}: {error}", EXIT_VIOLATED)
 
 
 def _with_counts(found: Verification, document: Mapping[str, Any], *, again: bool) -> Found:

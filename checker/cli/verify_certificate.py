@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import complain, fail
+from checker.cli.errors import fail
 from checker.cli.verify_again import Found
 
 if TYPE_CHECKING:
@@ -49,8 +47,7 @@ def beside_result(
     try:
         agreed = agree(verified.read, verified.certificate, document)
     except TamperedDocument as error:
-        complain(f"{proof.called}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
+        fail(f"{proof.called}: {error}", EXIT_VIOLATED)
     worst = EXIT_VIOLATED if EXIT_VIOLATED in (status, found.status) else max(status, found.status)
     both = Found((*found.lines, *verified.lines, *agreed), found.replayed, worst)
     return both, verified.certificate if verified.is_accepted else None
@@ -88,14 +85,11 @@ def _verified(file: Path, called: str, memory: int | None) -> tuple[Verified, in
     except NoCertificate as error:
         fail(f"{called}: {error}")
     except TamperedDocument as error:
-        complain(f"{called}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
+        fail(f"{called}: {error}", EXIT_VIOLATED)
     except TooMuchMemory as error:
-        complain(f"{called}: refused: memory: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
+        fail(f"{called}: refused: memory: {error}", EXIT_VIOLATED)
     except NoChecker as error:
-        complain(f"{called}: not verified: {error}")
-        raise typer.Exit(EXIT_UNDECIDED) from None
+        fail(f"{called}: not verified: {error}", EXIT_UNDECIDED)
     if not found.is_accepted:
         return found, EXIT_VIOLATED
     return found, EXIT_HOLDS if found.is_of_this_model else EXIT_UNDECIDED
