@@ -8,20 +8,21 @@ import re
 import struct
 import tracemalloc
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from checker import cli
-from checker.certificates import checkers
 from checker.certificates.reading import TooMuchMemory, expression, is_certificate, read_certificate
 from checker.certificates.writing import write_certificate
 from checker.zip_members import CENTRAL_MARK, LOCAL_MARK
 from model.input.strict_json import read_json
 from tests.checker.asking import deployment_of, run
 from tests.checker.test_verify import DEPLOYMENT
+
+pytestmark = pytest.mark.usefixtures("no_fast_checker")
 
 MEBIBYTE = 1 << 20
 MEMORY = 64 * MEBIBYTE
@@ -33,15 +34,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("good")
     write_certificate(run(deployment_of(DEPLOYMENT, folder), ["no-acked-loss"]), folder / "a.cert", tool="a test")
     return (folder / "a.cert").read_bytes()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_fast_checker() -> Iterator[None]:
-    """Let the checker in Python answer, whatever is installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkers, "PROGRAM", "no-such-certcheck")
-        patch.setattr(checkers, "FAST", ())
-        yield
 
 
 def members_of(content: bytes) -> Members:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,8 @@ from checker.embedded import EmbeddedExploration
 from properties.sealing import SEAL, seal
 from tests.checker.certificates.accepting import changed
 from tests.checker.test_verify import DEPLOYMENT
+
+pytestmark = pytest.mark.usefixtures("no_fast_checker")
 
 DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 CHECKED_BY = re.compile(rf"[Cc]hecked by certcheck\.py [0-9.]+ in [0-9.,]+ s on {DAY}")
@@ -44,15 +45,6 @@ class Files:
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.certificate.read_bytes()).hexdigest()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_fast_checker() -> Iterator[None]:
-    """Let the checker in Python answer, whatever is installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkers, "PROGRAM", "no-such-certcheck")
-        patch.setattr(checkers, "FAST", ())
-        yield
 
 
 @pytest.fixture(scope="module")

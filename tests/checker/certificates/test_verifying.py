@@ -18,6 +18,8 @@ from model.faults import Fault
 from tests.checker.asking import example, run
 from tests.checker.certificates.accepting import changed as with_changes
 
+pytestmark = pytest.mark.usefixtures("no_fast_checker")
+
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -27,13 +29,6 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     written = write_certificate(run(deployment, ["no-acked-loss", "no-log-duplicate"]), file, tool="a test")
     assert set(written.certified) == {"no-acked-loss", "no-log-duplicate"}
     return file
-
-
-@pytest.fixture(autouse=True)
-def no_fast_checker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the plain checker answer, whatever is installed."""
-    monkeypatch.setattr(checkers, "PROGRAM", "no-such-certcheck")
-    monkeypatch.setattr(checkers, "FAST", ())
 
 
 def test_a_certificate_is_verified(certificate: Path) -> None:

@@ -14,7 +14,7 @@ from scripts.conformance_runs import KEPT, RUNS, Row, key_of, read
 
 ARCHIVES = sorted(KEPT.glob(f"*{SUFFIX}"))
 SAMPLE = 12
-"""One of so many recordings of an archive is checked."""
+"""The number of recordings of an archive of which one is checked."""
 
 
 @cache
