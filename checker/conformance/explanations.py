@@ -157,6 +157,12 @@ def _ended(asked: _Asked) -> Explanation:
     return Explanation(_by_step(asked).steps, stays=And(Not(asked.broker.up.is_set), *_keeps(asked)))
 
 
+def _ended_producer(asked: _Asked) -> Explanation:
+    """Explain the end of the producer's process; an end that finds every send over changes nothing in the model."""
+    pipeline = asked.pipeline
+    return Explanation(asked.steps(), stays=Not(pipeline.sending.is_going_on(pipeline)))
+
+
 def _keeps(asked: _Asked) -> list[z3.BoolRef]:
     """Return the condition that the log of the broker has what the event says."""
     kept = asked.event.arguments.get("kept")
@@ -289,6 +295,6 @@ _WAYS: Mapping[str, Callable[[_Asked], Explanation]] = {
     "decided": _decided,
     "unfenced": _by_step,
     "registered": _by_step,
-    "ended_producer": _by_step,
+    "ended_producer": _ended_producer,
 }
 """Kind of event -> the function that explains it."""

@@ -32,6 +32,7 @@ from checker.conformance.renumbering import by_place
 from checker.conformance.scheduler import Schedule
 from checker.conformance.watching import MS, Watcher
 from checker.real_settings import client_of, effective_of, features_of, given_settings
+from model.deployment.choices import OnRestart
 from model.deployment.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.durations import Quantity
@@ -172,7 +173,12 @@ class _Lab:
         with ThreadPoolExecutor(self._asked.producers) as pool:
             producers, watcher = self._begun(seed, pool)
         first = len(self._proxy.seen)
-        own = [ProducerControls(self._cluster, self._proxy, watcher, producer) for producer in producers]
+        forgets = self._asked.deployment.application.on_restart is OnRestart.FORGET
+        restart = self._started if forgets else None
+        own = [
+            ProducerControls(self._cluster, self._proxy, watcher, producer=producer, restart=restart)
+            for producer in producers
+        ]
         controls = ClusterControls(self._cluster, self._proxy, watcher, producers=own, end_seconds=END_SECONDS)
         warm = {one.topic: self._cluster.batches(one.order[0], one.topic) for one in producers}
         unfinished: dict[str, object] = {}
@@ -182,7 +188,7 @@ class _Lab:
             unfinished = {"unfinished": str(error)}
         finally:
             watcher.stop()
-        self._idle = [] if unfinished else producers
+        self._idle = [] if unfinished else [each.producer for each in own]
         entries = tuple(self._proxy.seen)[first:]
         return [self._recording(seed, each, controls, watcher, warm, entries, unfinished) for each in own]
 
@@ -302,7 +308,19 @@ class _Lab:
         order = brokers[first:] + brokers[:first]
         topic, client_id = f"lab-{name}", f"lab-producer-{name}"
         self._cluster.create_topic(topic, (order,), self._settings("topic", ""))
-        program = ClientProcess.start(
+        program = self._program(topic, client_id)
+        program.ask("prepare", seconds=START_SECONDS)
+        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.records, 0)
+        return self._warm(new, START_SECONDS)
+
+    def _started(self, producer: RunProducer) -> ClientProcess:
+        """Start another process of a producer in a run, and do not wait for what it asks of the cluster."""
+        program = self._program(producer.topic, producer.client_id)
+        program.send("prepare", seconds=START_SECONDS)
+        return program
+
+    def _program(self, topic: str, client_id: str) -> ClientProcess:
+        return ClientProcess.start(
             self._supervisor,
             self._library,
             "producer",
@@ -312,9 +330,6 @@ class _Lab:
             settings=self._settings("producer", self._library),
             classpath=self._classpath() if self._library == "java" else (),
         )
-        program.ask("prepare", seconds=START_SECONDS)
-        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.records, 0)
-        return self._warm(new, START_SECONDS)
 
     def _warm(self, producer: RunProducer, seconds: float) -> RunProducer:
         """Let a producer send a record; wait until each broker has the record. Return the producer as the run begins.
@@ -331,7 +346,7 @@ class _Lab:
             until(lambda: self._cluster.log_end(leader, topic) > end, what="the first record", seconds=seconds)
         self._cluster.wait_copied(topic, seconds=seconds)
         base = self._cluster.log_end(leader, topic)
-        return replace(producer, base=base, first_event=len(process.events))
+        return replace(producer, base=base, first_event=len(process.events), earlier=())
 
     def _classpath(self) -> Sequence[Path]:
         """Return the jars of the client; a client of the brokers' release has theirs."""

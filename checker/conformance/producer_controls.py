@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.cluster.admin import Refused
 from checker.cluster.client import ClientProcess, Event, event_is
 from checker.cluster.cluster import Cluster
-from checker.cluster.errors import NotSeen
+from checker.cluster.errors import ClientEnded, NotSeen
 from checker.cluster.gate import Gate
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
@@ -33,7 +33,7 @@ class RunProducer:
 
     ``number``: from 1. ``order``: the brokers in the order of the topic's replicas, the first leader first. ``base``:
     the first offset of the run. ``records``: the number of records that the run sends. ``first_event``: the number of
-    events of the process before the run.
+    events of the process before the run. ``earlier``: the events of processes of this run that were killed.
     """
 
     number: int
@@ -44,22 +44,33 @@ class RunProducer:
     base: int
     records: int
     first_event: int
+    earlier: tuple[Event, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:
         """The events of the process in this run."""
-        return self.process.events[self.first_event :]
+        return self.earlier + self.process.events[self.first_event :]
 
 
 class ProducerControls:
     """The controls of one producer.
 
-    ``done``: those that were used. ``commanded``: by record, the time of its command.
+    ``done``: those that were used. ``commanded``: by record, the time of its command. ``restart``: starts another
+    process for a producer; None for an application whose process never ends.
     """
 
-    def __init__(self, cluster: Cluster, proxy: Proxy, watcher: Watcher, producer: RunProducer) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        proxy: Proxy,
+        watcher: Watcher,
+        *,
+        producer: RunProducer,
+        restart: Callable[[RunProducer], ClientProcess] | None = None,
+    ) -> None:
         self._cluster, self._proxy, self._watcher = cluster, proxy, watcher
-        self.producer = producer
+        self.producer, self._restart = producer, restart
+        self._forgotten: set[int] = set()
         self._first = len(proxy.seen)
         self._gates: dict[tuple[str, int], Gate] = {}
         self.commanded: dict[int, float] = {}
@@ -69,8 +80,10 @@ class ProducerControls:
         """Return the controls that can be used now. ``running``: the brokers that are up and not paused."""
         partition = self._watcher.partition(self.producer.topic)
         found: list[tuple[str, int]] = []
-        if len(self.commanded) < self.producer.records and self.commanded.keys() <= self._requested():
+        if len(self.commanded) < self.producer.records and self.commanded.keys() <= self._requested() | self._forgotten:
             found.append(("send", 0))
+        if self._restart is not None and self._can_crash():
+            found.append(("crash", 0))
         for name in _HELD:
             if partition.leader in running and (name, partition.leader) not in self._gates:
                 found.append((f"hold_{name}", partition.leader))
@@ -84,6 +97,15 @@ class ProducerControls:
             if broker in partition.isr and partition.leader not in (0, broker):
                 found.append(("move_leader", broker))
         return [Control(name, broker, self.producer.number) for name, broker in found]
+
+    def _can_crash(self) -> bool:
+        """Tell whether each call of ``send()`` has returned, and some send is not over."""
+        returned = {event["record"] for event in self.producer.events if event["event"] == "sent"}
+        return self.commanded.keys() <= returned and not self.commanded.keys() <= self._over()
+
+    def _over(self) -> set[int]:
+        """Return the records of which the application does not wait for a report."""
+        return self._forgotten | {event["record"] for event in self.producer.events if event["event"] == "report"}
 
     def _requested(self) -> set[int]:
         """Return the records that a request had: a record that waits in the client would share the next one's batch."""
@@ -107,6 +129,7 @@ class ProducerControls:
         name, broker = control.name, control.broker
         ways: dict[str, Callable[[], object]] = {
             "send": self._send,
+            "crash": self._crash,
             "drop_request": lambda: self._proxy.cut(f"client->{broker}", self._client),
             "detach_request": lambda: self._detach(broker),
             "move_leader": lambda: self._move_leader(broker),
@@ -117,6 +140,10 @@ class ProducerControls:
         begin = time.time()
         ways[name]()
         self.done.append(Done(name, broker, (begin, time.time())))
+        if name == "crash" and self._restart is not None:
+            process = self._restart(self.producer)
+            earlier, first = self.producer.events, len(process.events)
+            self.producer = replace(self.producer, process=process, first_event=first, earlier=earlier)
 
     def _hold(self, side: str, broker: int) -> None:
         self._gates[side, broker] = self._proxy.gate(f"client->{broker}", side, apis={"Produce"}, client=self._client)
@@ -134,6 +161,14 @@ class ProducerControls:
             sent, after = event_is("sent", record=record), self.producer.first_event
             process.wait_event(sent, what="sent", seconds=SEND_SECONDS, after=after)
 
+    def _crash(self) -> None:
+        """End the process, and read its last events; what it has not reported then, nobody reports."""
+        process = self.producer.process
+        process.kill()
+        with suppress(ClientEnded):
+            process.wait_event(lambda event: False, what="the end of its events", seconds=SEND_SECONDS)
+        self._forgotten |= self.commanded.keys() - self._over()
+
     def _move_leader(self, broker: int) -> None:
         """Elect the broker as the preferred leader, and put the replicas back into their order."""
         order, topic = self.producer.order, self.producer.topic
@@ -150,8 +185,7 @@ class ProducerControls:
 
     def is_over(self) -> bool:
         """Tell whether all sends are over, and all logs are equal in one ISR."""
-        reported = {event["record"] for event in self.producer.events if event["event"] == "report"}
-        if not reported >= self.commanded.keys():
+        if not self._over() >= self.commanded.keys():
             return False
         topic, brokers = self.producer.topic, self._cluster.plan.brokers
         with suppress(NoAnswer):

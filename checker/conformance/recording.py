@@ -15,6 +15,9 @@ All times are of one clock, and each event has an interval that certainly contai
   fencing, and lasts until a decision needs the return.
 - A registration that elects the last known leader is the model's step of the broker's return, which makes the election
   too. The unfencing that follows is no event of its own.
+- A producer's process ends between the command that kills it and the end of its output. The calls of ``send()`` before
+  have returned, and those after belong to the next process, so the ends of processes are in one chain with them. What
+  the process had in flight has lost its connection by then.
 - A connection breaks between the request that got no answer and the client's next attempt or report.
 - A broker that the controller fences although it runs was not heard for a session; a follower that its leader removes
   did not fetch for the lag. These faults happened in that time, if the scheduler did not cause them.
@@ -27,7 +30,7 @@ from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
-from checker.conformance.observations import Entry, Look, Observations, Request
+from checker.conformance.observations import Entry, Interval, Look, Observations, Request
 
 _ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""
@@ -72,11 +75,17 @@ def _event(kind: str, opens: float, closes: float, *, chain: str = "", **argumen
 
 
 def _of_application(seen: Observations) -> Iterator[Event]:
-    for send in seen.sends:
-        yield _event("sent", *send.when, chain="application", batch=send.record)
+    calls = [_event("sent", *send.when, chain="application", batch=send.record) for send in seen.sends]
+    ends = [_event("ended_producer", *when, chain="application") for when in _crashes(seen)]
+    yield from sorted([*calls, *ends], key=lambda event: event.opens)
     for report in seen.reports:
         begin = report.when[0] if report.error is None else _sent_at(seen, report.record)
         yield _event("reported", begin, report.when[1], batch=report.record, error=report.error)
+
+
+def _crashes(seen: Observations) -> list[Interval]:
+    """Return when the producer's process was killed."""
+    return [done.when for done in seen.done if done.control == "crash"]
 
 
 def _sent_at(seen: Observations, record: int) -> float:
@@ -133,6 +142,7 @@ def _of_broken_connections(seen: Observations) -> Iterator[Event]:
             for other in seen.requests
             if other.connection != connection and other.arrived > begin and records & set(other.records)
         ]
+        ends += [when[1] for when in _crashes(seen) if when[1] > begin]
         if requests[0].answerable:
             ends += [report.when[1] for report in seen.reports if report.record in records and report.when[1] > begin]
         yield _event("broken", begin, min(ends), broker=requests[0].broker)

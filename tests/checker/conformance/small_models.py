@@ -31,6 +31,12 @@ def three_brokers(name: str) -> Model:
     return build(replace(example(name, KINDS, 9), bounds=LARGE))
 
 
+@cache
+def crashing(name: str) -> Model:
+    """Return the model of three brokers with a producer that can crash."""
+    return build(replace(example(name, (*KINDS, Fault.PRODUCER_CRASH), 9), bounds=LARGE))
+
+
 def walks(model: Model, count: int, length: int) -> list[tuple[list[Taken], list[Event]]]:
     """Return random walks of the model with their events."""
     walker, found = Walker(model.system), []

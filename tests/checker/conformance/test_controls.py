@@ -13,7 +13,7 @@ import pytest
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
 from checker.cluster.disk import DurableRecords
-from checker.cluster.errors import NotSeen
+from checker.cluster.errors import ClientEnded, NotSeen
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
 from checker.conformance.cluster_controls import ClusterControls
@@ -35,12 +35,18 @@ class Program:
     def __init__(self) -> None:
         self.events: tuple[dict[str, Any], ...] = ({"event": "report", "record": 0},)
         self.commands: list[tuple[str, int]] = []
+        self.is_killed = False
 
     def send(self, command: str, *, record: int) -> None:
         self.commands.append((command, record))
         self.events = (*self.events, {"event": "sent", "record": record, "at": 0.0})
 
-    def wait_event(self, matching: Any, *, what: str, seconds: float, after: int) -> None:
+    def kill(self) -> None:
+        self.is_killed = True
+
+    def wait_event(self, matching: Any, *, what: str, seconds: float, after: int = 0) -> None:
+        if self.is_killed:
+            raise ClientEnded(what)
         assert any(matching(event) for event in self.events[after:])
 
     def report(self, record: int) -> None:
@@ -115,9 +121,13 @@ class Run:
         stack.callback(self.watcher.stop)
         process = cast(ClientProcess, self.program)
         producer = RunProducer(1, "t", BROKERS, "lab-producer", process, 1, 2, len(self.program.events))
-        self.own = ProducerControls(cluster, self.proxy, self.watcher, producer)
+        self.own = ProducerControls(cluster, self.proxy, self.watcher, producer=producer, restart=self._restarted)
         self.controls = ClusterControls(cluster, self.proxy, self.watcher, producers=[self.own], end_seconds=0.3)
         self._stack = stack
+
+    def _restarted(self, producer: RunProducer) -> ClientProcess:
+        self.program = Program()
+        return cast(ClientProcess, self.program)
 
     def names(self) -> set[str]:
         """Return the controls that are possible."""
@@ -198,6 +208,27 @@ def test_held_answers_reach_the_client_later(run: Run) -> None:
     assert client.is_silent()
     run.use("release_response", 1, 1)
     assert client.receive() is not None
+
+
+def test_a_producer_crashes_while_a_send_is_not_over_and_starts_again(run: Run) -> None:
+    assert "crash" not in run.names(), "nothing was sent"
+    run.use("send", producer=1)
+    first = run.program
+    run.use("crash", producer=1)
+    assert first.is_killed and run.program is not first
+    assert "crash" not in run.names() and "send" in run.names(), "nobody waits for the first record"
+    run.use("send", producer=1)
+    assert run.program.commands == [("send", 1)]
+    assert [event["record"] for event in run.own.producer.events if event["event"] == "sent"] == [0, 1]
+    run.program.report(1)
+    assert "crash" not in run.names(), "the report has come"
+    run.controls.finish()
+
+
+def test_a_crash_waits_for_the_return_of_the_call(run: Run) -> None:
+    run.use("send", producer=1)
+    run.program.events = run.program.events[:1]
+    assert "crash" not in run.names()
 
 
 def test_the_leadership_moves_to_a_member_of_the_isr_and_the_order_stays(run: Run) -> None:

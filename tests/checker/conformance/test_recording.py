@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
+from checker.conformance.mutations import mutated, without
 from checker.conformance.observations import (
     BrokerDecision,
     Done,
@@ -21,7 +22,7 @@ from checker.conformance.observations import (
 from checker.conformance.observed_system import observed
 from checker.conformance.recording import events_of
 from checker.conformance.tracker import Answer, check_run
-from tests.checker.conformance.small_models import three_brokers
+from tests.checker.conformance.small_models import crashing, three_brokers
 
 FIRST = PartitionDecision(10, 0.0, 0.0, 1, 4, (1, 2, 3))
 ALL = (1, 2, 3)
@@ -80,7 +81,8 @@ def found(seen: Observations, kind: str) -> list[Event]:
 
 
 def answer(seen: Observations, name: str = "acks-1") -> Answer:
-    model, events = three_brokers(name), events_of(seen)
+    model = crashing(name) if any(done.control == "crash" for done in seen.done) else three_brokers(name)
+    events = events_of(seen)
     return check_run(observed(model, events), events).answer
 
 
@@ -294,6 +296,43 @@ def test_a_request_without_an_answer_ends_a_connection() -> None:
     (event,) = found(replace(SENT, requests=(lost,), reports=(Report(0, (8.0, 8.1), "TIMED_OUT"),)), "broken")
     assert event.closes == 8.1
     assert not found(SENT, "broken")
+
+
+LOST = Request(7, 1, (0,), arrived=1.05, left=1.06, given_up=None, answered=None, error=None)
+CRASHED = replace(
+    SENT,
+    sends=(Send(0, (1.0, 1.1)), Send(1, (3.0, 3.1))),
+    requests=(LOST, Request(8, 1, (1,), arrived=3.05, left=3.06, given_up=None, answered=3.2, error=0)),
+    reports=(Report(1, (3.21, 3.22), None),),
+    done=(Done("crash", 0, (1.5, 1.6)),),
+    looks=(*SENT.looks, look(1, 2.9, ENTRY), *(look(n, 3.5, ENTRY, replace(ENTRY, record=1)) for n in ALL)),
+)
+"""A record whose producer crashed before the answer, and a record of the next process."""
+
+
+def test_a_crash_ends_what_is_in_flight_and_the_next_process_sends_the_next_record() -> None:
+    assert [event.kind for event in events_of(CRASHED) if event.chain == "application"] == [
+        "sent",
+        "ended_producer",
+        "sent",
+    ]
+    (broken,) = found(CRASHED, "broken")
+    assert broken.closes == 1.6
+    assert answer(CRASHED) is Answer.ACCEPTED
+
+
+def test_a_model_whose_producer_never_crashes_rejects_the_crash() -> None:
+    model, events = mutated(crashing("acks-1"), without("crash_producer")), events_of(CRASHED)
+    assert check_run(observed(model, events), events).answer is Answer.REJECTED
+
+
+def test_a_success_of_a_record_that_a_crash_has_ended_is_rejected() -> None:
+    reports = (*CRASHED.reports, Report(0, (2.0, 2.1), None))
+    assert answer(replace(CRASHED, reports=reports)) is Answer.REJECTED
+
+
+def test_a_crash_after_all_sends_changes_nothing() -> None:
+    assert answer(replace(SENT, done=(Done("crash", 0, (5.0, 5.1)),))) is Answer.ACCEPTED
 
 
 def test_a_request_that_asks_for_no_answer_is_lost_only_with_its_connection() -> None:
