@@ -310,7 +310,7 @@ CRASHED = replace(
 """A record whose producer crashed before the answer, and a record of the next process."""
 
 
-def test_a_crash_ends_what_is_in_flight_and_the_next_process_sends_the_next_record() -> None:
+def test_a_crash_ends_the_request_in_flight_and_the_next_process_sends_the_next_record() -> None:
     assert [event.kind for event in events_of(CRASHED) if event.chain == "application"] == [
         "sent",
         "ended_producer",
