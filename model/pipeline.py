@@ -47,7 +47,7 @@ from model.state.pipeline import Pipeline, declare
 from model.timing import clocks_and_needs
 from model.transactions import coordinator, ending, forgetting, split_transactions
 
-VERSION = "18"
+VERSION = "19"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
 
 
@@ -59,17 +59,14 @@ class Model:
     system: TransitionSystem
 
 
-def declared(deployment: Deployment, *, complete: bool = False) -> Pipeline:
+def declared(deployment: Deployment) -> Pipeline:
     """Return the pipeline of ``deployment``, with the recovery of its client and the way of sending of its producer."""
-    return declare(deployment, recovery_of(deployment), sending_of(deployment), complete=complete)
+    return declare(deployment, recovery_of(deployment), sending_of(deployment))
 
 
-def build(deployment: Deployment, *, complete: bool = False) -> Model:
-    """Build the model of ``deployment``: one producer, one partition, one consumer group.
-
-    ``complete``: with requests that change no verdict as well (semantics, choice 25).
-    """
-    pipeline = declared(deployment, complete=complete)
+def build(deployment: Deployment) -> Model:
+    """Build the model of ``deployment``: one producer, one partition, one consumer group."""
+    pipeline = declared(deployment)
     possible = deployment.faults.possible
     of_fetches = (fetching, answering_late, forging, mixing_fetches)
     of_brokers = (*of_fetches, replica, isr, controller, broker, starting_early, announced_ends, moving_replicas)

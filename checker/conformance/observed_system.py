@@ -65,11 +65,11 @@ class ObservedSystem:
 
 
 def model_for(deployment: Deployment, events: Sequence[Event]) -> Model:
-    """Build the deployment's complete model with the faults that the events can need, each any number of times."""
+    """Build the deployment's model with the faults that the events can need, each any number of times."""
     if deployment.producer.transactional is not None:
         raise NotObservable("the lab does not observe transactions: use a deployment without transactional.id")
     kinds = tuple((kind.value, MOST_OF_A_KIND) for kind in sorted(faults_of(events)))
-    model = build(replace(deployment, faults=FaultBudget(None, kinds)), complete=True)
+    model = build(replace(deployment, faults=FaultBudget(None, kinds)))
     return model if deployment.application.producer_id is ProducerId.NEW else _has_sent(model)
 
 

@@ -287,7 +287,7 @@ class Pipeline:
     have possibly not replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where
     the cleaner removes no record, and ``upstream`` where the application commits no position in its input.
     ``recovery``: what the producer's client does about sequence numbers. ``sending``: whether its records are sent in
-    transactions. ``complete``: the model also has requests that change no verdict (semantics, choice 25).
+    transactions.
     """
 
     deployment: Deployment
@@ -306,7 +306,6 @@ class Pipeline:
     history: History
     recovery: Recovery
     sending: Sending
-    complete: bool = False
     shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """The terms that :mod:`model.state.shared_terms` has built for this pipeline."""
 
@@ -350,7 +349,7 @@ class Pipeline:
         return leader.isr_size >= self.deployment.cluster.min_insync_replicas
 
 
-def declare(deployment: Deployment, recovery: Recovery, sending: Sending, *, complete: bool = False) -> Pipeline:
+def declare(deployment: Deployment, recovery: Recovery, sending: Sending) -> Pipeline:
     """Return the variables of ``deployment``'s pipeline in their initial state.
 
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
@@ -384,7 +383,6 @@ def declare(deployment: Deployment, recovery: Recovery, sending: Sending, *, com
         declare_history(deployment),
         recovery,
         sending,
-        complete,
     )
 
 

@@ -14,10 +14,10 @@ from model.durations import CLIENT_LOOKS, JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS
 from model.language import Action, Clock, Duration, Need, Variable
 from model.language.terms import And, BoolVal, Not, Or
-from model.producing.finding_leader import counts_attempts, epoch_heard_of
+from model.producing.finding_leader import epoch_heard_of
 from model.producing.stopping import is_left
 from model.sequencing.arrival import queues_at
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
 from model.timing.giving_up import giving_up_of
 from model.timing.part import Part, Requirement, without_news
@@ -332,7 +332,9 @@ class Sends(Part):
     def _would_be_taken(self, batch: Batch, leader: Replica) -> tuple[z3.BoolRef, z3.BoolRef]:
         """Return the conditions that this leader takes the batch, and that no broker misleads the producer."""
         takes = self._pipeline.serves(leader)
-        if self._pipeline.deployment.producer.acks is Acks.ALL and not counts_attempts(self._pipeline):
+        producer = self._pipeline.deployment.producer
+        counted = counts_retries(self._pipeline.deployment) and producer.sender.refusals_count
+        if producer.acks is Acks.ALL and not counted:
             takes = And(takes, self._pipeline.enough_in_sync(leader))
         return takes, Not(self._is_misled(batch, leader))
 
