@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -24,23 +25,26 @@ def built(
     """Return the folder in the cache with a program's sources and with what ``build`` made there.
 
     ``sources``: folders by the names that they get. ``build`` gets a folder with copies of them. ``given``: what else
-    the result depends on. Two runs at once do not disturb each other.
+    the result depends on. One program is built at a time, also by several processes: a build keeps all cores busy.
     """
     place = default_folder() / f"{name}-{_digest(sources, given)}"
     if place.is_dir():
         return place
     place.parent.mkdir(parents=True, exist_ok=True)
+    with place.parent.with_suffix(".lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.is_dir():
+            _build(place, sources, build)
+    return place
+
+
+def _build(place: Path, sources: Mapping[str, Path], build: Callable[[Path], object]) -> None:
     with tempfile.TemporaryDirectory(dir=place.parent, prefix="unfinished-") as unfinished:
         made = Path(unfinished) / "made"
         for folder, source in sources.items():
             shutil.copytree(source, made / folder, ignore=_UNNEEDED)
         build(made)
-        try:
-            made.rename(place)
-        except OSError:  # another run has put the same there
-            if not place.is_dir():
-                raise
-    return place
+        made.rename(place)
 
 
 def run_build(command: Sequence[str], folder: Path, *, what: str, **environment: str) -> None:

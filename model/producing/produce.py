@@ -13,7 +13,14 @@ from model.log.replica import advance_high_watermark, append
 from model.log.unserved import note_unserved
 from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
 from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
-from model.sequencing.network import abandon, drop_delayed, fail_attempt, leave_connection, lose_late_answers
+from model.sequencing.network import (
+    abandon,
+    drop_delayed,
+    fail_attempt,
+    fail_unanswered,
+    leave_connection,
+    lose_late_answers,
+)
 from model.sequencing.refusing import refuse_for_good
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica
@@ -190,7 +197,7 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
     for batch in pipeline.producer.batches:
         here = batch.target.term == leader.number
         abandon(pipeline, effect, batch, And(batch.is_(Fate.SENT), here))
-        fail_attempt(pipeline, effect, batch, And(batch.in_flight, here))
+        fail_unanswered(pipeline, effect, batch, And(batch.in_flight, here))
     lose_late_answers(pipeline, effect, leader.number, BoolVal(True))
     return Action(
         "time_out",

@@ -49,7 +49,9 @@ class Drains(Accumulator):
         waits = And(producer.draining.is_set, _is_something_in_flight(pipeline))
         return Not(Or(self.has_stopped(pipeline), producer.unresolved.is_set, waits, elsewhere))
 
-    def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    def expect_retry(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, answered: bool
+    ) -> None:
         """Wait until nothing is in flight before the retry."""
         assert pipeline.producer.draining is not None
         effect.set_when(when, pipeline.producer.draining, 1)

@@ -1,8 +1,8 @@
 """franz-go's idempotent producer: it begins again with the record that failed (semantics 4.3).
 
 The records of a partition are in a row, and only the answer to the first of them counts. After an error the row is sent
-again from the first record, under the same numbers, once nothing is in flight any more. Until a success there is one
-request at a time. After an error that is not retried all records in the row fail.
+again from the first record, under the same numbers, once nothing is in flight any more. After an answer with an error
+there is one request at a time until a success. After an error that is not retried all records in the row fail.
 """
 
 from __future__ import annotations
@@ -40,6 +40,13 @@ class FranzGo(Drains):
 
     def start_transmitting(self, pipeline: Pipeline, effect: Effect, batch: Batch, epoch: z3.ArithRef) -> None:
         starts_at_new_leader(pipeline, effect, epoch)
+
+    def expect_retry(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, answered: bool
+    ) -> None:
+        """Send one request at a time after an answer with an error, and as before after a connection that ended."""
+        if answered:
+            super().expect_retry(pipeline, effect, batch, when, answered=answered)
 
     def is_copy(self, pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable], itself: z3.BoolRef) -> z3.BoolRef:
         """Tell whether the entry has the record's number: the client gives the number of a failed record again."""

@@ -83,7 +83,9 @@ class Sarama(Recovery):
         left = batch.retries.term < batch.retries.high
         return when, If(left, batch.retries.term + 1, batch.retries.term)
 
-    def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    def expect_retry(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, answered: bool
+    ) -> None:
         """Take one attempt from what waits behind the failed record."""
         for other, sequence in pipeline.producer.numbered(but=batch):
             left = other.retries.term < other.retries.high

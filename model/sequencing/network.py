@@ -64,14 +64,15 @@ def fail_attempt(
     *,
     by_no_leader: bool = False,
     up_front: bool = False,
+    answered: bool = True,
 ) -> None:
     """Fail an attempt with a retriable error: back to the accumulator, or failed when no retry is left (3.1, P4 P5).
 
     With acks=0 the future was completed when the request was written, whatever becomes of the request (semantics 3.2).
     ``when``: the condition of the failure besides the guard of the action; true where the action is the failure itself.
     ``by_no_leader``: a broker that does not lead refused the request, which is no attempt for some clients (semantics
-    4.1). ``up_front``: nothing of the request was written. A batch whose number is of an earlier producer id is not
-    retried (3.4).
+    4.1). ``up_front``: nothing of the request was written. ``answered``: a broker answered with an error. A batch whose
+    number is of an earlier producer id is not retried (3.4).
     """
     deployment = pipeline.deployment
     if not (by_no_leader or up_front):
@@ -85,11 +86,16 @@ def fail_attempt(
         complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
     again, used = pipeline.recovery.spend_attempt(pipeline, effect, batch, when, counts=counts)
-    pipeline.recovery.expect_retry(pipeline, effect, batch, again)
+    pipeline.recovery.expect_retry(pipeline, effect, batch, again, answered=answered)
     leave_connection(pipeline, effect, batch, again)
     effect.set_when(again, batch.fate, int(Fate.BUFFERED))
     effect.set_when(again, batch.target, 0)
     effect.set_when(again, batch.retries, used)
+
+
+def fail_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Fail an attempt whose connection ended before an answer (3.1, P5)."""
+    fail_attempt(pipeline, effect, batch, when, answered=False)
 
 
 def count_attempt(
@@ -137,7 +143,7 @@ def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
     With acks=0 the client never finds out: it waits for no answer.
     """
     if pipeline.deployment.producer.acks is Acks.NONE:
-        fail_attempt(pipeline, effect, batch, when)
+        fail_unanswered(pipeline, effect, batch, when)
         return
     leave_connection(pipeline, effect, batch, when)
     effect.set_when(when, batch.fate, int(Fate.UNANSWERED))
@@ -145,7 +151,7 @@ def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 
 def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """Close the connections of a broker that is gone: its requests fail, and it executes none (3.1, P5)."""
-    _end_connections(pipeline, effect, replica, fail_attempt)
+    _end_connections(pipeline, effect, replica, fail_unanswered)
 
 
 def fall_silent(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
@@ -292,7 +298,7 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
     """Let the client find that a connection is dead: everything in flight on it fails (semantics 3.1, P5)."""
     effect = Effect()
     for batch in pipeline.producer.batches:
-        fail_attempt(pipeline, effect, batch, _is_unanswered_by(batch, broker))
+        fail_unanswered(pipeline, effect, batch, _is_unanswered_by(batch, broker))
     if broker.number in pipeline.history.unnoticed:
         effect[pipeline.history.unnoticed[broker.number]] = False
 

@@ -195,8 +195,10 @@ class Recovery(ABC):
     ) -> tuple[z3.BoolRef, z3.ArithRef]:
         """Count a failed attempt, unless it does not count; return when the record is retried, and its attempts."""
 
-    def expect_retry(self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
-        """Prepare the retry of a record whose attempt failed."""
+    def expect_retry(
+        self, pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, answered: bool
+    ) -> None:
+        """Prepare the retry of a record whose attempt failed: by an answer with an error, or without an answer."""
         return
 
     def has_attempt_left(self, pipeline: Pipeline, batch: Batch, state: State) -> bool:

@@ -62,16 +62,21 @@ def test_a_failed_build_leaves_nothing(source: Path, cache: Path) -> None:
     assert (built("shouting", {"a": source}, shout) / "made.txt").exists()
 
 
-def test_two_builds_at_once_end_with_one_program(source: Path, cache: Path) -> None:
+def test_of_two_callers_at_once_the_first_builds(source: Path, cache: Path) -> None:
+    builds: list[Path] = []
     both = Barrier(2, timeout=60)
 
-    def slowly(folder: Path) -> None:
+    def count(folder: Path) -> None:
         shout(folder)
+        builds.append(folder)
+
+    def ask(_: int) -> Path:
         both.wait()
+        return built("shouting", {"a": source}, count)
 
     with ThreadPoolExecutor(2) as threads:
-        made = list(threads.map(lambda _: built("shouting", {"a": source}, slowly), range(2)))
-    assert made[0] == made[1]
+        made = list(threads.map(ask, range(2)))
+    assert (len(builds), made[0]) == (1, made[1])
     assert list(cache.iterdir()) == [made[0]]
 
 
