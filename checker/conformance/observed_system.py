@@ -14,7 +14,6 @@ from checker.conformance.events import Event, faults_of
 from checker.conformance.explanations import SILENT, Explanation, explain, seen_as
 from checker.kernel.layout import Layout, lay_out
 from checker.kernel.native import Kernel, compile_kernel
-from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.deployment.explored import MOST_OF_A_KIND, FaultBudget
 from model.language import Action, TransitionSystem
@@ -69,26 +68,7 @@ def model_for(deployment: Deployment, events: Sequence[Event]) -> Model:
     if deployment.producer.transactional is not None:
         raise NotObservable("the lab does not observe transactions: use a deployment without transactional.id")
     kinds = tuple((kind.value, MOST_OF_A_KIND) for kind in sorted(faults_of(events)))
-    model = build(replace(deployment, faults=FaultBudget(None, kinds)))
-    return model if deployment.application.producer_id is ProducerId.NEW else _has_sent(model)
-
-
-def _has_sent(model: Model) -> Model:
-    """Return the model of a producer whose first leader has answered a record before the run.
-
-    franz-go sends one request at a time until then (semantics 4.3).
-    """
-    draining = model.pipeline.producer.draining
-    if draining is None:
-        return model
-    heard = replace(draining, initial=0)
-
-    def renewed(action: Action) -> Action:
-        return replace(action, updates={heard if v == draining else v: value for v, value in action.updates.items()})
-
-    variables = tuple(heard if variable == draining else variable for variable in model.system.variables)
-    actions = tuple(renewed(action) for action in model.system.actions)
-    return replace(model, system=replace(model.system, variables=variables, actions=actions))
+    return build(replace(deployment, faults=FaultBudget(None, kinds)))
 
 
 def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import z3
 
+from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.language import Action, Effect, flag
 from model.language.terms import And, Not, Or
@@ -27,7 +28,9 @@ class Drains(Accumulator):
     """The client waits from the beginning of an epoch: until a leader has answered, one request is in flight."""
 
     def declare(self, deployment: Deployment) -> KeptByProducer:
-        return KeptByProducer(draining=flag("draining", self.wants_to_wait), fatal=flag("fatal"))
+        """Declare what the client keeps. The leader has answered a producer whose id the partition knows."""
+        is_new = deployment.application.producer_id is ProducerId.NEW
+        return KeptByProducer(draining=flag("draining", self.wants_to_wait and is_new), fatal=flag("fatal"))
 
     def has_stopped(self, pipeline: Pipeline) -> z3.BoolRef:
         """Tell whether a fatal error was raised: the producer sends nothing any more."""
