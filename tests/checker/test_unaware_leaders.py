@@ -10,14 +10,12 @@ import pytest
 from model.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.faults import Fault
-from model.language import Action
-from model.language.terms import And
-from model.pipeline import Model, build
-from model.state.pipeline import Fate, Pipeline
+from model.pipeline import build
+from model.state.pipeline import Fate
 from properties.verdict import Status
 from tests.checker.asking import ask, assuming, cut, deployment_of
 from tests.deployments import changed
-from tests.model.mutate import leader_of, rewrite
+from tests.model.mutate import informed
 from tests.model.scripted import Scenario
 
 K, M, P = Fault.KILL, Fault.LEADER_MOVE, Fault.POWER_LOSS
@@ -33,15 +31,6 @@ def deployment(
         f'kafka: "4.0"\ntopic: {{replicas: 3, min.insync.replicas: 2}}\nproducer: {{{producer}}}\nassume: {assumed}\n'
     )
     return replace(assuming(deployment_of(text, folder), kinds, total), bounds=BOUNDS)
-
-
-def informed(model: Model) -> Model:
-    """Return the model in which the producer sends only to brokers that know that they lead."""
-
-    def wait(pipeline: Pipeline, action: Action) -> Action:
-        return replace(action, guard=And(action.guard, leader_of(pipeline, action).presumes_leadership))
-
-    return rewrite("transmit", wait)(model)
 
 
 LIBRDKAFKA = "client: librdkafka, " + IDEMPOTENT
