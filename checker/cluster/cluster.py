@@ -257,6 +257,10 @@ class Cluster:
         self._nodes[number].wait_started(seconds=seconds)
         self._wait_brokers(by, {number}, seconds=seconds)
 
+    def is_fenced(self, number: int) -> bool:
+        """Tell whether the controller has fenced a broker. Raises ``NoAnswer``."""
+        return number not in metadata_view.live_brokers(self.harness_port(CONTROLLER))
+
     def wait_live(self, broker: int, *, seconds: float = SECONDS) -> None:
         """Wait until a broker sees all brokers that are up as registered and unfenced. Raises ``NotSeen``."""
         self._wait_brokers(broker, {each for each in self.plan.all_brokers if self._nodes[each].is_up}, seconds=seconds)

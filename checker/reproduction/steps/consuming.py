@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from checker.cluster.errors import CommandFailed
@@ -13,9 +13,9 @@ from checker.cluster.waiting import until
 from checker.reproduction.adjusting import committed_by
 from checker.reproduction.errors import DivergedError
 from checker.reproduction.expected import records_named
-from checker.reproduction.gates import CONSUMER_ID, to_broker
+from checker.reproduction.gates import CONSUMER_ID, broker_of, to_broker
 from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
+from checker.reproduction.replay import SECONDS, START_SECONDS, TIMER_SECONDS, Replay, Steer
 from checker.reproduction.steps.results import write_results
 
 POLL_MILLISECONDS = 200
@@ -83,29 +83,55 @@ def reset_position(replay: Replay, step: PlannedStep) -> None:
 def reset_beyond_end(replay: Replay, step: PlannedStep) -> None:
     """Have the consumer fetch from the broker beyond the end of its log, and ask for the offset of its policy.
 
-    Brokers that name another leader are out of reach meanwhile, so a client asks this broker for the leader: by its
-    list of bootstrap servers, for other brokers do not name a broker that is fenced.
+    Brokers that name another leader are out of reach until the consumer has asked this broker for the leader. The
+    group's coordinator is back then, as some clients fetch nothing without it.
     """
-    leader = step.arguments["leader"]
+    leader, since = step.arguments["leader"], len(replay.proxy.seen)
     others = [node for node in (CONTROLLER, *replay.brokers) if _names_another(replay, node, leader)]
-    links = [to_broker(node) for node in others]
-    for link in links:
-        replay.proxy.refuse(link)
+    if replay.cluster.is_fenced(leader):
+        _take_back(replay, leader, known_to=others)
+    for node in others:
+        replay.proxy.refuse(to_broker(node))
     try:
-        _poll_until_asked(replay, "ListOffsets")
+        _poll_until_asked(replay, "Metadata", at=leader, since=since)
+        replay.proxy.accept(to_broker(CONTROLLER))
+        _poll_until_asked(replay, "ListOffsets", since=since)
     finally:
-        for link in links:
-            replay.proxy.accept(link)
+        for node in others:
+            replay.proxy.accept(to_broker(node))
+
+
+def _take_back(replay: Replay, broker: int, *, known_to: Sequence[int]) -> None:
+    """Let the controller take a fenced broker back, which does not hear that another broker leads.
+
+    Brokers do not name a fenced broker, and some clients ask only brokers that the last answer named. The controller
+    takes a broker back at its first heartbeat, whatever the broker has heard since it was fenced
+    (``BrokerHeartbeatManager.calculateNextBrokerState``). ``known_to``: the nodes that name the broker from then on,
+    and tell the consumer.
+    """
+    replay.proxy.accept(replay.cluster.channels.to_controller(str(broker)))
+    gates = [gate for node, gate in replay.gates.metadata.items() if node in known_to]
+    for gate in gates:
+        gate.open()
+    for node in known_to:
+        replay.cluster.wait_serving(broker, by=node, seconds=START_SECONDS)
+    for gate in gates:
+        gate.close()
+    _poll_until_asked(replay, "Metadata")
 
 
 def _names_another(replay: Replay, node: int, leader: int) -> bool:
     return replay.cluster.node(node).is_up and replay.view(node).leader != leader
 
 
-def _poll_until_asked(replay: Replay, api: str) -> None:
-    """Poll until the consumer has an answer to a request of this name. The application goes on if a poll throws."""
+def _poll_until_asked(replay: Replay, api: str, *, at: int | None = None, since: int | None = None) -> None:
+    """Poll until the consumer has an answer to a request of this name. The application goes on if a poll throws.
+
+    ``at``: the broker that has to answer; None for any. ``since``: how many messages the proxy had seen when the first
+    that counts came; None for all that have come by now.
+    """
     program = replay.consuming.run(seconds=REBALANCE_SECONDS)
-    after = len(replay.proxy.seen) - 1
+    first = len(replay.proxy.seen) if since is None else since
     client = f"{CONSUMER_ID}-{replay.consuming.programs}"
 
     def has_asked() -> bool:
@@ -114,8 +140,11 @@ def _poll_until_asked(replay: Replay, api: str) -> None:
         except CommandFailed as error:
             replay.note("consumer", str(error))
         return any(
-            entry.frame.client == client and entry.frame.api == api and entry.frame.side == RESPONSE
-            for entry in tuple(replay.proxy.seen)[after + 1 :]
+            entry.frame.client == client
+            and entry.frame.api == api
+            and entry.frame.side == RESPONSE
+            and at in (None, broker_of(entry.frame))
+            for entry in tuple(replay.proxy.seen)[first:]
         )
 
     until(has_asked, what=f"the answer to the consumer's {api} request", seconds=TIMER_SECONDS)

@@ -65,6 +65,7 @@ class FakeCluster:
         self.committed: int | None = 0
         self.admin = SimpleNamespace(committed_offset=lambda group, topic: self.committed)
         self.down: set[int] = set()
+        self.fenced: set[int] = set()
         self._stack = stack
         self._is_stopped = False
         self._lock = threading.RLock()
@@ -137,6 +138,10 @@ class FakeCluster:
         self.done.append(("restart", broker))
         self.down.discard(broker)
         self._servers[broker] = Broker(self._handler(broker), port=self._servers[broker].port)
+
+    def is_fenced(self, broker: int) -> bool:
+        """Tell whether the controller has fenced a broker."""
+        return broker in self.fenced
 
     def wait_serving(self, broker: int, *, by: int, seconds: float) -> None:
         """Note that a replay waits for a broker."""

@@ -202,7 +202,17 @@ class _Consuming(_Looping, ConsumerRebalanceListener):  # type: ignore[misc]
             found = await self.consumer.getmany(timeout_ms=int(left * 1000), max_records=command["count"])
             for several in found.values():
                 records += [{"offset": one.offset, "value": one.value.decode()} for one in several]
+        await self._let_go()
         self.events.say("polled", records=records, held=0)
+
+    async def _let_go(self) -> None:
+        """Have the library fetch again if it has handed over all that it fetched.
+
+        getmany() with ``max_records`` keeps what it has fetched until the next call, and fetches nothing before.
+        """
+        for partition in self.consumer.assignment():
+            if self.consumer.highwater(partition) == await self.consumer.position(partition):
+                await self.consumer.getmany(partition, timeout_ms=0)
 
     async def _commit(self, command: Command) -> None:
         offset = command.get("offset")

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.plan import CONTROLLER
 from checker.reproduction.errors import DivergedError
+from checker.reproduction.replay import Replay
 from checker.reproduction.steps import consuming
 from tests.checker.reproduction.fake_clients import FakeConsumer
 from tests.checker.reproduction.scene import Scene
@@ -122,16 +124,39 @@ def test_workers_that_finished_have_processed_their_records(scene: Scene) -> Non
     assert scene.replay.consuming.with_workers == {}
 
 
-def test_a_consumer_that_is_to_find_the_end_of_a_log_reaches_no_broker_that_names_another_leader(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene.begin(Trace().add("reset_beyond_end", leader=1))
-    scene.cluster.views[2] = replace(scene.cluster.views[2], leader=2)
+@pytest.fixture
+def asked(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None, list[str]]]:
+    """Note the answers that the consumer waits for, from which broker, and the links that are out of reach."""
     refused: list[str] = []
+    found: list[tuple[str, int | None, list[str]]] = []
+
+    def ask(replay: Replay, api: str, *, at: int | None = None, since: int | None = None) -> None:
+        found.append((api, at, list(refused)))
+
     monkeypatch.setattr(scene.proxy, "refuse", refused.append)
-    monkeypatch.setattr(scene.proxy, "accept", refused.remove)
-    meanwhile: list[str] = []
-    monkeypatch.setattr(consuming, "_poll_until_asked", lambda replay, api: meanwhile.extend([*refused, api]))
+    monkeypatch.setattr(scene.proxy, "accept", lambda link: refused.remove(link) if link in refused else None)
+    monkeypatch.setattr(consuming, "_poll_until_asked", ask)
+    scene.begin(Trace().add("reset_beyond_end", leader=1))
+    for node in (2, CONTROLLER):
+        scene.cluster.views[node] = replace(scene.cluster.views[node], leader=2)
+    return found
+
+
+OTHERS = [f"client->{CONTROLLER}", "client->2"]
+AT_THE_END = [("Metadata", 1, OTHERS), ("ListOffsets", None, ["client->2"])]
+
+
+def test_a_consumer_that_is_to_find_the_end_of_a_log_reaches_no_broker_that_names_another_leader(
+    scene: Scene, asked: list[tuple[str, int | None, list[str]]]
+) -> None:
     scene.play()
-    assert meanwhile == ["client->2", "ListOffsets"]
-    assert not refused
+    assert asked == AT_THE_END
+
+
+def test_a_consumer_hears_of_a_fenced_broker_once_the_controller_has_the_broker_back(
+    scene: Scene, asked: list[tuple[str, int | None, list[str]]]
+) -> None:
+    scene.cluster.fenced.add(1)
+    scene.play()
+    assert asked == [("Metadata", None, []), *AT_THE_END]
+    assert scene.cluster.done.count(("wait_serving", 1)) == len(OTHERS)

@@ -155,14 +155,35 @@ func (c *consumer) Cleanup(session sarama.ConsumerGroupSession) error {
 	return nil
 }
 
-// ConsumeClaim offers a partition's records to "poll" until its session ends.
+// ConsumeClaim offers a partition's records to "poll" until its session ends, or until sarama has no more of them:
+// sarama closes the claim after an offset out of range, and the session ends once this function returns.
 func (c *consumer) ConsumeClaim(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	offered := make(offer)
+	defer close(offered)
 	if claim.Partition() == 0 {
-		c.update(func() { c.source, c.start = claim, claim.InitialOffset() })
+		c.update(func() { c.source, c.start = offered, claim.InitialOffset() })
 	}
-	<-session.Context().Done()
-	return nil
+	for {
+		select {
+		case message, open := <-claim.Messages():
+			if !open {
+				return nil
+			}
+			select {
+			case offered <- message:
+			case <-session.Context().Done():
+				return nil
+			}
+		case <-session.Context().Done():
+			return nil
+		}
+	}
 }
+
+// offer has the records of a claim, one after the other.
+type offer chan *sarama.ConsumerMessage
+
+func (o offer) Messages() <-chan *sarama.ConsumerMessage { return o }
 
 func (c *consumer) poll(command lines.Command) error {
 	wait := time.Duration(command.Number("milliseconds", 0)) * time.Millisecond
