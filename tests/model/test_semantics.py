@@ -73,10 +73,10 @@ def test_first_eligible_replica_in_assignment_order_is_elected() -> None:
 
 def test_a_new_leader_leads_once_it_knows() -> None:
     """The controller's decision and a broker's applied metadata are two things."""
-    run = scenario().do("kill", broker=1).do("fence", broker=1).do("send", batch=0)
-    assert not run.can("transmit", batch=0, leader=2)
+    run = scenario().do("kill", broker=1).do("fence", broker=1).do("send", batch=0).do("transmit", batch=0, leader=2)
+    assert not run.can("append", batch=0, leader=2)
     run.do("apply_metadata", broker=2)
-    assert run.can("transmit", batch=0, leader=2)
+    assert run.can("append", batch=0, leader=2)
     assert not run.can("fetch", follower=3, leader=2), "broker 3 is still in the old epoch"
     run.do("apply_metadata", broker=3)
     assert run.can("fetch", follower=3, leader=2)
