@@ -56,7 +56,7 @@ def checked_together(
     The model has the faults that some run needs. A run without an event that shows a fault has no step of this fault.
     """
     groups: dict[str, list[Recording]] = {}
-    for recording in recordings:
+    for recording in map(_with_room, recordings):
         groups.setdefault(json.dumps(to_document(recording.deployment), sort_keys=True), []).append(recording)
     for group in groups.values():
         deployment, events = group[0].deployment, [event for recording in group for event in recording.events]
@@ -69,6 +69,16 @@ def checked_together(
         }
         for recording in group:
             yield _checked(recording, model, system, others, most_examined, most_mutated)
+
+
+def _with_room(recording: Recording) -> Recording:
+    """Return the recording with bounds of the model that leave room for the longest log that was seen."""
+    deployment = recording.deployment
+    longest = max((len(event.arguments["entries"]) for event in recording.events if event.kind == "log"), default=0)
+    if longest <= deployment.bounds.log:
+        return recording
+    bounds = replace(deployment.bounds, log=longest + 1)
+    return replace(recording, deployment=replace(deployment, bounds=bounds))
 
 
 def _checked(

@@ -53,6 +53,17 @@ def test_runs_checked_together_have_the_answers_of_each_alone() -> None:
     assert "kill" in together[id(longer)].needed
 
 
+def test_a_log_that_is_longer_than_the_bound_of_the_model_gets_room() -> None:
+    entries = [{"record": 0, "epoch": 1}] * (sent().deployment.bounds.log + 1)
+    long = replace(
+        sent(), events=(*sent().events, Event("log", {"broker": 1, "entries": entries}, opens=9e9, closes=9e9))
+    )
+    runs = {len(run.recording.events): run for run in checked_together([sent(), long])}
+    assert runs[len(sent().events)].outcome.answer is Answer.ACCEPTED
+    assert runs[len(long.events)].outcome.answer is Answer.REJECTED
+    assert runs[len(long.events)].recording.deployment.bounds.log == len(entries) + 1
+
+
 def test_runs_are_counted_by_client_and_release() -> None:
     coverage = Coverage()
     for recording in (sent(), sent(), replace(wrong(), about={**ABOUT, "kafka": "3.9.2"})):
