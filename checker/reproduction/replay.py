@@ -20,6 +20,7 @@ from checker.cluster.waiting import until
 from checker.reproduction.answers import error_of
 from checker.reproduction.applications import Consuming, Producing
 from checker.reproduction.gates import (
+    METADATA,
     PRODUCE,
     PRODUCER_ID,
     Gates,
@@ -233,14 +234,28 @@ class Replay:
 
         A broker that does not know yet of its election names the leader before. The proxy holds such answers, and some
         producers wait for the answer instead of asking another broker. Others send the record meanwhile, on the same
-        connection.
+        connection, so the connection ends after a while only. A producer that asks again without waiting is
+        librdkafka: it asks brokers that are connected, and sends nothing while it waits for five answers. Where a
+        request of the trace is on the connection, the answer passes instead.
         """
         busy = {frame.connection for frame in self.requests.values()}
         for frame in self.gates.other_leaders.held:
+            if frame.link != to_broker(broker):
+                continue
             has_waited = time.time() - frame.at > ASKS_ELSEWHERE_SECONDS
-            if frame.link == to_broker(broker) and frame.connection not in busy and has_waited:
-                with suppress(NotHeld):
+            with suppress(NotHeld):
+                if frame.connection in busy:
+                    if has_waited:
+                        self.gates.other_leaders.release(frame)
+                elif has_waited or self._is_asked_again(frame):
                     self.gates.other_leaders.drop(frame)
+
+    def _is_asked_again(self, answer: Frame) -> bool:
+        """Tell whether another answer with metadata waits behind an answer, on the same connection."""
+        return any(
+            frame.api == METADATA and frame.connection == answer.connection and frame is not answer
+            for frame in self.proxy.waiting(answer.link, RESPONSE)
+        )
 
     def end_silence(self, broker: int) -> None:
         """End the producer's connection to a broker whose machine went down and runs again.
@@ -259,7 +274,7 @@ class Replay:
         """Return the leader that the last answer to the running producer names; None if no answer names one."""
         for entry in reversed(tuple(self.proxy.seen)):
             frame = entry.frame
-            is_told = entry.fate in (PASSED, RELEASED) and frame.side == RESPONSE and frame.api == "Metadata"
+            is_told = entry.fate in (PASSED, RELEASED) and frame.side == RESPONSE and frame.api == METADATA
             if is_told and frame.client == self.producer_id:
                 for leader in named_leaders(frame, self.topic):
                     return leader

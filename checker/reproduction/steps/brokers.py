@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Callable
 
 from checker.cluster.frames import REQUEST, Frame
+from checker.cluster.gate import NotHeld
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.waiting import until
 from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of, previous
@@ -92,11 +93,9 @@ def _same(replay: Replay, broker: int) -> bool:
 
 def shrink_isr(replay: Replay, step: PlannedStep) -> None:
     """Let the leader's proposal of the smaller ISR pass, and wait until the controller has it."""
-    gate = replay.gates.isr_changes
     with _wanted(replay, step):
-        frame = gate.wait(_proposes(replay, step), what=_proposal(step), seconds=TIMER_SECONDS)
-        gate.release(frame)
-        _wait_controller(replay, step)
+        replay.gates.isr_changes.wait(_proposes(replay, step), what=_proposal(step), seconds=TIMER_SECONDS)
+        _let_propose(replay, step)
     _hear_of_isr(replay, step.arguments["leader"])
 
 
@@ -108,22 +107,36 @@ def expand_isr(replay: Replay, step: PlannedStep) -> None:
     records pass.
     """
     leader, follower = step.arguments["leader"], step.arguments["follower"]
-    gate = replay.gates.isr_changes
     if _knows_epoch(replay, leader):
         replay.gates.metadata[leader].open()
 
-    def proposal() -> Frame | None:
-        found = next(filter(_proposes(replay, step), gate.held), None)
+    def is_proposed() -> bool:
+        found = any(map(_proposes(replay, step), replay.gates.isr_changes.held))
         fetch = replay.held_fetch(follower, leader)
-        if found is None and fetch is not None and replay.log(follower) == replay.log(leader):
+        if not found and fetch is not None and replay.log(follower) == replay.log(leader):
             replay.gates.fetches.release(fetch)
         return found
 
     with _wanted(replay, step):
-        gate.release(until(proposal, what=_proposal(step), seconds=TIMER_SECONDS))
-        _wait_controller(replay, step)
+        until(is_proposed, what=_proposal(step), seconds=TIMER_SECONDS)
+        _let_propose(replay, step)
     _hear_of_isr(replay, leader)
     replay.gates.metadata[leader].close()
+
+
+def _let_propose(replay: Replay, step: PlannedStep) -> None:
+    """Let the leader's proposals of the step's ISR pass until the controller has decided on the ISR.
+
+    The controller refuses a proposal if its own decision has changed the partition since, and the leader proposes anew.
+    """
+    gate = replay.gates.isr_changes
+
+    def pass_proposals() -> None:
+        for frame in filter(_proposes(replay, step), gate.held):
+            with suppress(NotHeld):
+                gate.release(frame)
+
+    _wait_controller(replay, step, meanwhile=pass_proposals)
 
 
 def _knows_epoch(replay: Replay, leader: int) -> bool:
@@ -294,10 +307,16 @@ def decide(replay: Replay, step: PlannedStep) -> None:
     _wait_controller(replay, step)
 
 
-def _wait_controller(replay: Replay, step: PlannedStep) -> None:
+def _wait_controller(replay: Replay, step: PlannedStep, *, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Wait until the controller has decided on the step's leader and ISR. ``meanwhile``: called before each look."""
     wanted = (leader_of(step.state), isr_of(step.state))
+
+    def is_decided() -> bool:
+        meanwhile()
+        return _decided(replay) == wanted
+
     until(
-        lambda: _decided(replay) == wanted,
+        is_decided,
         what=f"the controller's decision on leader {wanted[0]} and ISR {set(wanted[1])}",
         seconds=TIMER_SECONDS,
     )

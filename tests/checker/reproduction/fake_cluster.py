@@ -46,7 +46,8 @@ class FakeCluster:
     ``logs``, ``views``: by broker, what a broker has and believes. ``errors``: codes of the errors with which a broker
     answers a record, one after the other. ``silent``: brokers that never answer a Produce request. ``empty``: by
     follower, the number of answers without records that come first. ``expands``: the ISR that a leader proposes at the
-    fetch of a follower that has all records. ``committed``: the offset that the group has.
+    fetch of a follower that has all records. ``refusals``: the number of proposals that the controller refuses first.
+    ``committed``: the offset that the group has.
     """
 
     channels = KRaftChannels()
@@ -60,6 +61,7 @@ class FakeCluster:
         self.silent: set[int] = set()
         self.empty: dict[int, int] = defaultdict(int)
         self.expands: dict[int, tuple[int, ...]] = {}
+        self.refusals = 0
         self.fetched: list[int] = []
         self.done: list[tuple[object, ...]] = []
         self.committed: int | None = 0
@@ -255,7 +257,9 @@ class FakeCluster:
             self.propose(leader, self.expands.pop(follower))
 
     def _control(self, connection: Accepted, frame: Frame) -> None:
-        if frame.api == "AlterPartition":
+        if frame.api == "AlterPartition" and self.refusals:
+            self.refusals -= 1
+        elif frame.api == "AlterPartition":
             self.decide(isr=alter_partition_request(frame).partitions[0].new_isr)
         elif self.views[int(frame.client)] != self.views[CONTROLLER]:
             connection.answer(frame.correlation)

@@ -143,6 +143,16 @@ def test_only_the_traces_proposal_of_a_smaller_isr_passes(scene: Scene) -> None:
     assert scene.cluster.views[3].isr == (1, 2, 3)
 
 
+def test_a_leader_proposes_an_isr_again_that_the_controller_has_refused(scene: Scene) -> None:
+    scene.begin(Trace().add("shrink_isr", leader=1, follower=3, state={"ISR": "{1, 2}"}))
+    scene.cluster.refusals = 1
+    scene.cluster.propose(1, (1, 2))
+    scene.cluster.propose(1, (1, 2))
+    scene.play()
+    assert scene.cluster.refusals == 0
+    assert scene.cluster.views[CONTROLLER].isr == (1, 2)
+
+
 @pytest.mark.usefixtures("impatient")
 def test_another_proposal_than_the_traces_does_not_pass(scene: Scene) -> None:
     scene.begin(Trace().add("shrink_isr", leader=1, follower=3, state={"ISR": "{1, 2}"}))
