@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import z3
+
 from checker.budget import Meter
 from checker.combinations import Combination
 from checker.engine import Asked, Explorer, explore_layer
@@ -94,6 +96,14 @@ def leader_epochs_only(system: TransitionSystem) -> TransitionSystem:
     return replace(system, ranked=tuple(family for family in system.ranked if family.name == LEADER_EPOCH))
 
 
+def predicates_of(one: Group) -> list[z3.BoolRef]:
+    """Return the predicates of a group that have to keep their values when leader epochs are ranked: all but their
+    bound.
+    """
+    others = {name: term for name, term in one.question.observations.items() if name != LIMIT + "epochs"}
+    return replace(one.question, observations=others).predicates
+
+
 def with_epochs(deployment: Deployment, epochs: int) -> Deployment:
     """Return the deployment with another bound on leader epochs."""
     return replace(deployment, bounds=replace(deployment.bounds, epochs=epochs))
@@ -112,9 +122,7 @@ def _close_group(
 ) -> dict[str, Closure]:
     asked = one.question
     limits = {name for name in asked.limits if name != LIMIT + "epochs"}
-    others = {name: term for name, term in asked.observations.items() if name != LIMIT + "epochs"}
-    predicates = replace(asked, observations=others).predicates
-    ranking = rankings(leader_epochs_only(one.system), predicates, prepared.constants)
+    ranking = rankings(leader_epochs_only(one.system), predicates_of(one), prepared.constants)
     names = [prop.name for prop in one.properties]
     if LEADER_EPOCH in ranking.refused:
         return {name: Closure(0, (), False, unknown=ranking.refused[LEADER_EPOCH]) for name in names}

@@ -54,12 +54,30 @@ class Group:
     cones: Mapping[str, TransitionSystem]
 
 
+@dataclass(frozen=True)
+class Simplified:
+    """A reduced model, and its system with the constants filled in, before its actions are proved safe."""
+
+    model: Model
+    system: TransitionSystem
+    constants: Substitution
+
+    def proved(self) -> Prepared:
+        """Prove that the variables stay in their domains, and drop the actions that never happen."""
+        terms = TermTable()
+        safe = prove_domain_safety(self.system, terms)
+        return Prepared(self.model, safe, self.constants, FreeVariables(terms))
+
+
+def simplify(model: Model) -> Simplified:
+    """Reduce a model as every check does, and fill constants in."""
+    reduced = always_reduced(model)
+    return Simplified(reduced, *propagate_constants(reduced.system))
+
+
 def prepare(model: Model) -> Prepared:
     """Simplify a model, and prove that its variables stay in their domains."""
-    model = always_reduced(model)
-    system, constants = propagate_constants(model.system)
-    terms = TermTable()
-    return Prepared(model, prove_domain_safety(system, terms), constants, FreeVariables(terms))
+    return simplify(model).proved()
 
 
 def group(prepared: Prepared, properties: Sequence[Property], *, cone: bool = True) -> tuple[Group, ...]:

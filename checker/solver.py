@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ import z3
 
 from checker.disk_cache import LOG, disk_cache
 from checker.forked import in_two_processes
+from checker.obligations.obligation import Impossible
 from checker.terms import Node, TermTable, hashes
 from model.language import Action, State, TransitionSystem, Variable
 from model.language.terms import Filling, IntVal
@@ -91,18 +92,46 @@ def _feasible_among(
         solver.add(step.action.guard)
         if _satisfiable(solver, step.action):
             feasible.append(place)
-            doubtful = [
-                z3.Or(value < variable.low, value > variable.high)
-                for variable, where in step.updates
-                if not _within(bounds[where], variable)
-                for value in [step.action.updates[variable]]
-            ]
+            doubtful = _doubtful(step, bounds)
             if doubtful:
                 solver.add(z3.Or(*doubtful))
                 if _satisfiable(solver, step.action):
                     raise UnsafeUpdate(f"{step.action} leaves the domain in {solver.model()}")
         solver.pop()
     return feasible
+
+
+def _doubtful(step: _Step, bounds: Sequence[Bounds]) -> list[z3.BoolRef]:
+    """Return, for each update whose form does not bound it, the condition that it leaves the domain."""
+    return [
+        z3.Or(value < variable.low, value > variable.high)
+        for variable, where in step.updates
+        if not _within(bounds[where], variable)
+        for value in [step.action.updates[variable]]
+    ]
+
+
+def impossible_actions(system: TransitionSystem, safe: TransitionSystem) -> Iterator[Impossible]:
+    """Yield what :func:`prove_domain_safety` has found of the actions that it dropped: their guards never hold."""
+    kept = {action.key for action in safe.actions}
+    for action in system.actions:
+        if action.key not in kept:
+            yield Impossible(f"{action} happens in no state within the domains.", action.guard)
+
+
+def unsafe_updates(safe: TransitionSystem) -> Iterator[Impossible]:
+    """Yield what :func:`prove_domain_safety` has found of the actions that it kept: no update leaves its domain.
+
+    Updates that are within their domains by their form alone are left out, because Z3 was not asked about them.
+    """
+    table = TermTable()
+    steps = [_Step(action, table) for action in safe.actions]
+    bounds = _bounds_by_form(table.nodes, safe.variables)
+    for step in steps:
+        doubtful = _doubtful(step, bounds)
+        if doubtful:
+            meaning = f"{step.action} leads from no state within the domains to a value outside its domain."
+            yield Impossible(meaning, z3.And(step.action.guard, z3.Or(*doubtful)))
 
 
 def _satisfiable(solver: z3.Solver, action: Action) -> bool:

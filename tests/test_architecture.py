@@ -58,6 +58,7 @@ TOO_NEW_KEYWORDS = {"dataclass": {"slots", "kw_only"}, "zip": {"strict"}}
 
 HEAVY = (
     "z3",
+    "cvc5",
     "numba",
     "llvmlite",
     "numpy",

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.cone import Substitution
-from checker.reductions.settled import why_not_settled
+from checker.obligations.obligation import Impossible
+from checker.reductions.settled import unsettled, why_not_settled
 from checker.terms import Node, TermTable
 from model.language import Ranked, State, TransitionSystem
 
@@ -113,10 +114,39 @@ def check_ranked(
     Return None if the system makes no fresh values, so that ranking gains nothing. Raise :class:`NotRankable` with the
     action or predicate and the term that does more than compare and copy.
     """
+    usage = _usage(family, system, predicates, TermTable() if terms is None else terms)
+    if usage is None:
+        return None
+    if usage.resets is not None:
+        why = why_not_settled(family, system, constants or [])
+        if why is not None:
+            raise NotRankable(f"{family.name}: {usage.resets} may be no newer than what others hold: {why}")
+    return replace(usage.family, reserved=usage.reserved)
+
+
+def asked_of_z3(
+    system: TransitionSystem, predicates: Iterable[z3.BoolRef], constants: Substitution
+) -> Iterator[Impossible]:
+    """Yield what :func:`rankings` asks Z3 about the families that it finds."""
+    asked = tuple(predicates)
+    for declared in system.ranked:
+        try:
+            ranked = check_ranked(declared, system, asked, constants)
+        except NotRankable:
+            continue
+        usage = None if ranked is None else _usage(declared, system, asked, TermTable())
+        if usage is not None and usage.resets is not None:
+            yield from unsettled(declared, system, constants)
+
+
+def _usage(
+    family: Ranked, system: TransitionSystem, predicates: Iterable[z3.BoolRef], terms: TermTable
+) -> _Usage | None:
+    """Return the use of a family; None if the system makes no fresh values. Raise :class:`NotRankable`."""
     present = tuple(variable for variable in family.variables if variable in set(system.variables))
     if family.newest not in present:
         return None
-    usage = _Usage(replace(family, variables=present), TermTable() if terms is None else terms)
+    usage = _Usage(replace(family, variables=present), terms)
     for action in system.actions:
         usage.of_condition(f"the guard of {action}", action.guard)
         for variable, value in action.updates.items():
@@ -124,11 +154,7 @@ def check_ranked(
     for number, predicate in enumerate(predicates):
         usage.of_condition(f"predicate {number}", predicate)
     usage.of_declaration()
-    if usage.resets is not None:
-        why = why_not_settled(family, system, constants or [])
-        if why is not None:
-            raise NotRankable(f"{family.name}: {usage.resets} may be no newer than what others hold: {why}")
-    return replace(family, variables=present, reserved=usage.reserved)
+    return usage
 
 
 def exhausted(family: Ranked) -> z3.BoolRef:

@@ -6,9 +6,12 @@ value. If ``settled`` does not hold, the newest value stays, becomes one newer, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import z3
 
 from checker.cone import FreeVariables, Substitution, specialise
+from checker.obligations.obligation import Impossible
 from model.language import Action, Ranked, TransitionSystem
 
 
@@ -24,13 +27,29 @@ def why_not_settled(family: Ranked, system: TransitionSystem, constants: Substit
     solver = z3.Solver()
     solver.set("ctrl_c", False)
     solver.add(system.domain)
-    for action in system.actions:
-        touched = {variable.name for variable in action.updates}
-        if family.newest.name not in touched and not touched & seen:
-            continue
-        if solver.check(action.guard, z3.Or(*_failures(family, settled, action))) != z3.unsat:
+    for action, breach in _breaches(family, system, settled):
+        if solver.check(breach) != z3.unsat:
             return f"{action} does not keep to it that nothing fresh is made afterwards"
     return None
+
+
+def unsettled(family: Ranked, system: TransitionSystem, constants: Substitution) -> Iterator[Impossible]:
+    """Yield what :func:`why_not_settled` asks Z3 about a family with a condition."""
+    assert family.settled is not None, "a family without the condition"
+    for action, breach in _breaches(family, system, specialise(family.settled, constants)):
+        yield Impossible(f"{action} keeps to it that no {family.name} is made once these are settled.", breach)
+
+
+def _breaches(family: Ranked, system: TransitionSystem, settled: z3.BoolRef) -> Iterator[tuple[Action, z3.BoolRef]]:
+    """Yield each action that the statement is about, with the condition under which the action breaks the statement.
+
+    ``settled``: the family's condition over the system's variables.
+    """
+    seen = FreeVariables().of(settled)
+    for action in system.actions:
+        touched = {variable.name for variable in action.updates}
+        if family.newest.name in touched or touched & seen:
+            yield action, z3.And(action.guard, z3.Or(*_failures(family, settled, action)))
 
 
 def _failures(family: Ranked, settled: z3.BoolRef, action: Action) -> list[z3.BoolRef]:

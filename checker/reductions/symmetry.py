@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import z3
 
 from checker.cone import FreeVariables
+from checker.obligations.obligation import Impossible
 from checker.reductions.shapes import Shapes
 from checker.terms import TermTable
 from model.language import Action, Permutation, Symmetry, TransitionSystem, Variable
@@ -39,6 +40,16 @@ def prove_symmetry(
     for generator in symmetry.generators:
         _Proof(generator, system, table).run(predicates)
     return _group(symmetry, system.variables)
+
+
+def differences(symmetry: Symmetry, system: TransitionSystem, predicates: Sequence[z3.BoolRef]) -> Iterator[Impossible]:
+    """Yield what :func:`prove_symmetry` asks Z3: the conditions under which a generator is no automorphism.
+
+    Raise :class:`NotSymmetric` for what needs no solver.
+    """
+    for generator in symmetry.generators:
+        for condition, claim in _Proof(generator, system, TermTable()).differences(predicates):
+            yield Impossible(f"{generator.name}: no state within the domains shows that {claim}.", condition)
 
 
 class _Proof:
@@ -67,16 +78,24 @@ class _Proof:
 
     def run(self, predicates: Sequence[z3.BoolRef]) -> None:
         """Raise :class:`NotSymmetric` unless the permutation is an automorphism that no predicate sees."""
+        for condition, claim in self.differences(predicates):
+            self._refute(condition, claim)
+
+    def differences(self, predicates: Sequence[z3.BoolRef]) -> Iterator[tuple[z3.BoolRef, str]]:
+        """Yield each condition to refute, with what a state would show that fulfils the condition.
+
+        What agrees by its form is left out.
+        """
         different = [pair for action in self.system.actions if not self._same_shape(*(pair := self._pair(action)))]
         for number, predicate in enumerate(predicates):
             if not self.shapes.equal(predicate, predicate):
-                self._refute(z3.Xor(self._renamed(predicate), predicate), f"predicate {number} sees it")
+                yield z3.Xor(self._renamed(predicate), predicate), f"predicate {number} sees it"
         for action, image in different:
             guard = self._renamed(action.guard)
             claim = f"{action} is not {image} with other names"
-            self._refute(z3.Xor(guard, image.guard), f"{claim}, when it can happen")
+            yield z3.Xor(guard, image.guard), f"{claim}, when it can happen"
             for variable, difference in self._differences(action, image):
-                self._refute(z3.And(image.guard, difference), f"{claim}, in {self.variables[variable].name} after it")
+                yield z3.And(image.guard, difference), f"{claim}, in {self.variables[variable].name} after it"
 
     def _check_domains(self) -> None:
         if len(set(self.variables.values())) != len(self.variables):
