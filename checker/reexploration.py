@@ -13,6 +13,7 @@ from checker.questions import Group, Prepared, group
 from checker.reductions.choice import Reduction
 from checker.statements import PASSES, assumptions_of_pass, reductions_of
 from checker.tampered import compare
+from checker.timing.network import Contradiction
 from checker.verify import counted
 from model.deployment import from_document
 from model.deployment.deployment import Deployment
@@ -31,10 +32,14 @@ LEFT_OPEN = (
 
 @dataclass(frozen=True)
 class Recounted:
-    """The comparisons, a line each. ``open``: claims of the result that the new exploration did not decide."""
+    """The comparisons, a line each. ``open``: claims of the result that the new exploration did not decide.
+
+    ``cycles``: for each property whose verdict rests on timing lemmas again, the contradictions behind these.
+    """
 
     lines: tuple[str, ...]
     open: tuple[str, ...] = ()
+    cycles: Mapping[str, tuple[Contradiction, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -47,6 +52,7 @@ class _Again:
     reductions: frozenset[Reduction]
     prepared: Prepared
     found: list[EngineRun] = field(default_factory=list)
+    cycles: dict[str, tuple[Contradiction, ...]] = field(default_factory=dict)
 
     def run(self, deployment: Deployment, groups: Sequence[Group]) -> dict[str, Verdict]:
         """Return the verdicts on the properties of some groups. Raise RecountStopped."""
@@ -56,6 +62,9 @@ class _Again:
         for verdict in verdicts.values():
             if verdict.coverage.stopped is not None:
                 raise RecountStopped(verdict.coverage.stopped)
+            if verdict.lemmas:
+                rests_on = run.in_time(verdict.property).rests_on
+                self.cycles[verdict.property] = tuple(lemma.contradiction for lemma in rests_on)
         self.found.append(run.engine())
         return verdicts
 
@@ -101,7 +110,7 @@ def recount(document: Document, budget: Budget) -> Recounted:
     left_open: list[str] = []
     for faults in sorted({one.complete for one in stopped} - {-1}):
         left_open += _compare_fewer(again, [one for one in stopped if one.complete == faults], faults, said)
-    return Recounted(tuple(_counted(again, whole, stopped)), tuple(left_open))
+    return Recounted(tuple(_counted(again, whole, stopped)), tuple(left_open), again.cycles)
 
 
 def _recount_each(again: _Again, groups: Sequence[Group], said: Mapping[str, Document]) -> Recounted:
@@ -125,7 +134,7 @@ def _recount_each(again: _Again, groups: Sequence[Group], said: Mapping[str, Doc
     if missing := [one for one in parts if one.complete < 0]:
         lines.append(f"verdicts: {_names(missing)}: nothing to compare, as nothing was explored")
     lines.append("counts: not compared, as the check named no total of faults")
-    return Recounted(tuple(lines), tuple(left_open))
+    return Recounted(tuple(lines), tuple(left_open), again.cycles)
 
 
 def _part(one: Group, said: Mapping[str, Document]) -> _Part:

@@ -13,9 +13,11 @@ import typer
 from checker.cli.certificate_options import CertificateBeside, MemoryToVerify
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_VIOLATED
 from checker.cli.errors import fail, one_line_errors, plain
+from checker.cli.obligation_options import AskedToo, ObligationsFolder
 from checker.cli.options import ReportFiles
 from checker.cli.verify_again import Found, is_bundle, load_bundle, verify_bundle, verify_result
 from checker.cli.verify_certificate import Proof, beside_result, proof_of, verify_the_certificate
+from checker.cli.verify_obligations import Obligations
 from checker.cli.written import Written
 from model.input.strict_json import AmbiguousJson, read_json
 
@@ -36,6 +38,8 @@ def verify(
     certificate: CertificateBeside = None,
     report: ReportFiles = None,
     memory: MemoryToVerify = None,
+    solver: AskedToo = None,
+    obligations: ObligationsFolder = None,
 ) -> None:
     """Check a result, a bundle or a certificate again: every value that follows from its deployment, and every trace,
     against the model.
@@ -45,22 +49,28 @@ def verify(
     rest; the certificate of a bundle is verified too, and must be about the verdicts. --report writes the verified
     result, with the check of its certificate if there was a check.
 
-    Exit status: 0 everything agrees, 1 a value or a trace does not, or the certificate is refused, 2 the file is no
-    result, bundle or certificate, 3 a part cannot be verified: another version of the model wrote the result, the check
-    was stopped, settings are missing, or no program was found that checks the certificate.
+    --solver cvc5 also asks cvc5 about everything that the verdicts leave to Z3. If the two disagree, the verdicts are
+    withdrawn with both answers, and no report is written.
+
+    Exit status: 0 everything agrees, 1 a value, a trace or a solver does not, or the certificate is refused, 2 the file
+    is no result, bundle or certificate, or cvc5 is not installed, 3 a part cannot be verified: another version of the
+    model wrote the result, the check was stopped, settings are missing, no program was found that checks the
+    certificate, or cvc5 has no answer.
     """
     from checker.certificates.reading import is_certificate
 
     written = Written(None, tuple(report or ()))
+    asked = Obligations(solver, obligations)
     with one_line_errors():
         written.refuse_what_cannot_be()
+        asked.refuse_what_cannot_be()
         if is_certificate(file):
             _refuse_beside_a_certificate(file, recount=recount, others=(certificate, *written.reports))
-            found = verify_the_certificate(file, memory)
+            found = verify_the_certificate(file, memory, asked)
         elif is_bundle(file):
-            found = _verify_bundle(file, certificate, memory, written, again=recount)
+            found = _verify_bundle(file, certificate, memory, asked, written, again=recount)
         else:
-            found = _verify_result(file, certificate, memory, written, again=recount)
+            found = _verify_result(file, certificate, memory, asked, written, again=recount)
     for line, told in found.replayed if steps else ():
         _say(line)
         for step in told:
@@ -78,18 +88,29 @@ def _refuse_beside_a_certificate(file: Path, *, recount: bool, others: Sequence[
         fail(f"{file}: is a certificate, not a result; name the result or the bundle, with --certificate {file}")
 
 
-def _verify_bundle(file: Path, certificate: Path | None, memory: int | None, written: Written, *, again: bool) -> Found:
+def _verify_bundle(
+    file: Path, certificate: Path | None, memory: int | None, asked: Obligations, written: Written, *, again: bool
+) -> Found:
     bundle = load_bundle(file)
-    found = verify_bundle(file, bundle, again=again)
+    found = _with_obligations(verify_bundle(file, bundle, again=again), file, bundle.document, asked)
     with proof_of(bundle, file, certificate) as proof:
         return _with_certificate(found, file, bundle.document, proof, memory, written)
 
 
-def _verify_result(file: Path, certificate: Path | None, memory: int | None, written: Written, *, again: bool) -> Found:
+def _verify_result(
+    file: Path, certificate: Path | None, memory: int | None, asked: Obligations, written: Written, *, again: bool
+) -> Found:
     document = load_result(file)
-    found = verify_result(file, document, again=again)
+    found = _with_obligations(verify_result(file, document, again=again), file, document, asked)
     proof = None if certificate is None else Proof(certificate, str(certificate))
     return _with_certificate(found, file, document, proof, memory, written)
+
+
+def _with_obligations(found: Found, file: Path, document: Mapping[str, Any], asked: Obligations) -> Found:
+    """Return the outcome with the obligations behind the verdicts, unless another version of the model wrote them."""
+    from checker.bundle_check import is_of_this_model
+
+    return asked.of_result(found, document, str(file)) if is_of_this_model(document) else asked.of_another_model(found)
 
 
 def _with_certificate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from checker.cli.errors import complain, fail
 if TYPE_CHECKING:
     from checker.bundle import Bundle
     from checker.reexploration import Recounted
+    from checker.timing.network import Contradiction
     from checker.verify import Verification
 
 ZIP = b"PK"
@@ -72,11 +73,15 @@ def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome of a verification: lines to print, the replayed traces with their steps, and the exit status."""
+    """The outcome of a verification: lines to print, the replayed traces with their steps, and the exit status.
+
+    ``cycles``: for each property whose verdict rests on timing lemmas, the contradictions that a new exploration found.
+    """
 
     lines: tuple[str, ...]
     replayed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     status: int = EXIT_HOLDS
+    cycles: Mapping[str, tuple[Contradiction, ...]] = field(default_factory=dict)
 
 
 def verify_bundle(file: Path, bundle: Bundle, *, again: bool) -> Found:
@@ -116,14 +121,15 @@ def _with_counts(found: Verification, document: Mapping[str, Any], *, again: boo
     Raise TamperedDocument.
     """
     left_open = found.open
+    cycles: Mapping[str, tuple[Contradiction, ...]] = {}
     if again:
         counts = _count_again(document)
-        lines, left_open = counts.lines, (*left_open, *counts.open)
+        lines, left_open, cycles = counts.lines, (*left_open, *counts.open), counts.cycles
     else:
         of = f", which also checks the passes: {', '.join(found.passes)}" if found.passes else ""
         lines = (f"counts: not compared; --recount explores again{of}",)
     not_all = tuple(f"not verified: {one}" for one in left_open)
-    return Found((*found.lines, *lines, *not_all), found.replayed, EXIT_UNDECIDED if not_all else EXIT_HOLDS)
+    return Found((*found.lines, *lines, *not_all), found.replayed, EXIT_UNDECIDED if not_all else EXIT_HOLDS, cycles)
 
 
 def _count_again(document: Mapping[str, Any]) -> Recounted:

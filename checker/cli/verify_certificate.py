@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from checker.cli.errors import fail
 from checker.cli.verify_again import Found
+from checker.cli.verify_obligations import Obligations
 
 if TYPE_CHECKING:
     from checker.bundle import Bundle
@@ -27,10 +28,15 @@ class Proof:
     called: str
 
 
-def verify_the_certificate(file: Path, memory: int | None) -> Found:
+def verify_the_certificate(file: Path, memory: int | None, obligations: Obligations) -> Found:
     """Verify a certificate. End the command if its text differs from what its deployment means."""
-    found, status = _verified(file, str(file), memory)
-    return Found(found.lines, status=status)
+    verified, status = _verified(file, str(file), memory)
+    found = Found(verified.lines, status=status)
+    if not verified.is_accepted:
+        return found
+    if not verified.is_of_this_model:
+        return obligations.of_another_model(found)
+    return obligations.of_certificate(found, verified.read.deployment, str(file))
 
 
 def beside_result(
