@@ -25,8 +25,22 @@ MOST_PRODUCERS = 12
 MOST_RECORDS = 3
 """The largest number of records of a run, as in the model."""
 
+_OF_RUNS = {
+    "runs": "--runs",
+    "seed": "--seed",
+    "records": "--records",
+    "steps": "--steps",
+    "faults": "--faults",
+    "producers": "--producers",
+    "keep": "--keep",
+    "kafka_home": "--kafka-home",
+    "assume": "--assume",
+}
+"""The options that only new runs have, by parameter."""
+
 
 def conform(
+    context: typer.Context,
     deployment: Annotated[
         Path | None,
         typer.Argument(metavar="[DEPLOYMENT]", help="The deployment to run, as for proofka check (default: none)."),
@@ -62,23 +76,23 @@ def conform(
         typer.Option(
             "--recorded",
             metavar="PATH",
-            help="Check the runs in PATH, a file, an archive (.tar.xz) or a folder of these, and start no cluster "
-            "(default: none).",
+            help="Check the recordings in PATH, a file, an archive (.tar.xz) or a folder of these, and start no "
+            "cluster; repeat for more (default: none).",
         ),
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option("--keep", metavar="DIR", help="Write each run as a JSON file into DIR (default: no files)."),
+        typer.Option("--keep", metavar="DIR", help="Write each recording as a JSON file into DIR (default: none)."),
     ] = None,
     kafka_home: KafkaHome = None,
     assume: Assume = None,
 ) -> None:
     """Tell whether random runs of a throw-away cluster with a real producer are behaviours of the model.
 
-    Needs Java; clients other than Java's need their library.
+    A run gives a recording for each of its producers. Needs Java; clients other than Java's need their library.
 
-    Exit status: 0 every run is a behaviour of the model, 1 some run is not, 2 the input is wrong or the cluster did not
-    start, 3 some run could not be decided.
+    Exit status: 0 every recording is a behaviour of the model, 1 some recording is not, 2 the input is wrong or the
+    cluster did not start, 3 some recording could not be decided, 130 Ctrl-C.
     """
     from checker.cluster.errors import ClusterError
     from checker.conformance.coverage import Coverage, checked, checked_together
@@ -87,6 +101,10 @@ def conform(
     with one_line_errors():
         if (deployment is None) == (not recorded):
             fail("name a DEPLOYMENT to run, or the recorded runs with --recorded, and not both")
+        if recorded:
+            _refuse_options_of_runs(context)
+        if keep is not None and keep.exists() and not keep.is_dir():
+            fail(f"--keep {keep}: is a file; name a folder")
         found = _recordings(recorded or []) if deployment is None else None
         asked = None if deployment is None else _deployment(deployment, assume)
     coverage = Coverage()
@@ -115,6 +133,14 @@ def conform(
     raise typer.Exit(_status(coverage))
 
 
+def _refuse_options_of_runs(context: typer.Context) -> None:
+    """Refuse options of new runs beside ``--recorded``, which starts no runs."""
+    for name, option in _OF_RUNS.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            fail(f"{option}: has no effect on recorded runs; leave the option out, or name a DEPLOYMENT")
+
+
 def _deployment(path: Path, assume: list[str] | None) -> Deployment:
     from checker.source import Source
 
@@ -125,9 +151,13 @@ def _recordings(paths: list[Path]) -> Iterator[Recording]:
     from checker.conformance.archives import recordings_in
 
     for path in paths:
+        found = False
         with one_line_errors():
             for _, recording in recordings_in(path):
+                found = True
                 yield recording
+        if not found:
+            fail(f"{path}: has no recordings; proofka conform DEPLOYMENT --keep DIR writes some")
 
 
 def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
@@ -145,13 +175,13 @@ def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
 
 
 def _in_words(run: CheckedRun) -> Iterator[str]:
-    """Yield the lines about one run."""
+    """Yield the lines about one recording."""
     from checker.conformance.tracker import Answer
 
     client, brokers = run.group
     outcome, about, events = run.outcome, run.recording.about, run.recording.events
     number = f", producer {about['producer']}" if "producer" in about else ""
-    name = f"run {about.get('seed', '')}{number} ({client}, Apache Kafka {brokers})"
+    name = f"seed {about.get('seed', '?')}{number} ({client}, Apache Kafka {brokers})"
     if outcome.answer is Answer.ACCEPTED:
         yield f"{name}: {len(events)} events, a behaviour of the model; at most {max(outcome.sizes)} states fit"
     else:
@@ -187,20 +217,20 @@ def _summary(coverage: Coverage) -> Iterator[str]:
         accepted, decided = passed(answers)
         undecided = sum(answers.values()) - decided
         rest = f", {undecided} undecided" if undecided else ""
-        yield f"{client}, Apache Kafka {brokers}: {accepted} of {decided} runs are behaviours of the model{rest}"
+        yield f"{client}, Apache Kafka {brokers}: {accepted} of {decided} recordings are behaviours of the model{rest}"
     if not any(Answer.ACCEPTED in answers for answers in coverage.answers.values()):
         return
     yield ""
-    yield "action, and the number of runs that are no behaviour of a model without the action:"
+    yield "action, and the number of recordings that are no behaviour of a model without the action:"
     for name, row in sorted(coverage.needed.items()):
         groups = ", ".join(f"{client} with {brokers}: {count}" for (client, brokers), count in sorted(row.items()))
         yield f"  {name}: {sum(row.values())} ({groups})"
-    yield f"no run needs: {', '.join(coverage.unexercised) or 'all actions are needed by some run'}"
+    yield f"no recording needs: {', '.join(coverage.unexercised) or 'all actions are needed by some recording'}"
     yield ""
-    yield "mutated model, and the number of runs that it rejects:"
+    yield "mutated model, and the number of recordings that the mutated model rejects:"
     for name, row in sorted(coverage.rejected_by.items()):
         yield f"  {name}: {sum(row.values())}"
-    yield f"mutated models that reject no run: {', '.join(coverage.unrejected) or 'none'}"
+    yield f"mutated models that reject no recording: {', '.join(coverage.unrejected) or 'none'}"
 
 
 def _status(coverage: Coverage) -> int:

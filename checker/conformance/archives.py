@@ -51,9 +51,11 @@ def recordings_in(path: Path) -> Iterator[tuple[str, Recording]]:
     else:
         try:
             text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadRecording(f"{path}: cannot be read: {error}") from error
-        yield path.name, from_json(text)
+        except OSError as error:
+            raise BadRecording(f"{path}: cannot be read: {error.strerror or error}") from error
+        except UnicodeDecodeError as error:
+            raise BadRecording(f"{path}: is no text in UTF-8, and so no recording of a run") from error
+        yield path.name, from_json(text, name=str(path))
 
 
 def _of_archive(path: Path) -> Iterator[tuple[str, Recording]]:

@@ -109,15 +109,16 @@ def _json(recording: Recording, more: Mapping[str, Any]) -> str:
     return "{" + ",\n".join([*members, f'"events": [\n{lines}\n]']) + "}\n"
 
 
-def from_json(text: str, deployment: Deployment | None = None) -> Recording:
+def from_json(text: str, deployment: Deployment | None = None, *, name: str = "the text") -> Recording:
     """Read a recording. Raise :class:`BadRecording` or :class:`UnknownEvent`.
 
-    ``deployment``: that of a recording which leaves the deployment out; None for a recording that has one.
+    ``deployment``: that of a recording which leaves the deployment out; None for a recording that has one. ``name``:
+    what errors call the text.
     """
     try:
         document = json.loads(text)
         if document["format"] != FORMAT_NUMBER:
-            raise BadRecording(f"the recording has format {document['format']}; record the run again")
+            raise BadRecording(f"{name}: has format {document['format']}; record the run again")
         events = tuple(
             Event(
                 str(row["kind"]),
@@ -131,6 +132,9 @@ def from_json(text: str, deployment: Deployment | None = None) -> Recording:
         used = from_document(document["deployment"]) if deployment is None else deployment
         return Recording(used, events, dict(document["about"]))
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise BadRecording(f"this is no recording of a run: {error}; write one with proofka conform --keep") from error
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise BadRecording(
+            f"{name}: is no recording of a run ({why}); write one with proofka conform --keep"
+        ) from error
     except DeploymentError as error:
-        raise BadRecording(f"the deployment in the recording is not readable: {error}") from error
+        raise BadRecording(f"{name}: the deployment in the recording is not readable: {error}") from error

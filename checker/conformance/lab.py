@@ -14,7 +14,7 @@ from checker.cluster.batches import Batch
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
 from checker.cluster.errors import ClientEnded, NotSeen
-from checker.cluster.jars import jars_of, newest_patch
+from checker.cluster.jars import jars_of, newest_patch, release_of_home
 from checker.cluster.passed import Passed
 from checker.cluster.plan import ClusterPlan
 from checker.cluster.proxy import Proxy
@@ -147,7 +147,8 @@ class _Lab:
         self._asked, self._tell = asked, tell
         self._effective = effective_of(deployment)
         self._library, version = client_of(deployment, "producer")
-        self.release = str(newest_patch(self._effective["broker.release"]))
+        home = asked.kafka_home
+        self.release = str(newest_patch(self._effective["broker.release"]) if home is None else release_of_home(home))
         self._client_release = version or self.release
         self._supervisor, self._proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
         plan = ClusterPlan(

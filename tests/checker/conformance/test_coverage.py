@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import pytest
 from typer.testing import CliRunner
 
 from checker.cli import app
@@ -96,10 +97,10 @@ def test_recorded_runs_are_checked_again(tmp_path: Path) -> None:
     bad.write_text(to_json(wrong()), encoding="utf-8")
     status, text = conform("--recorded", str(good))
     assert status == 0
-    assert "a behaviour of the model" in text and "1 of 1 runs" in text and "no run needs: " in text
+    assert "a behaviour of the model" in text and "1 of 1 recordings" in text and "no recording needs: " in text
     status, text = conform("--recorded", str(good), "--recorded", str(bad))
     assert status == 1
-    assert "NOT a behaviour of the model; event" in text and "answered(record=0" in text and "1 of 2 runs" in text
+    assert "NOT a behaviour of the model; event" in text and "answered(record=0" in text and "1 of 2 recordings" in text
 
 
 def test_a_run_at_a_bound_is_undecided(tmp_path: Path) -> None:
@@ -116,9 +117,33 @@ def test_a_run_at_a_bound_is_undecided(tmp_path: Path) -> None:
 def test_wrong_input_ends_with_one_line(tmp_path: Path) -> None:
     file = tmp_path / "no.json"
     file.write_text("{}", encoding="utf-8")
-    for arguments in ((), ("orders.yaml", "--recorded", str(file)), ("--recorded", str(file)), ("--recorded", "none")):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused = {
+        (): "name a DEPLOYMENT to run",
+        ("orders.yaml", "--recorded", str(file)): "name a DEPLOYMENT to run",
+        ("--recorded", str(file)): "no.json: is no recording of a run (it has no 'format'); write one with",
+        ("--recorded", "none"): "none: cannot be read: No such file or directory",
+        ("--recorded", str(empty)): "empty: has no recordings; proofka conform DEPLOYMENT --keep DIR writes some",
+        ("orders.yaml", "--keep", str(file)): "no.json: is a file; name a folder",
+    }
+    for arguments, said in refused.items():
         status, text = conform(*arguments)
-        assert status == 2 and len(text.strip().splitlines()) == 1, text
+        assert status == 2 and len(text.strip().splitlines()) == 1 and said in text, text
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--runs", "5"), ("--seed", "1"), ("--assume", "replicas=2"), ("--keep", "new"), ("--kafka-home", "kafka")],
+)
+def test_options_of_new_runs_are_refused_beside_recorded_runs(option: str, value: str, tmp_path: Path) -> None:
+    file = tmp_path / "good.json"
+    file.write_text(to_json(sent()), encoding="utf-8")
+    status, text = conform("--recorded", str(file), option, value)
+    assert (
+        status == 2
+        and text == f"{option}: has no effect on recorded runs; leave the option out, or name a DEPLOYMENT\n"
+    )
 
 
 def test_walks_are_recordings_like_others() -> None:

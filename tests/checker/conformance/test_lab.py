@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import proofka
-from checker.cluster.errors import JarsUnavailable, MissingProgram
+from checker.cluster.cluster import Cluster
+from checker.cluster.errors import CannotStart, JarsUnavailable, MissingProgram
 from checker.conformance.coverage import checked
 from checker.conformance.lab import LAG, Asked, NotRunnable, milliseconds_of, record_runs
 from checker.conformance.tracker import Answer
@@ -35,6 +36,20 @@ def test_the_model_of_a_run_has_the_lag_of_the_run() -> None:
     assert modelled.durations.replica_lag.most == milliseconds_of(LAG) < modelled.durations.broker_session.least
     assert brokers_start_early(modelled)
     assert not brokers_start_early(example("acks-all-min-isr-2", (Fault.KILL,)))
+
+
+def test_a_run_has_the_release_of_the_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "libs").mkdir()
+    (tmp_path / "libs" / "kafka_2.13-3.9.1.jar").touch()
+
+    def start(_cluster: Cluster) -> None:
+        raise CannotStart("no brokers in this test")
+
+    monkeypatch.setattr(Cluster, "start", start)
+    told: list[str] = []
+    with pytest.raises(CannotStart):
+        next(record_runs(Asked(example("acks-1"), [1], kafka_home=tmp_path), told.append))
+    assert told == ["Apache Kafka 3.9.1: a controller and 3 brokers start on this machine"]
 
 
 def test_transactions_are_refused_before_a_cluster_starts() -> None:
