@@ -14,8 +14,10 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
+from properties.reproduced import Outcome
+from properties.reproductions import outcomes_of
 from properties.verdict import Status, Trace, Verdict
-from reports import known_defects, wording
+from reports import known_defects, reproduced, wording
 from reports.assumptions import own_notes
 from reports.blame import blame
 from reports.formats import Answer
@@ -76,7 +78,7 @@ def _case(answer: Answer, verdict: Verdict) -> xml.Element:
     _properties(case, {"id": verdict.id, "required": required, "bounds": bounds, "statement": verdict.statement})
     kind = outcome(verdict)
     text = "\n".join(
-        _legal(line) for line in _lines(verdict, found.sentence)
+        _legal(line) for line in _lines(verdict, found.sentence, answer.result.reproductions)
     )  # every line is escaped separately: no input can start a line
     if kind is None:
         xml.SubElement(case, "system-out").text = text
@@ -111,8 +113,8 @@ def _not_required(verdict: Verdict) -> str:
     return "" if verdict.required else " (not required)"
 
 
-def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
-    """Yield the statement, the bounds, the blamed setting, and the shortest trace."""
+def _lines(verdict: Verdict, blamed: str, reproductions: Sequence[Outcome]) -> Iterator[str]:
+    """Yield the statement, the bounds, the blamed setting, and the shortest trace with the outcomes of its replays."""
     yield verdict.statement
     yield f"{wording.status(verdict)}, {wording.bounds(verdict)}, {wording.number(verdict.states)} states"
     for number, faults in enumerate(verdict.cut_sets, 1):
@@ -122,6 +124,7 @@ def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
     if verdict.traces:
         yield ""
         yield from _story(verdict.traces[0])
+        yield from map(reproduced.with_reasons, outcomes_of(verdict.traces[0].steps, [verdict.property], reproductions))
     yield from map(known_defects.line, verdict.known_defects)
     yield from own_notes(verdict)
     yield from (f"assumption {one.kind}: {one.text}" for one in verdict.assumptions)

@@ -81,6 +81,14 @@ def test_suite_has_the_question() -> None:
     assert case["id"] == samples.VIOLATED.id
 
 
+def test_a_failure_tells_the_outcome_of_a_replay() -> None:
+    answer = replace(ANSWER, result=replace(ANSWER.result, reproductions=(samples.REPRODUCED,)))
+    failure = xml.fromstring(to_junit([answer])).find(".//failure")
+    assert failure is not None and failure.text is not None
+    said = f"✓ reproduced on Apache Kafka 4.0.2, 2026-11-27 (java 4.0.2, 14 s): {samples.REPRODUCED.evidence[0]}"
+    assert said in failure.text.splitlines()
+
+
 def test_input_breaks_nothing() -> None:
     """The input adds neither markup nor illegal characters, and none of its lines looks like a line of the report."""
     bad = "a\x00b\x1bc\ud800d\ufffee]]>&<\n  1 producer: x"
