@@ -15,11 +15,16 @@ Clear = Annotated[
 ]
 
 
+OF_CLUSTERS = ("jars", "nodes", "programs")
+"""The folders with what real clusters need: downloaded jars, classes of nodes, and built programs of clients."""
+
+
 def cache(clear: Clear = False) -> None:
     """Show where machine code and proofs are kept between runs, and their size.
 
     The environment variable PROOFKA_CACHE names another folder for the machine code and proofs of systems; the value
-    off disables this cache. If the variable names a folder, --clear empties only that folder.
+    off disables this cache. If the variable names a folder, --clear empties only that folder. --clear keeps the jars
+    and programs that reproduce and conform have downloaded and built: delete their folders to have them made again.
     """
     from checker.disk_cache import MOST_BYTES, DiskCache
     from checker.user_cache import OFF, VARIABLE, default_systems_folder, systems_folder, user_cache
@@ -41,6 +46,10 @@ def cache(clear: Clear = False) -> None:
     typer.echo(plain(f"compiled loops: {loops}: {_megabytes(_bytes_in(loops.rglob('*')))}"))
     if archives:
         typer.echo(plain(f"classes of Spark: {user_cache()}: {_megabytes(_bytes_in(archives))}"))
+    of_clusters = [user_cache() / name for name in OF_CLUSTERS]
+    if needed := sum(_bytes_in(one.rglob("*")) for one in of_clusters):
+        folders = ", ".join(OF_CLUSTERS)
+        typer.echo(plain(f"real clusters: {user_cache()} ({folders}; --clear keeps these): {_megabytes(needed)}"))
 
 
 def _clear(folder: Path | None, others: Iterable[Path]) -> None:

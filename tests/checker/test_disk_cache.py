@@ -321,6 +321,19 @@ def test_cache_command_shows_and_empties_the_cache(
     assert not loops.exists()
 
 
+def test_cache_command_keeps_the_jars_of_real_clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert "real clusters" not in CliRunner().invoke(app, ["cache"]).output
+    jar = tmp_path / "proofka" / "jars" / "org" / "kafka.jar"
+    jar.parent.mkdir(parents=True)
+    jar.write_bytes(bytes(3_000_000))
+    shown = CliRunner().invoke(app, ["cache"]).output
+    assert "(jars, nodes, programs; --clear keeps these): 3.0 MB" in shown.replace("\n", "")
+    assert CliRunner().invoke(app, ["cache", "--clear"]).exit_code == 0
+    assert jar.exists()
+
+
 def test_the_command_where_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv(VARIABLE, "off")
