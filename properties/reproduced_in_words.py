@@ -5,7 +5,7 @@ This file needs the standard library alone, because a script that replays a trac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -22,6 +22,13 @@ class Line:
     text: str
     first: str
     rest: str
+
+
+def heading(properties: Sequence[str], faults: Mapping[str, int], steps: int) -> str:
+    """Return what a replayed trace violates, with its faults and the number of its steps, in one line."""
+    kinds = ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in faults.items())
+    violated = f"{', '.join(properties)} violated by {{{kinds}}}, " if properties else ""
+    return f"the trace: {violated}{steps} step{'' if steps == 1 else 's'}"
 
 
 def in_words(name: str, outcome: Outcome, texts: Mapping[int, str]) -> Iterator[Line]:

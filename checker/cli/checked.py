@@ -24,7 +24,7 @@ class Checked:
     """A deployment and its result, with the command that repeats the check.
 
     ``sources``: the files that the deployment was read from; empty for a result of ``--json``, which does not name
-    them. ``certificate``: the content of the certificate in a bundle.
+    them. ``certificate``: the content of the certificate in a bundle. ``is_new``: the result was not read from a file.
     """
 
     deployment: Deployment
@@ -32,6 +32,7 @@ class Checked:
     command: str
     sources: tuple[SourceFile, ...]
     certificate: bytes | None = None
+    is_new: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def checked(source: Source, file: Path, *, faults: str | None, seconds: float | 
     deployment = narrowed(source.read(), faults, None)
     sources = sources_of([deployment], [source.file])
     _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
-    return Checked(deployment, result, _command(source, deployment, faults=faults, seconds=seconds), sources)
+    command = _command(source, deployment, faults=faults, seconds=seconds)
+    return Checked(deployment, result, command, sources, is_new=True)
 
 
 def of_document(found: Loaded, file: Path) -> Checked:

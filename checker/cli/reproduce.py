@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT
+from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.options import (
     Assume,
@@ -84,7 +84,8 @@ def reproduce(
     release replaces the older one.
 
     Exit status: 0 reproduced, 2 the input is wrong or the cluster did not start, 3 the cluster diverged from the trace,
-    4 a step of the trace cannot be steered. With several traces the worst of 3, 4 and 0.
+    the failure was not observed, or the check was interrupted, 4 a step of the trace cannot be steered, 130 Ctrl-C.
+    With several traces the worst of 3, 4 and 0.
     """
     from checker.cli.checked import checked
 
@@ -94,6 +95,8 @@ def reproduce(
         if script is not None:
             if written.is_wanted:
                 fail("--script: starts no cluster, so there is no outcome for --json, --report and --bundle")
+            if script.suffix.lower() != ".zip":
+                fail(f"{script}: --script writes a zip file; name it {script}.zip")
             check_file("--script", script)
         written.refuse_what_cannot_be()
         source = source_of(
@@ -108,6 +111,8 @@ def reproduce(
             pipeline=pipeline,
         )
         look = checked(source, file, faults=faults, seconds=seconds)
+        if look.is_new and is_interrupted(look.result.verdicts):
+            fail(f"{file}: the check was interrupted, so no cluster was started", EXIT_UNDECIDED)
         if bundle is not None:
             _refuse_another_model(look, file)
         plans = _plans(look, number, of_property, file=file)
@@ -159,7 +164,7 @@ def _plans(look: Checked, number: int | None, of_property: str | None, *, file: 
             fail(f"{file}: has no trace {number}; the result has {len(told)}")
         told = [told[number - 1]]
     elif of_property is not None:
-        told = [next((one for one in told if _violates(one, of_property)), None) or _no_trace(file, of_property)]
+        told = [next((one for one in told if _violates(one, of_property)), None) or _no_trace(look, file, of_property)]
     return [
         plan_of(look.deployment, one.trace, [(verdict.property, failure) for verdict, failure in one.violated])
         for one in told
@@ -170,8 +175,18 @@ def _violates(telling: Telling, name: str) -> bool:
     return any(verdict.property == name for verdict, _ in telling.violated)
 
 
-def _no_trace(file: Path, name: str) -> Telling:
-    fail(f"{file}: has no trace of {name}; proofka trace {file} lists the traces")
+def _no_trace(look: Checked, file: Path, name: str) -> Telling:
+    """End the command: no trace violates this property. The message has the verdict."""
+    from reports import wording
+
+    verdict = next((one for one in look.result.verdicts if one.property == name), None)
+    if verdict is None:
+        names = ", ".join(one.property for one in look.result.verdicts)
+        fail(f"{file}: has no verdict on {name}; choose from {names}")
+    fail(
+        f"{file}: has no trace of {name}, which {wording.outcome(verdict.status, verdict.cut_sets[:1])} "
+        f"({wording.bounds(verdict)}); proofka trace {file} lists the traces"
+    )
 
 
 def _replay(

@@ -50,6 +50,9 @@ class Release(str):
 OLDEST_WITH_KRAFT = Release("3.3.1")
 """The first release in which a cluster without ZooKeeper is meant for use."""
 
+OLDEST_JAVA_CLIENT = Release("2.5.0")
+"""The first release of Java's client with which the client program compiles."""
+
 
 @dataclass(frozen=True)
 class Jar:
@@ -94,7 +97,7 @@ def newest_patch(line: str) -> Release:
     patches = [release for release in _needed() if line in (release.line, release)]
     if not patches:
         lines = dict.fromkeys(release.line for release in _needed())
-        raise JarsUnavailable(f"no release of Kafka {line} is known: choose one of {', '.join(lines)}")
+        raise JarsUnavailable(f"Kafka {line} cannot be started: choose one of {', '.join(lines)}")
     return patches[-1]
 
 

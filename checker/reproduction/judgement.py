@@ -24,15 +24,17 @@ def acked_loss(observed: Observed) -> Evidence:
     )
 
 
-def _missing(observed: Observed, record: int) -> str:
+def _missing(observed: Observed, record: int, subject: str = "") -> str:
+    """Return what the log of the leader has instead of the record. ``subject``: what begins the words, if needed."""
     where = f"the log of broker {observed.leader}, which leads"
-    return f"its transaction is aborted in {where}" if record in observed.aborted else f"is not in {where}"
+    return f"its transaction is aborted in {where}" if record in observed.aborted else f"{subject}is not in {where}"
 
 
 def silent_loss(observed: Observed) -> Evidence:
     """Return the records that send() accepted, that nobody reported as failed, and that the leader does not have."""
     return tuple(
-        f"send() accepted record {record}, no report said that it failed, and {_missing(observed, record)}"
+        f"send() accepted record {record}, no report said that the send failed, and "
+        + _missing(observed, record, f"record {record} ")
         for record in _distinct(observed.sent)
         if observed.leader is not None and record not in observed.failed and record not in observed.stored
     )
@@ -62,7 +64,7 @@ def reprocessing(observed: Observed) -> Evidence:
     """Return the records that were processed more than once."""
     handled = observed.processed + observed.with_workers + observed.late
     return tuple(
-        f"record {record} was given to the application {handled.count(record)} times after it was processed or with it"
+        f"the application was given record {record} {handled.count(record)} times for processing"
         for record in sorted(set(handled))
         if handled.count(record) > 1
     )

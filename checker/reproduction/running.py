@@ -11,8 +11,16 @@ from checker.cluster.bodies.fetching import fetch_request
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
 from checker.cluster.coordination import transaction_of
+from checker.cluster.errors import JarsUnavailable
 from checker.cluster.frames import REQUEST, RESPONSE
-from checker.cluster.jars import jars_of, jars_of_home, newest_patch, release_of_home
+from checker.cluster.jars import (
+    OLDEST_JAVA_CLIENT,
+    Release,
+    jars_of,
+    jars_of_home,
+    newest_patch,
+    release_of_home,
+)
 from checker.cluster.java import java_home
 from checker.cluster.launching import Launch, launch_of, libraries
 from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
@@ -345,6 +353,11 @@ class RunningCluster:
             jars: Sequence[Path] = ()
             if client.library == "java":
                 release = self._release_of(client)
+                if Release(release).numbers < OLDEST_JAVA_CLIENT.numbers:
+                    raise JarsUnavailable(
+                        f"a replay needs Java's client {OLDEST_JAVA_CLIENT.line} or later, and the deployment has "
+                        f"{release}: check the deployment with a newer client (--client, or version: in the file)"
+                    )
                 is_brokers = kafka_home is not None and release == self.release
                 jars = jars_of_home(kafka_home) if is_brokers and kafka_home is not None else jars_of(release)
             launch_of(libraries()[client.library], jars)

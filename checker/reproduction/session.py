@@ -13,6 +13,7 @@ from checker.reproduction.plan import Plan
 from checker.reproduction.run import reproduce, unsteerable
 from checker.reproduction.running import RunningCluster, Told
 from properties.reproduced import Outcome
+from properties.reproduced_in_words import heading
 
 
 def replay_all(
@@ -39,6 +40,7 @@ def replay_all(
                 has_run = unsteerable(plan) is None
                 if has_run and running is None:
                     running = RunningCluster(plan, supervisor, proxy, kafka_home=kafka_home, tell=tell)
+                tell(heading([name for name, _ in plan.failures], plan.faults, len(plan.steps)))
                 yield plan, reproduce(plan, running, tell)
                 if keep and running is not None:
                     running.let_go()

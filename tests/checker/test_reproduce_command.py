@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from checker import cli
 from checker.bundle import CERTIFICATE, SourceFile, read_bundle, write_bundle
 from checker.check import check
+from checker.cli import exploring
 from checker.cluster.errors import CannotStart
 from checker.reproduction import session
 from checker.reproduction.plan import Plan
@@ -205,10 +206,37 @@ def test_wrong_options_are_refused_before_a_replay(
         ("--report", tmp_path / "x.doc"): "a report must be",
         ("--bundle", tmp_path / "x.tar"): "a bundle is a zip file",
         ("--json", tmp_path / "missing" / "x.json"): "no such directory",
+        ("--script", tmp_path / "x.tar"): "--script writes a zip file; name it",
     }
     for words, said in refused.items():
         ran = run(result, 1, *words)
         assert (ran.exit_code, said in ran.stderr) == (2, True), ran.output
+    assert plans == []
+
+
+def test_a_property_without_a_trace_is_told_with_its_verdict(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = replayed(monkeypatch)
+    holds = next(one["property"] for one in read(result)["verdicts"] if one["status"] == "holds")
+    ran = run(result, "--property", holds)
+    assert (ran.exit_code, f"has no trace of {holds}, which holds" in ran.stderr) == (2, True), ran.output
+    ran = run(result, "--property", "no-skipp")
+    assert (ran.exit_code, "has no verdict on no-skipp; choose from no-acked-loss" in ran.stderr) == (2, True), (
+        ran.output
+    )
+    assert plans == []
+
+
+def test_no_cluster_starts_after_a_check_that_was_interrupted(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = replayed(monkeypatch)
+    found = result_from_document(read(result))
+    cut = tuple(replace(one, coverage=replace(one.coverage, stopped="interrupted")) for one in found.verdicts)
+    monkeypatch.setattr(exploring, "run_check", lambda *_, **__: (None, replace(found, verdicts=cut)))
+    file = tmp_path / "orders.yaml"
+    file.write_text(DEPLOYMENT, encoding="utf-8")
+    ran = run(file, 1, "--faults", 1)
+    assert (ran.exit_code, "the check was interrupted" in ran.stderr) == (3, True), ran.output
     assert plans == []
 
 

@@ -104,6 +104,13 @@ def test_a_committed_record_that_the_log_aborts_is_lost() -> None:
     assert told == "record 2 was reported as stored, and its transaction is aborted in the log of broker 1, which leads"
 
 
+def test_a_record_that_nobody_reported_is_the_subject_of_its_sentence() -> None:
+    (told,) = judge("no-silent-loss", replace(FINE, log=((5, "record 1"),)))
+    assert told.endswith("that the send failed, and record 2 is not in the log of broker 1, which leads")
+    (told,) = judge("no-silent-loss", replace(FINE, log=((5, "record 1"), (6, "aborted record 2"))))
+    assert told.endswith("that the send failed, and its transaction is aborted in the log of broker 1, which leads")
+
+
 def test_a_transaction_that_the_coordinator_still_ends_does_not_hang() -> None:
     open_record = replace(FINE, last_stable=6)
     for state in ("Ongoing", "PrepareCommit", "PrepareAbort"):

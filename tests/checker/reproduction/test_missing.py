@@ -33,11 +33,11 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     java.java_home.cache_clear()
 
 
-def replay(monkeypatch: pytest.MonkeyPatch, library: str) -> str:
+def replay(monkeypatch: pytest.MonkeyPatch, library: str, release: str | None = None) -> str:
     """Run ``proofka reproduce`` on a trace with a producer of this library; return its only line on standard error."""
-    made = replace(plan("acks-1", "no-acked-loss", "kill"), producer=PlannedClient(library, None, {}))
+    made = replace(plan("acks-1", "no-acked-loss", "kill"), producer=PlannedClient(library, release, {}))
     monkeypatch.setattr(
-        checker.cli.checked, "checked", lambda *_, **__: SimpleNamespace(sources=None, certificate=None)
+        checker.cli.checked, "checked", lambda *_, **__: SimpleNamespace(sources=None, certificate=None, is_new=False)
     )
     monkeypatch.setattr(checker.cli.reproduce, "_plans", lambda *_, **__: [made])
     run = CliRunner().invoke(app, ["reproduce", __file__, "1"])
@@ -105,6 +105,14 @@ def test_the_language_of_a_library_is_missing(
 ) -> None:
     line = replay(monkeypatch, library)
     assert line.startswith(f"{needed} was not found: install it (") and install in line
+
+
+@pytest.mark.usefixtures("bare", "java_there")
+def test_a_java_client_is_too_old_for_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = replay(monkeypatch, "java", "2.4")
+    assert line.startswith(
+        "a replay needs Java's client 2.5 or later, and the deployment has 2.4.1: check the deployment"
+    )
 
 
 @pytest.mark.usefixtures("bare", "java_there")

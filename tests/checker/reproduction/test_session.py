@@ -63,9 +63,23 @@ def named(name: str, **changes: Any) -> Plan:
     return replace(PLAN, name=name, **changes)
 
 
-def outcomes(*plans: Plan, keep: bool = False, kept: Any = print) -> Iterator[tuple[Plan, Outcome]]:
+def outcomes(
+    *plans: Plan, keep: bool = False, kept: Any = print, tell: Any = lambda line: None
+) -> Iterator[tuple[Plan, Outcome]]:
     """Replay plans in one session."""
-    return replay_all(plans, kafka_home=None, tell=lambda line: None, keep=keep, kept=kept)
+    return replay_all(plans, kafka_home=None, tell=tell, keep=keep, kept=kept)
+
+
+@pytest.mark.usefixtures("clusters")
+def test_each_trace_is_named_before_its_replay() -> None:
+    told: list[str] = []
+    failures = (("no-loss", "record 1 is lost"), ("no-skip", "record 1 is skipped"))
+    plans = named("a", failures=failures, faults={"kill": 2, "power-loss": 1}), named("b", failures=(), faults={})
+    assert len(list(outcomes(*plans, tell=told.append))) == 2
+    assert told == [
+        "the trace: no-loss, no-skip violated by {2 kill, power-loss}, 1 step",
+        "the trace: 1 step",
+    ]
 
 
 def test_plans_with_the_same_settings_share_a_cluster(clusters: Clusters) -> None:
