@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from checker.cluster.cluster import Cluster
+from checker.cluster.errors import NotSeen
 from checker.cluster.frames import RESPONSE, Frame
 from checker.cluster.gate import Gate, NotHeld
 from checker.cluster.metadata_view import View
@@ -230,13 +231,15 @@ class Replay:
             self.proxy.cut(link, client=self.producer_id)
 
     def have_ask_elsewhere(self, broker: int) -> None:
-        """End the connections on which a broker has told the producer of another leader than the trace has.
+        """Have the producer ask another broker, if this broker has named another leader than the trace has.
 
         A broker that does not know yet of its election names the leader before. The proxy holds such answers, and some
         producers wait for the answer instead of asking another broker. Others send the record meanwhile, on the same
-        connection, so the connection ends after a while only. A producer that asks again without waiting is
-        librdkafka: it asks brokers that are connected, and sends nothing while it waits for five answers. Where a
-        request of the trace is on the connection, the answer passes instead.
+        connection, so the connection ends after a while only. Where a request of the trace is on the connection, the
+        answer passes instead.
+
+        librdkafka asks a broker to which it is connected again and again, and sends nothing while five of its requests
+        have no answer. So a producer that asks again without waiting is kept from the broker until another has told it.
         """
         busy = {frame.connection for frame in self.requests.values()}
         for frame in self.gates.other_leaders.held:
@@ -247,7 +250,9 @@ class Replay:
                 if frame.connection in busy:
                     if has_waited:
                         self.gates.other_leaders.release(frame)
-                elif has_waited or self._is_asked_again(frame):
+                elif self._is_asked_again(frame):
+                    self._keep_from(broker)
+                elif has_waited:
                     self.gates.other_leaders.drop(frame)
 
     def _is_asked_again(self, answer: Frame) -> bool:
@@ -256,6 +261,17 @@ class Replay:
             frame.api == METADATA and frame.connection == answer.connection and frame is not answer
             for frame in self.proxy.waiting(answer.link, RESPONSE)
         )
+
+    def _keep_from(self, leader: int) -> None:
+        """Keep clients from a broker until another broker has told the producer that this broker leads."""
+        self.proxy.refuse(to_broker(leader))
+        with suppress(NotSeen):
+            until(
+                lambda: self.believed_leader() == leader,
+                what=f"another broker's answer that broker {leader} leads",
+                seconds=ASKS_ELSEWHERE_SECONDS,
+            )
+        self.proxy.accept(to_broker(leader))
 
     def end_silence(self, broker: int) -> None:
         """End the producer's connection to a broker whose machine went down and runs again.

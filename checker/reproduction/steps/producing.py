@@ -45,11 +45,11 @@ def send(replay: Replay, step: PlannedStep) -> None:
         _call_send(replay, replay.send_of(step))
 
 
-def _call_send(replay: Replay, send: Send) -> None:
+def _call_send(replay: Replay, send: Send, *, leader: int | None = None) -> None:
     """Call ``send()``, and let a producer that can transmit do so before the next ``send()``.
 
     Otherwise two records could share a batch, which the model does not have. A producer that cannot transmit (its
-    connections are full, or it knows no leader) keeps the record.
+    connections are full, or it knows no leader) keeps the record. ``leader``: the leader that the producer learns now.
     """
     if replay.transacting is not None:
         calls.begin(replay).records.append(send.record)
@@ -59,8 +59,14 @@ def _call_send(replay: Replay, send: Send) -> None:
         what=f"send() of {send} to return, or the request",
         seconds=START_SECONDS,
     )
+
+    def is_on_its_way() -> bool:
+        if leader is not None:
+            replay.have_ask_elsewhere(leader)
+        return _has_transmitted(replay, send)
+
     with suppress(NotSeen):
-        until(lambda: _has_transmitted(replay, send), what="the request", seconds=TRANSMITTED_SECONDS)
+        until(is_on_its_way, what="the request", seconds=TRANSMITTED_SECONDS)
     if replay.transacting is not None and not replay.deferred and ending.calls_commit_next(replay):
         calls.ask(replay, "commit")
 
@@ -82,7 +88,7 @@ def _send_deferred(replay: Replay, batch: int, leader: int) -> None:
             seconds=TIMER_SECONDS,
         )
     while batch in replay.deferred:
-        _call_send(replay, replay.plan.sends[replay.deferred.pop(0)])
+        _call_send(replay, replay.plan.sends[replay.deferred.pop(0)], leader=leader)
 
 
 def transmit(replay: Replay, step: PlannedStep) -> None:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from checker.reproduction import comparing
+from checker.reproduction import comparing, replay
 from checker.reproduction.steps import brokers, consuming, producing
 from tests.checker.reproduction.scene import Scene
 
@@ -26,3 +26,4 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, 0.3)
     monkeypatch.setattr(comparing, "LOG_SECONDS", 0.3)
+    monkeypatch.setattr(replay, "ASKS_ELSEWHERE_SECONDS", 0.3)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from checker.cluster.errors import NotSeen
+from checker.cluster.frames import RESPONSE
 from checker.cluster.sends import Send
 from checker.cluster.waiting import until
-from tests.checker.cluster.wire import SECONDS
+from tests.checker.cluster.wire import SECONDS, Client
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
 
@@ -101,6 +103,48 @@ def test_a_broker_with_a_request_of_the_trace_is_not_kept_away(scene: Scene) -> 
     scene.play()
     with scene.replay.only_brokers_that_name(2):
         assert scene.replay.requests[0] in scene.replay.gates.produce_requests.held
+
+
+def asking_again(scene: Scene) -> Client:
+    """Begin a replay in which broker 2 leads and does not know, and ask it twice without waiting for the answer."""
+    scene.begin(Trace())
+    scene.replay.producing.run()
+    scene.replay.gates.know(2)
+    asks = scene.cluster.connect(scene.cluster.clients[2])
+    for request in (1, 2):
+        asks.send(3, 7, request, client=scene.replay.producer_id)
+        until(
+            lambda count=request: len(scene.proxy.waiting("client->2", RESPONSE)) == count,  # type: ignore[misc]
+            what="the answer of broker 2",
+            seconds=SECONDS,
+        )
+        if request == 1:
+            scene.replay.have_ask_elsewhere(2)
+    return asks
+
+
+def test_a_producer_that_asks_again_without_waiting_is_told_by_another_broker(scene: Scene) -> None:
+    asks = asking_again(scene)
+    scene.cluster.views[3] = replace(scene.cluster.views[3], leader=2)
+    with ThreadPoolExecutor(1) as pool:
+        elsewhere = pool.submit(scene.replay.have_ask_elsewhere, 2)
+        assert asks.receive() is None
+        assert not elsewhere.done()
+        scene.cluster.connect(scene.cluster.clients[3]).send(3, 7, 1, client=scene.replay.producer_id)
+        elsewhere.result()
+    assert scene.replay.believed_leader() == 2
+    again = scene.cluster.connect(scene.cluster.clients[2])
+    again.send(3, 7, 1, client="proofka-consumer-1")
+    assert again.receive() is not None
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_producer_that_no_other_broker_tells_can_connect_to_the_leader_after_a_while(scene: Scene) -> None:
+    asking_again(scene)
+    scene.replay.have_ask_elsewhere(2)
+    again = scene.cluster.connect(scene.cluster.clients[2])
+    again.send(3, 7, 1, client="proofka-consumer-1")
+    assert again.receive() is not None
 
 
 def test_sends_that_wait_for_a_leader_keep_the_order_of_the_application(scene: Scene) -> None:

@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 from checker.cluster.errors import NotSeen
-from checker.cluster.frames import RESPONSE
 from checker.cluster.sends import Send
 from checker.cluster.waiting import until
 from checker.reproduction import replay
@@ -126,20 +125,6 @@ def test_a_producer_that_a_new_leader_tells_of_the_leader_before_asks_elsewhere_
     assert scene.replay.gates.other_leaders.held
     scene.replay.have_ask_elsewhere(2)
     scene.producer.wait_end(2)
-
-
-def test_a_producer_that_asks_again_without_waiting_asks_elsewhere_at_once(scene: Scene) -> None:
-    scene.begin(Trace())
-    scene.replay.gates.know(2)
-    asks = scene.cluster.connect(scene.cluster.clients[2])
-    asks.send(3, 7, 1, client="proofka-producer-1")
-    until(lambda: scene.replay.gates.other_leaders.held, what="the first answer of broker 2", seconds=SECONDS)
-    scene.replay.have_ask_elsewhere(2)
-    assert scene.replay.gates.other_leaders.held, "the producer waits for this answer"
-    asks.send(3, 7, 2, client="proofka-producer-1")
-    until(lambda: len(scene.proxy.waiting("client->2", RESPONSE)) == 2, what="the second answer", seconds=SECONDS)
-    scene.replay.have_ask_elsewhere(2)
-    assert asks.receive() is None
 
 
 def test_a_connection_with_a_request_of_the_trace_stays_and_hears_the_older_answer(
