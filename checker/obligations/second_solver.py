@@ -110,7 +110,7 @@ def agreement(obligations: Iterable[Obligation], seconds_for_one: float = SECOND
 
     Z3 is asked again, because its earlier answer can come from a cache, or from another program than the script.
     """
-    second, ask = _cvc5(seconds_for_one)
+    second, ask = asking_cvc5(seconds_for_one)
     spent = [0.0, 0.0]
     agreed: Counter[Kind] = Counter()
     disputed, undecided = list[Answered](), list[Answered]()
@@ -150,7 +150,7 @@ def _no_answer(seconds: float) -> Answer:
     return Answer(UNKNOWN, f"no answer within {seconds:g} s")
 
 
-def _cvc5(seconds_for_one: float) -> tuple[str, Ask]:
+def asking_cvc5(seconds_for_one: float) -> tuple[str, Ask]:
     """Return the name of cvc5 with its version, and the function that asks cvc5. Raise :class:`SolverMissing`."""
     refuse_if_missing()
     library: Any = import_module("cvc5")

@@ -149,6 +149,25 @@ def test_ranked_values_are_settled() -> None:
     assert answers(unsettled(family, wrong, []), variables) == ["unsat", "sat"]
 
 
+def test_ranked_epochs_of_a_deployment_leave_obligations() -> None:
+    deployment = changed(example("acks-all-min-isr-1", (Fault.KILL,)), bounds=SMALL, replicas=2)
+    plain = obligations_of(deployment)
+    ranked = obligations_of(deployment, frozenset({Reduction.RANKED_EPOCHS}))
+    more = [one for one in ranked if one.kind is Kind.RANKS]
+    assert [one.name for one in ranked if one.kind is not Kind.RANKS] == [one.name for one in plain]
+    assert agreement(more).agreed == {Kind.RANKS: len(more)}
+    assert len(more) > 10
+
+
+def test_any_number_of_faults_leaves_the_obligations_of_wider_systems() -> None:
+    kills = changed(example("acks-1", (Fault.KILL,)), bounds=SMALL, replicas=2)
+    wider = obligations_of(replace(kills, faults=kills.faults.without_limits()))
+    extended = [one for one in wider if one.kind is Kind.DOMAINS and "epoch 31))" in one.script]
+    assert extended
+    assert not [one for one in obligations_of(kills) if "epoch 31))" in one.script]
+    assert agreement(extended[:5]).agreed == {Kind.DOMAINS: 5}
+
+
 def test_the_cycles_behind_lemmas_are_obligations() -> None:
     found = run(example("acks-all-min-isr-2", (Fault.DELAYED_REQUEST,)), ["no-log-duplicate"])
     cycles = [lemma.contradiction for lemma in found.in_time("no-log-duplicate").rests_on]

@@ -118,7 +118,7 @@ def test_no_answer_is_said_and_no_agreement(
 ) -> None:
     forge(few)
     unknown = second_solver.Answer("unknown", "no answer within 60 s")
-    monkeypatch.setattr(second_solver, "_cvc5", lambda seconds: ("cvc5 0", lambda script: unknown))
+    monkeypatch.setattr(second_solver, "asking_cvc5", lambda seconds: ("cvc5 0", lambda script: unknown))
     found = proofka("verify", files.json, "--solver", "cvc5")
     assert found.exit_code == 3, found.output
     assert "both answer unsat to 0 of 2 obligations" in found.stdout
