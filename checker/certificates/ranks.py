@@ -75,6 +75,7 @@ def _rank(
 ) -> int:
     """Rank the states of the first shard, deepest level first, until nothing changes; return the number left.
 
+    A state has one more than the first successor with a rank, which need not be the smallest rank.
     ``starts``: for each shard and partition, the first of its places in ``ranks``.
     """
     packed = scratch.ctypes.data
@@ -98,7 +99,7 @@ def _rank(
                         ranks[own] = np.uint16(0)
                         changed = True
                         continue
-                    least = np.int64(unranked)
+                    found = unranked
                     for number in range(call_expand(step, packed, out)):
                         state = out + number * (words + 1) * 8
                         into = partition_of(hash_of(state, words))
@@ -112,11 +113,14 @@ def _rank(
                                 word, half, home(half, place[SLOTS]), place[STATES], place[TABLE], place[SLOTS]
                             )
                             if index >= 0:
-                                least = min(least, np.int64(ranks[starts[shard, into] + index]))
+                                found = ranks[starts[shard, into] + index]
                                 break
-                    if least < np.int64(unranked) - 1:
-                        ranks[own] = np.uint16(least + 1)
+                        if found != unranked:
+                            break
+                    if found < unranked - np.uint16(1):
+                        ranks[own] = found + np.uint16(1)
                         changed = True
                     else:
                         left += 1
     return left
+

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.certificates.sorting import Rows, order_of
 from checker.kernel.visited import PARTITIONS
 from checker.shard import Shard
-
-Rows = NDArray[np.uint64]
-"""Packed states, one row each."""
 
 MEMBER_ROWS = 1 << 20
 """Largest number of rows of one member of the file."""
@@ -30,7 +28,7 @@ def members_of(
     """
     rows: Rows = np.concatenate([shard.packed(part, slice(None)) for part in range(PARTITIONS)])
     rows &= mask
-    order = np.lexsort(rows.T[::-1])
+    order = order_of(rows)
     sorted_ranks = None if ranks is None else np.concatenate(ranks)[order]
     rows = rows[order]
     for first in range(0, len(rows), MEMBER_ROWS):

@@ -17,7 +17,8 @@ from checker.certificates.claims import claims_of
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.ranks import Ranks, ranks_of
 from checker.certificates.reading import DEPLOYMENT, FORMAT, README, TEXT, TIMES
-from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
+from checker.certificates.rows import RankRow, as_bytes, members_of
+from checker.certificates.sorting import Rows, order_of
 from checker.certificates.systems import limits_of
 from checker.certificates.text import quoted
 from checker.certificates.times import lemma_lines, times_of
@@ -153,7 +154,7 @@ def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
     (shard,) = again.shards.values()
     rows = [row for part in range(PARTITIONS) for row in shard.packed(part, slice(None))]
     packed: Rows = np.array([exploration.layout.pack(again.layout.unpack(row)) for row in rows], dtype=np.uint64)
-    return packed[np.lexsort(packed.T[::-1])]
+    return packed[order_of(packed)]
 
 
 def _faults_in(cut_set: CutSet) -> str:
