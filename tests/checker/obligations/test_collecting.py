@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import z3
 
+from checker import solver
 from checker.cone import propagate_constants
 from checker.obligations.collecting import Collected, obligations_of
 from checker.obligations.obligation import Impossible, Kind
@@ -73,6 +74,16 @@ def test_an_action_that_can_happen_is_no_impossible_action() -> None:
     assert safe.actions == (possible,)
     assert answers(impossible_actions(whole, safe)) == ["unsat"]
     assert answers(impossible_actions(whole, replace(whole, actions=()))) == ["sat", "unsat"]
+
+
+def test_an_action_that_a_wrong_proof_dropped_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = solver._feasible_and_safe
+    monkeypatch.setattr(solver, "disk_cache", lambda: None)
+    monkeypatch.setattr(solver, "_feasible_and_safe", lambda *asked: honest(*asked)[1:])
+    obligations = obligations_of(changed(example("acks-1", (Fault.KILL,)), bounds=SMALL, replicas=2))
+    (one,) = agreement(one for one in obligations if one.kind is Kind.IMPOSSIBLE_ACTIONS).disputed
+    assert one.obligation.meaning == "send(batch=0) happens in no state within the domains."
+    assert (one.z3.word, one.second.word) == ("sat", "sat")
 
 
 def test_an_update_that_leaves_its_domain_is_refuted() -> None:
