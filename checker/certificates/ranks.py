@@ -123,4 +123,3 @@ def _rank(
                     else:
                         left += 1
     return left
-
