@@ -103,8 +103,10 @@ class Sought:
             raise first_of((*self.problems, *self.besides))
         if len(self.deployments) != 1:
             names = ", ".join(one.name for one in self.deployments[:8])
-            what = f"has {len(self.deployments)} pipelines ({names}); this command needs one pipeline"
-            raise DeploymentError(what if names else "has no pipeline", file=place)
+            several = f"has {len(self.deployments)} pipelines ({names}); this command needs one"
+            numbered = ", or choose one with --pipeline N" if len(self.judged) > 1 else ""
+            what = f"{several}: name its file{numbered}" if names else "has no pipeline"
+            raise DeploymentError(what, file=place)
         return self.deployments[0]
 
 
@@ -120,7 +122,10 @@ def seek(place: Path, source: Source) -> Sought:
     if source.pipeline is not None:
         if not 1 <= source.pipeline <= len(paired.pipelines):
             there = len(paired.pipelines)
-            raise DeploymentError(f"--pipeline {source.pipeline}: there {_are(there)}")
+            also = (
+                " besides the deployments, which have no number: name the file of one" if findings.deployments else ""
+            )
+            raise DeploymentError(f"--pipeline {source.pipeline}: there {_are(there)}{also}")
         paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
     assume = assumed(source.assume)
     clients = client_releases(source.clients)

@@ -97,6 +97,15 @@ def test_a_pipeline_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert proofka("check", file, "--pipeline", "2").stderr == "--pipeline 2: there is 1 pipeline\n"
 
 
+def test_deployments_in_a_folder_are_named_and_not_numbered(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.yaml").write_text("kafka: '4.0'\n", encoding="utf-8")
+    said = "has 2 pipelines (first, second); this command needs one: name its file\n"
+    assert proofka("trace", tmp_path).stderr == f"{tmp_path}: {said}"
+    said = "there are no pipelines besides the deployments, which have no number: name the file of one\n"
+    assert proofka("check", tmp_path, "--pipeline", "1").stderr == f"--pipeline 1: {said}"
+
+
 def test_a_placeholder_that_matters_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "application.properties"
     file.write_text("spring.kafka.producer.acks=${ACKS}\n", encoding="utf-8")
