@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -120,9 +121,13 @@ def reproduce(
         _write_script(plans[0], script)
         return
     written.sources, written.proof = look.sources, look.certificate
-    outcomes, problem = _replay(plans, kafka_home, keep=keep, on_error=json_file == STANDARD_OUTPUT)
-    if outcomes:
-        _write(look, outcomes, written)
+
+    def write(outcomes: list[Outcome]) -> None:
+        if outcomes and not written.answers:
+            _write(look, outcomes, written)
+
+    outcomes, problem = _replay(plans, kafka_home, keep=keep, write=write, on_error=json_file == STANDARD_OUTPUT)
+    write(outcomes)
     if problem is not None:
         fail(problem)
     if written.failed:
@@ -190,11 +195,17 @@ def _no_trace(look: Checked, file: Path, name: str) -> Telling:
 
 
 def _replay(
-    plans: list[Plan], kafka_home: Path | None, *, keep: bool, on_error: bool
+    plans: list[Plan],
+    kafka_home: Path | None,
+    *,
+    keep: bool,
+    write: Callable[[list[Outcome]], None],
+    on_error: bool,
 ) -> tuple[list[Outcome], str | None]:
     """Replay the traces, print each outcome, and return the outcomes.
 
-    If a cluster fails, return the outcomes until then and the reason. ``on_error``: print to standard error.
+    If a cluster fails, return the outcomes until then and the reason. ``write``: called with the outcomes before a kept
+    cluster waits for its end. ``on_error``: print to standard error.
     """
     from checker.cluster.errors import ClusterError
     from checker.reproduction.errors import ReproductionError
@@ -204,6 +215,7 @@ def _replay(
     from reports.terminal import console
 
     def kept(lines: list[str]) -> None:
+        write(outcomes)
         wait_for_an_end(lines, complain)
 
     outcomes: list[Outcome] = []

@@ -64,7 +64,7 @@ def reprocessing(observed: Observed) -> Evidence:
     """Return the records that were processed more than once."""
     handled = observed.processed + observed.with_workers + observed.late
     return tuple(
-        f"the application was given record {record} {handled.count(record)} times for processing"
+        f"the application was given record {record} for processing {handled.count(record)} times"
         for record in sorted(set(handled))
         if handled.count(record) > 1
     )

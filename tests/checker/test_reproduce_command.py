@@ -17,7 +17,7 @@ from checker.bundle import CERTIFICATE, SourceFile, read_bundle, write_bundle
 from checker.check import check
 from checker.cli import exploring
 from checker.cluster.errors import CannotStart
-from checker.reproduction import session
+from checker.reproduction import keeping, session
 from checker.reproduction.plan import Plan
 from checker.verify import verify
 from properties.certified import Certificate
@@ -187,6 +187,24 @@ def test_outcomes_before_a_failure_are_written(result: Path, tmp_path: Path, mon
     assert ran.exit_code == 2
     assert "broker 2 did not start" in ran.stderr
     assert len(read(out)["reproductions"]) == 1
+
+
+def test_the_outcome_is_written_before_a_kept_cluster_ends(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replay_all(
+        plans: Sequence[Plan], *, kept: Callable[[list[str]], None], **_options: object
+    ) -> Iterator[tuple[Plan, Outcome]]:
+        yield plans[0], made_up(plans[0])
+        kept(["at a port"])
+
+    out = tmp_path / "out.json"
+    seen: list[int] = []
+    monkeypatch.setattr(session, "replay_all", replay_all)
+    monkeypatch.setattr(keeping, "wait_for_an_end", lambda *_: seen.append(len(read(out)["reproductions"])))
+    ran = run(result, 1, "--keep", "--json", out)
+    assert ran.exit_code == 0, ran.output
+    assert seen == [1]
 
 
 def test_json_on_standard_output_is_alone(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
