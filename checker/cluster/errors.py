@@ -14,7 +14,7 @@ PROGRAMS = Path(__file__).parent / "programs.csv"
 class ClusterError(Exception):
     """An error of the cluster or of its programs; ``str()`` ends with the code."""
 
-    code: ClassVar[str] = "K00"
+    code: ClassVar[str] = "T00"
 
     def __str__(self) -> str:
         return f"{super().__str__()} ({self.code})"
@@ -23,7 +23,7 @@ class ClusterError(Exception):
 class MissingProgram(ClusterError):
     """A program that this machine lacks. ``program``: its name in the table; ``instead``: what was found instead."""
 
-    code = "K01"
+    code = "T01"
 
     def __init__(self, program: str, instead: str = "") -> None:
         super().__init__(program, instead)
@@ -40,19 +40,19 @@ class MissingProgram(ClusterError):
 class JarsUnavailable(ClusterError):
     """Jars of a release that are neither in the cache nor to be had from the repository."""
 
-    code = "K02"
+    code = "T02"
 
 
 class CannotStart(ClusterError):
     """A process that does not start, or that ends before it is ready."""
 
-    code = "K03"
+    code = "T03"
 
 
 class NotSeen(ClusterError):
     """An observation that did not come in time. ``what``: the observation; ``waited``: seconds."""
 
-    code = "K04"
+    code = "T04"
 
     def __init__(self, what: str, waited: float) -> None:
         super().__init__(what, waited)
@@ -69,13 +69,13 @@ class NotSeen(ClusterError):
 class NotRemoved(ClusterError):
     """A folder or a process of the cluster that is still there after the end."""
 
-    code = "K05"
+    code = "T05"
 
 
 class MissingLibrary(ClusterError):
     """A client library that this machine lacks. ``install``: the command that installs it."""
 
-    code = "K20"
+    code = "T20"
 
     def __init__(self, library: str, install: str) -> None:
         super().__init__(library, install)
@@ -89,13 +89,13 @@ class MissingLibrary(ClusterError):
 class ClientEnded(ClusterError):
     """A client program that ended, while an event of the client or an answer was awaited."""
 
-    code = "K21"
+    code = "T21"
 
 
 class CommandFailed(ClusterError):
     """A command that a client's library refused with an exception. ``event``: what the client said."""
 
-    code = "K22"
+    code = "T22"
 
     def __init__(self, client: str, event: Mapping[str, Any]) -> None:
         super().__init__(client, event)

@@ -8,7 +8,7 @@ from model.input.input_error import InputError
 class ConformanceError(InputError, ValueError):
     """A recording, an event or a model that the lab cannot use."""
 
-    code = "L00"
+    code = "E00"
 
     def __init__(self, message: str) -> None:
         super().__init__(f"{self.code}: {message}")
@@ -17,13 +17,13 @@ class ConformanceError(InputError, ValueError):
 class UnknownEvent(ConformanceError):
     """An event that no row of the table names, or an event without an argument that its kind needs."""
 
-    code = "L01"
+    code = "E01"
 
 
 class UnknownAction(ConformanceError):
     """An action of the model that the table of actions lacks."""
 
-    code = "L02"
+    code = "E02"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the table checker/conformance/tables/actions.csv lacks the action {name}: add its row")
@@ -32,4 +32,4 @@ class UnknownAction(ConformanceError):
 class BadRecording(ConformanceError):
     """A file that is no recording of a run."""
 
-    code = "L03"
+    code = "E03"

@@ -65,7 +65,7 @@ BOUNDS = Bounds(records=2, log=5, sends=1, epochs=15, producer_epochs=4)
 class NotRunnable(ConformanceError):
     """A deployment that the lab cannot run."""
 
-    code = "L05"
+    code = "E05"
 
 
 LAG = "replica.lag.time.max.ms"

@@ -27,7 +27,7 @@ SILENTLY = "silently"
 class NotObservable(ConformanceError):
     """A deployment whose runs the lab cannot observe."""
 
-    code = "L04"
+    code = "E04"
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def machine(home: Path, version: str, *, lists: str = "java.base@17") -> str:
 
 @pytest.mark.usefixtures("bare")
 def test_the_installation_of_java_is_named_where_java_is_missing() -> None:
-    with pytest.raises(MissingProgram, match=r"Java 17 or later was not found: install it .*K01"):
+    with pytest.raises(MissingProgram, match=r"Java 17 or later was not found: install it .*T01"):
         java_home()
 
 

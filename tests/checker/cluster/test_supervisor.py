@@ -306,7 +306,7 @@ def test_a_folder_that_is_written_to_while_it_is_removed_is_removed_in_the_end(
 def test_a_program_that_does_not_exist_is_named() -> None:
     with (
         Supervisor() as supervisor,
-        pytest.raises(CannotStart, match=r"broker 1 does not start.*no-such-program.*K03"),
+        pytest.raises(CannotStart, match=r"broker 1 does not start.*no-such-program.*T03"),
     ):
         supervisor.start("broker 1", ["no-such-program"], log=supervisor.folder / "log")
 

@@ -25,7 +25,7 @@ def test_a_passed_deadline_names_the_observation() -> None:
         until(lambda: None, what="a broker", seconds=0)
     assert (raised.value.what, raised.value.waited) == ("a broker", 0)
     assert "not seen within 0 s: a broker;" in str(raised.value)
-    assert str(raised.value).endswith("(K04)")
+    assert str(raised.value).endswith("(T04)")
 
 
 def test_a_result_of_the_last_look_counts() -> None:

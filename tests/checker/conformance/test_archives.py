@@ -99,36 +99,36 @@ def archive_of(path: Path, *members: tuple[str, bytes]) -> Path:
 
 def test_an_archive_with_another_member_is_refused(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "x.tar.xz", ("notes.txt", b""))
-    with pytest.raises(BadRecording, match=r"L03: .*notes\.txt is neither a deployment"):
+    with pytest.raises(BadRecording, match=r"E03: .*notes\.txt is neither a deployment"):
         list(recordings_in(path))
 
 
 def test_a_recording_before_the_deployment_is_refused(tmp_path: Path) -> None:
     path = archive_of(tmp_path / "x.tar.xz", ("run-1.json", b"{}"))
-    with pytest.raises(BadRecording, match=r"L03: .*put NAME\.yaml first"):
+    with pytest.raises(BadRecording, match=r"E03: .*put NAME\.yaml first"):
         list(recordings_in(path))
 
 
 def test_a_member_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MOST_BYTES", 10)
     path = archive_of(tmp_path / "x.tar.xz", ("d.yaml", b"#" * 11))
-    with pytest.raises(BadRecording, match=r"L03: .*11 bytes; a member has 10 at most"):
+    with pytest.raises(BadRecording, match=r"E03: .*11 bytes; a member has 10 at most"):
         list(recordings_in(path))
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.tar.xz").write_bytes(b"no archive")
-    with pytest.raises(BadRecording, match=r"L03: .*cannot be read"):
+    with pytest.raises(BadRecording, match=r"E03: .*cannot be read"):
         list(recordings_in(tmp_path / "x.tar.xz"))
 
 
 @pytest.mark.parametrize("content", [b"{}", b"\xff", b'{"format": 1, "about": {}, "events": []}'])
 def test_a_member_that_is_no_recording_is_refused(content: bytes, tmp_path: Path) -> None:
     path = archive_of(tmp_path / "x.tar.xz", ("d.yaml", DEPLOYMENT.encode()), ("run-1.json", content))
-    with pytest.raises(BadRecording, match="L03: "):
+    with pytest.raises(BadRecording, match="E03: "):
         list(recordings_in(path))
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadRecording, match=r"L03: .*none\.json: cannot be read"):
+    with pytest.raises(BadRecording, match=r"E03: .*none\.json: cannot be read"):
         list(recordings_in(tmp_path / "none.json"))

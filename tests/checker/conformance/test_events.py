@@ -33,7 +33,7 @@ def test_the_table_has_every_action(name: str) -> None:
 def test_an_action_without_a_row_is_refused() -> None:
     action = build(example("acks-1")).system.actions[0]
     object.__setattr__(action, "name", "unheard_of")
-    with pytest.raises(UnknownAction, match=r"L02: .*unheard_of"):
+    with pytest.raises(UnknownAction, match=r"E02: .*unheard_of"):
         seen_as(action)
 
 
@@ -65,7 +65,7 @@ def test_a_recording_survives_json() -> None:
     ],
 )
 def test_a_text_that_is_no_recording_is_refused(text: str, words: str) -> None:
-    with pytest.raises(BadRecording, match=rf"L03: .*{words}"):
+    with pytest.raises(BadRecording, match=rf"E03: .*{words}"):
         from_json(text)
 
 
@@ -81,7 +81,7 @@ def test_a_text_that_is_no_recording_is_refused(text: str, words: str) -> None:
 )
 def test_an_event_that_the_model_lacks_is_refused(kind: str, arguments: dict[str, object], words: str) -> None:
     model = three_brokers("acks-1")
-    with pytest.raises(UnknownEvent, match=rf"L01: .*{words}"):
+    with pytest.raises(UnknownEvent, match=rf"E01: .*{words}"):
         explain(model.pipeline, model.system.actions, Event(kind, arguments, opens=0, closes=0))
 
 

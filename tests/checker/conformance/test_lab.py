@@ -53,12 +53,12 @@ def test_a_run_has_the_release_of_the_installation(tmp_path: Path, monkeypatch: 
 
 
 def test_transactions_are_refused_before_a_cluster_starts() -> None:
-    with pytest.raises(NotRunnable, match=r"L05: .*transactional\.id"):
+    with pytest.raises(NotRunnable, match=r"E05: .*transactional\.id"):
         next(record_runs(Asked(example("transactions"), [1]), print))
 
 
 def test_clusters_with_zookeeper_are_refused_before_a_cluster_starts(tmp_path: Path) -> None:
     file = tmp_path / "old.yaml"
     file.write_text("kafka: '2.8'\ntopic: {replicas: 3}\nproducer: {acks: 1}\nconsumer: {group.id: g}\n")
-    with pytest.raises(NotRunnable, match=r"L05: .*zookeeper\.connect"):
+    with pytest.raises(NotRunnable, match=r"E05: .*zookeeper\.connect"):
         next(record_runs(Asked(proofka.read(file), [1]), print))

@@ -142,5 +142,5 @@ def test_a_run_gets_the_faults_that_its_events_need() -> None:
 
 
 def test_transactions_are_refused() -> None:
-    with pytest.raises(NotObservable, match=r"L04: .*transactional\.id"):
+    with pytest.raises(NotObservable, match=r"E04: .*transactional\.id"):
         model_for(example("transactions"), [])

@@ -121,5 +121,5 @@ def test_jars_are_neither_in_the_cache_nor_to_be_had(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(VARIABLE, f"file://{tmp_path}/nowhere")
     line = replay(monkeypatch, "java")
     assert line.startswith(f"file://{tmp_path}/nowhere/") and "cannot be read" in line
-    assert f"name another Maven repository in {VARIABLE}" in line and line.endswith("(K02)")
+    assert f"name another Maven repository in {VARIABLE}" in line and line.endswith("(T02)")
     assert not list((tmp_path / "cache").rglob("*.jar"))
