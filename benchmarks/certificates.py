@@ -20,6 +20,7 @@ from checker.budget import Budget
 from checker.certificates.verifying import PLAIN
 from checker.certificates.writing import write_certificate
 from checker.check import explore
+from checker.engine import EmbeddedEngine
 from model.deployment import read_deployment
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -44,7 +45,7 @@ def _row(asked: str, file: Path, certcheck: Path, *, plain: bool) -> str:
     deployment = read_deployment(EXAMPLES / f"{name}.yaml")
     deployment = replace(deployment, faults=deployment.faults.up_to(int(faults)))
     began = time.perf_counter()
-    run = explore(deployment, Budget())
+    run = explore(deployment, Budget(), engine=EmbeddedEngine(keeps_steps=True))
     run.verdicts()
     explored = time.perf_counter() - began
     began = time.perf_counter()

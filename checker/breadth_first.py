@@ -223,7 +223,7 @@ class Search:
         limits = sum(1 << bit for bit, name in enumerate(question.observations, first) if name in question.limits)
         inspect = self.kernel.addresses["inspect"]
         scratch, dictionaries = self.boxes.scratch[0], self.components.dictionaries
-        backward.mark_where(inspect, dictionaries, scratch, shard.places, shard.counts, limits)
+        backward.mark_where(inspect, dictionaries, scratch, shard.places, shard.counts, limits, visited.GOAL_REACHED)
         reference = self._first_not_reaching()
         if reference is None:
             undecided()

@@ -15,7 +15,7 @@ from checker.budget import ALWAYS_COVERED
 from checker.checkpoint import Checkpoint
 from checker.combinations import Combination, smaller
 from checker.exploration import Exploration, LayerReport, OnProgress, Violation
-from checker.kernel import backward
+from checker.kernel import backward, visited
 from checker.kernel.components import Components
 from checker.kernel.layout import Words
 from checker.kernel.native import optimise
@@ -37,11 +37,12 @@ class EmbeddedExploration(Exploration[Shard]):
     """An exploration in the memory and the threads of this process.
 
     With a ``checkpoint``, snapshots are written under ``number``, and states saved there by an earlier run are not
-    explored again.
+    explored again. ``keeps_steps``: keep for each state a step toward the goal, which makes ranks cheap, for 5 bytes.
     """
 
     checkpoint: Checkpoint | None = None
     number: int = 0
+    keeps_steps: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,7 +144,7 @@ class EmbeddedExploration(Exploration[Shard]):
         self._record_violations(shard, open_names)
         if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
             search_over.decide_goal(self._record_stuck, self._record_undecided)
-        if shard.complete:
+        if shard.complete and not self.keeps_steps:
             self.meter.grow(0, -shard.release_goal_marks())
         return stopped
 
@@ -154,7 +155,8 @@ class EmbeddedExploration(Exploration[Shard]):
             kernel = self.kernel  # better code can arrive; running code must stay alive until it returns
             inspect = kernel.addresses["inspect"]
             dictionaries, scratch = self.components.dictionaries, np.empty(self.layout.words, dtype=np.uint64)
-            backward.mark_where(inspect, dictionaries, scratch, shard.places, shard.counts, 1 << self.goal_bit)
+            goal, counts = 1 << self.goal_bit, shard.counts
+            backward.mark_where(inspect, dictionaries, scratch, shard.places, counts, goal, visited.GOAL_HOLDS)
 
     def level_done(self, shard: Shard) -> None:
         """Report a complete level of a shard that is explored alone, and write a snapshot if one is due."""

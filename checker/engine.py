@@ -67,21 +67,26 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class EmbeddedEngine:
-    """The engine in this process. ``checkpoint``: the folder for snapshots, and the seconds between two."""
+    """The engine in this process. ``checkpoint``: the folder for snapshots, and the seconds between two.
+
+    ``keeps_steps``: keep for each state a step toward a goal, for a certificate (checker/certificates/ranks.py).
+    """
 
     checkpoint: tuple[Path, float] | None = None
+    keeps_steps: bool = False
     name: str = field(default="embedded", init=False)
 
     def begin(self, identity: Callable[[], str], budget: Budget) -> Explorer:
         """Begin a run, or continue the run whose snapshots are in the folder."""
         kept = None if self.checkpoint is None else Checkpoint(self.checkpoint[0], identity(), self.checkpoint[1])
-        return _Embedded(budget.threads, kept)
+        return _Embedded(budget.threads, kept, self.keeps_steps)
 
 
 @dataclass
 class _Embedded:
     threads: int
     checkpoint: Checkpoint | None
+    keeps_steps: bool
     made: int = 0
 
     def exploration(self, asked: Asked) -> EmbeddedExploration:
@@ -101,6 +106,7 @@ class _Embedded:
             canonical=asked.canonical,
             checkpoint=self.checkpoint if asked.kept else None,
             number=number,
+            keeps_steps=self.keeps_steps,
         )
 
     def taken_over(self, exploration: AnyExploration) -> AnyExploration:

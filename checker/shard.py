@@ -238,7 +238,7 @@ class Shard:
         self._enter_all(part)
         if goal_bit >= 0:
             self._good[part][0] = (bits >> goal_bit) & 1
-            self._leads_to[part][0] = part
+            self._leads_to[part][0] = visited.NO_STEP
         self.seen_in[part] = bits
         for bit in range(self.first_seen.shape[1]):
             if (bits >> bit) & 1:
@@ -264,7 +264,7 @@ class Shard:
             self._enter_all(part)
             if self.has_goal:
                 self._good[part][:count] = 0
-                self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
+                self._leads_to[part][:count] = visited.NO_STEP
 
     def state(self, reference: int) -> Words:
         """Return the packed state of a reference."""
@@ -322,6 +322,10 @@ class Shard:
         last = int(self.places[part, visited.COUNT])
         return self._states[part][first:last], self._parents[part][first:last]
 
+    def words(self, part: int) -> NDArray[np.uint64]:
+        """Return the words of the states of a partition (checker/kernel/components.py)."""
+        return self._states[part][: self.places[part, visited.COUNT]]
+
     def packed(self, part: int, rows: slice) -> NDArray[np.uint64]:
         """Return the packed states of some rows of a partition, one row each."""
-        return self.components.decode(self._states[part][: self.places[part, visited.COUNT]][rows])
+        return self.components.decode(self.words(part)[rows])

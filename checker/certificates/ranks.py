@@ -1,4 +1,7 @@
-"""Ranks of states: a step without a fault leads to a state of smaller rank, and the goal holds where the rank is 0."""
+"""Ranks of states: a step without a fault leads to a state of smaller rank, and the goal holds where the rank is 0.
+
+An exploration that keeps the steps toward the goal gives most states their ranks. The other states are expanded again.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,23 @@ from numpy.typing import NDArray
 
 from checker.embedded import EmbeddedExploration
 from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.memory import call_expand, call_inspect, load_word
+from checker.kernel.memory import call_expand, call_inspect, load_byte, load_half, load_word
 from checker.kernel.table import hash_of, home
-from checker.kernel.visited import PARTITIONS, SLOTS, STATES, TABLE, find, half_hash_of, partition_of
+from checker.kernel.visited import (
+    GOAL_HOLDS,
+    GOOD,
+    LEADS_TO,
+    NO_STEP,
+    PARTITION_BITS,
+    PARTITIONS,
+    SLOTS,
+    STATES,
+    TABLE,
+    Places,
+    find,
+    half_hash_of,
+    partition_of,
+)
 from checker.shard import Shard
 
 UNRANKED = 0xFFFF
@@ -41,23 +58,65 @@ def ranks_of(exploration: EmbeddedExploration, shard: Shard, parts: Sequence[tup
         for part in range(PARTITIONS):
             ranks[starts[number, part] : starts[number, part] + counts[number][part]] = known[part]
     places = np.array([one.places for one in everything], dtype=np.int64)
-    kernel = exploration.kernel
+    kernel, levels = exploration.kernel, shard.level_starts()
     scratch = np.empty((kernel.most + 2) * (exploration.layout.words + 1), dtype=np.uint64)
-    left = _rank(
-        kernel.addresses["step"],
-        kernel.addresses["inspect"],
-        1 << exploration.goal_bit,
-        exploration.layout.words,
-        exploration.components.dictionaries,
-        scratch,
-        places,
-        starts,
-        shard.level_starts(),
-        ranks,
-    )
+
+    def rank(*, ends_only: bool) -> int:
+        return int(
+            _rank(
+                kernel.addresses["step"],
+                kernel.addresses["inspect"],
+                1 << exploration.goal_bit,
+                exploration.layout.words,
+                exploration.components.dictionaries,
+                scratch,
+                places,
+                starts,
+                levels,
+                ranks,
+                ends_only,
+            )
+        )
+
+    if shard.has_goal:
+        rank(ends_only=True)
+        _rank_along_steps(shard.places, starts[0], levels, ranks)
+    left = rank(ends_only=False)
     if left:
         raise NotRanked(f"{left} states do not reach the goal")
     return [ranks[starts[0, part] : starts[0, part] + counts[0][part]] for part in range(PARTITIONS)]
+
+
+@njit(cache=True, nogil=True)
+def _rank_along_steps(
+    shard: Places, starts: NDArray[np.int64], levels: NDArray[np.int64], ranks: NDArray[np.uint16]
+) -> None:
+    """Give ranks to states in which the goal holds, and along the remembered steps, until nothing changes.
+
+    ``starts``: for each partition, the first of its places in ``ranks``.
+    """
+    unranked = np.uint16(UNRANKED)
+    changed = True
+    while changed:
+        changed = False
+        for depth in range(levels.shape[0] - 2, -1, -1):
+            for part in range(PARTITIONS):
+                good, leads_to = shard[part, GOOD], shard[part, LEADS_TO]
+                for row in range(levels[depth, part], levels[depth + 1, part]):
+                    own = starts[part] + row
+                    if ranks[own] != unranked:
+                        continue
+                    if load_byte(good + row) == np.uint8(GOAL_HOLDS):
+                        ranks[own] = np.uint16(0)
+                        changed = True
+                        continue
+                    step = np.int64(load_half(leads_to + row * 4))
+                    if step == NO_STEP:
+                        continue
+                    after = ranks[starts[(step - 1) & (PARTITIONS - 1)] + ((step - 1) >> PARTITION_BITS)]
+                    if after < unranked - np.uint16(1):
+                        ranks[own] = after + np.uint16(1)
+                        changed = True
 
 
 @njit(cache=True, nogil=True)
@@ -72,8 +131,11 @@ def _rank(
     starts: NDArray[np.int64],
     levels: NDArray[np.int64],
     ranks: NDArray[np.uint16],
+    ends_only: bool,
 ) -> int:
     """Rank the states of the first shard, deepest level first, until nothing changes; return the number left.
+
+    ``ends_only``: once, the states without a remembered step, from which all steps lead into other shards.
 
     A state has one more than the first successor with a rank, which need not be the smallest rank.
     ``starts``: for each shard and partition, the first of its places in ``ranks``.
@@ -92,6 +154,8 @@ def _rank(
                 for row in range(levels[depth, part], levels[depth + 1, part]):
                     own = starts[0, part] + row
                     if ranks[own] != unranked:
+                        continue
+                    if ends_only and load_half(places[0, part, LEADS_TO] + row * 4) != np.uint32(NO_STEP):
                         continue
                     before = load_word(states + row * 8)
                     decode(dictionaries, before, packed)
@@ -122,4 +186,6 @@ def _rank(
                         changed = True
                     else:
                         left += 1
+        if ends_only:
+            break
     return left

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.certificates.sorting import Rows, order_of
+from checker.certificates.order import Order
 from checker.kernel.visited import PARTITIONS
 from checker.shard import Shard
+
+Rows = NDArray[np.uint64]
+"""Packed states, one row each."""
 
 MEMBER_ROWS = 1 << 20
 """Largest number of rows of one member of the file."""
@@ -20,20 +23,21 @@ RankRow = NDArray[np.uint16]
 
 
 def members_of(
-    shard: Shard, mask: NDArray[np.uint64], ranks: list[RankRow] | None
+    shard: Shard, order: Order, mask: NDArray[np.uint64], ranks: list[RankRow] | None
 ) -> Iterator[tuple[Rows, RankRow | None]]:
     """Yield the states of a shard in sorted pieces, with their ranks.
 
     ``mask``: for each word, the bits that are written. ``ranks``: by partition, in the order found.
     """
-    rows: Rows = np.concatenate([shard.packed(part, slice(None)) for part in range(PARTITIONS)])
-    rows &= mask
-    order = order_of(rows)
-    sorted_ranks = None if ranks is None else np.concatenate(ranks)[order]
-    rows = rows[order]
-    for first in range(0, len(rows), MEMBER_ROWS):
+    words = np.concatenate([shard.words(part) for part in range(PARTITIONS)])
+    sort = order.sort(words)
+    words = words[sort]
+    sorted_ranks = None if ranks is None else np.concatenate(ranks)[sort]
+    for first in range(0, len(words), MEMBER_ROWS):
         piece = slice(first, first + MEMBER_ROWS)
-        yield rows[piece], None if sorted_ranks is None else sorted_ranks[piece]
+        rows: Rows = shard.components.decode(words[piece])
+        rows &= mask
+        yield rows, None if sorted_ranks is None else sorted_ranks[piece]
 
 
 def as_bytes(rows: Rows) -> bytes:

@@ -14,11 +14,11 @@ from checker.budget import Budget, Meter
 from checker.bundle import json_bytes
 from checker.certificates.archive import Archive
 from checker.certificates.claims import claims_of
+from checker.certificates.order import Order
 from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.ranks import Ranks, ranks_of
 from checker.certificates.reading import DEPLOYMENT, FORMAT, README, TEXT, TIMES
-from checker.certificates.rows import RankRow, as_bytes, members_of
-from checker.certificates.sorting import Rows, order_of
+from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
 from checker.certificates.systems import limits_of
 from checker.certificates.text import quoted
 from checker.certificates.times import lemma_lines, times_of
@@ -85,6 +85,7 @@ class _Writer:
         self._part = part
         self._archive = archive
         self._exploration = part.exploration
+        self._order = Order.of(part.exploration.components)
         self._ranks: dict[Combination, Ranks] = {}
 
     def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
@@ -113,7 +114,7 @@ class _Writer:
             below = [(self._exploration.shards[one], self._ranks[one]) for one in smaller(combination)]
             ranks = self._ranks[combination] = ranks_of(self._exploration, shard, below)
         names, count = [], 0
-        for piece, (rows, ranked) in enumerate(members_of(shard, self._part.mask, ranks)):
+        for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._part.mask, ranks)):
             name = f"{self._number}/{place}.{piece}"
             names.append(f'(rows "{name}.rows" {len(rows)})' + self._rows(name, rows, ranked))
             count += len(rows)
@@ -154,7 +155,7 @@ def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
     (shard,) = again.shards.values()
     rows = [row for part in range(PARTITIONS) for row in shard.packed(part, slice(None))]
     packed: Rows = np.array([exploration.layout.pack(again.layout.unpack(row)) for row in rows], dtype=np.uint64)
-    return packed[order_of(packed)]
+    return packed[np.lexsort(packed.T[::-1])]
 
 
 def _faults_in(cut_set: CutSet) -> str:

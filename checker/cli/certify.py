@@ -93,7 +93,7 @@ def certify(
         deployment = narrowed(read, faults, None)
         refuse_any_number(deployment)
         budget = budget_of(seconds, {"memory": memory, "threads": threads})
-        run, result = run_check(deployment, budget, EmbeddedEngine(None), chosen((), ()))
+        run, result = run_check(deployment, budget, EmbeddedEngine(keeps_steps=True), chosen((), ()))
         try:
             written = write_certificate(run, result, output)
         except NotCertified as error:

@@ -211,7 +211,9 @@ def check(
         switches=(("--with", tuple(switch_on or ())), ("--without", tuple(switch_off or ()))),
         reductions=reductions,
         engine=engine,
-        explorer=partial(engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats),
+        explorer=partial(
+            engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats, certified=bool(certificate)
+        ),
         written=written,
         all_traces=all_traces,
         details=is_whole,

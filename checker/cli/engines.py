@@ -26,11 +26,13 @@ def engine_of(
     memory: int | None,
     *,
     stats: bool,
+    certified: bool,
 ) -> Iterator[Engine]:
     """Yield the engine, and release its resources at the end of the block.
 
     With ``stats`` the engine reports cache hits, and Spark's supersteps are printed at the end. ``every``: seconds
-    between two snapshots of the embedded engine. ``memory``: limit of Spark's files, in bytes.
+    between two snapshots of the embedded engine. ``memory``: limit of Spark's files, in bytes. ``certified``: the
+    states go into a certificate.
     """
     if stats:
         _tell_what_is_kept()
@@ -39,7 +41,7 @@ def engine_of(
             fail("--master: needs --engine spark or --engine auto")
         from checker.engine import EmbeddedEngine
 
-        yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every))
+        yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every), keeps_steps=certified)
         return
     supersteps: list[Superstep] = []
     try:

@@ -63,7 +63,7 @@ def published(
     budget = budget_of(seconds, {"states": states, "memory": memory, "threads": threads})
     with (
         one_line_errors(),
-        engine_of(engine, master, checkpoint, checkpoint_every, memory, stats=stats) as chosen,
+        engine_of(engine, master, checkpoint, checkpoint_every, memory, stats=stats, certified=False) as chosen,
         interrupts(budget.stop),
     ):
         space = explore_whole(explored.system, explored.violated, budget, chosen)

@@ -10,8 +10,10 @@ from checker.kernel.components import Dictionaries, decode, encode_like
 from checker.kernel.memory import Integer, call_expand, call_inspect, load_byte, load_half, load_word, store_byte
 from checker.kernel.table import hash_of, home
 from checker.kernel.visited import (
+    GOAL_REACHED,
     GOOD,
     LEADS_TO,
+    NO_STEP,
     PARTITION_BITS,
     PARTITIONS,
     SLOTS,
@@ -42,8 +44,11 @@ def mark_along_remembered(shard: Places, levels: NDArray[np.int64]) -> None:
             for part in range(PARTITIONS):
                 good, leads_to = shard[part, GOOD], shard[part, LEADS_TO]
                 for row in range(levels[depth, part], levels[depth + 1, part]):
-                    if not load_byte(good + row) and _is_good(shard, np.int64(load_half(leads_to + row * 4))):
-                        store_byte(good + row, np.uint8(1))
+                    if load_byte(good + row):
+                        continue
+                    step = np.int64(load_half(leads_to + row * 4))
+                    if step != NO_STEP and _is_good(shard, step - 1):
+                        store_byte(good + row, np.uint8(GOAL_REACHED))
                         changed = True
 
 
@@ -55,6 +60,7 @@ def mark_where(
     shard: Places,
     counts: NDArray[np.int64],
     bits: int,
+    mark: int,
 ) -> None:
     """Mark each unmarked state in which one of the predicates in ``bits`` holds; ``scratch`` has room for one state."""
     packed = scratch.ctypes.data
@@ -65,7 +71,7 @@ def mark_where(
                 continue
             decode(dictionaries, load_word(states + row * 8), packed)
             if call_inspect(inspect, packed) & np.uint64(bits):
-                store_byte(good + row, np.uint8(1))
+                store_byte(good + row, np.uint8(mark))
 
 
 @njit(cache=True, nogil=True)
@@ -132,7 +138,7 @@ def mark_by_steps(
                         first = home(half, place[SLOTS])
                         index = find(word, half, first, place[STATES], place[TABLE], place[SLOTS])
                     if index < 0 or load_byte(place[GOOD] + index):
-                        store_byte(good + row, np.uint8(1))
+                        store_byte(good + row, np.uint8(GOAL_REACHED))
                         marked += 1
                         break
     return marked

@@ -97,6 +97,19 @@ add_atomically: Any = intrinsic(_add_atomically)
 """Add atomically to the word at an address; return the previous value."""
 
 
+def _raise_half_atomically(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], ir.IntType(32).as_pointer())
+        builder.atomic_rmw("umax", place, arguments[1], "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.uint32), generate
+
+
+raise_half_atomically: Any = intrinsic(_raise_half_atomically)
+"""Store an unsigned 32-bit word at an address atomically if the word there is smaller."""
+
+
 def _load_atomically(bits: int, kind: Any) -> Any:
     def load(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

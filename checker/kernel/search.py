@@ -37,6 +37,7 @@ from checker.kernel.memory import (
     load_half,
     load_word,
     prefetch,
+    raise_half_atomically,
     store_byte,
     store_half,
     store_word,
@@ -44,9 +45,11 @@ from checker.kernel.memory import (
 from checker.kernel.table import LOW_HALF, hash_of, home
 from checker.kernel.visited import (
     COUNT,
+    GOAL_REACHED,
     GOOD,
     INDEX,
     LEADS_TO,
+    NO_STEP,
     PARENTS,
     PARTITION_BITS,
     PARTITIONS,
@@ -209,7 +212,7 @@ def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visi
             continue
         if _is_in_smaller(word, half, part, visited.smaller):
             if goal_bit >= 0 and own_step:
-                store_byte(shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS), np.uint8(1))
+                store_byte(shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS), np.uint8(GOAL_REACHED))
             continue
         store_word(states + count * 8, word)
         store_half(shard[part, PARENTS] + count * 4, np.uint32(row))
@@ -217,11 +220,10 @@ def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visi
         decode(dictionaries, word, packed)
         bits = call_inspect(visited.inspect, packed)
         if goal_bit >= 0:
-            reference = (count << PARTITION_BITS) | part
             store_byte(shard[part, GOOD] + count, np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1)))
-            store_half(shard[part, LEADS_TO] + count * 4, np.uint32(reference))
+            store_half(shard[part, LEADS_TO] + count * 4, np.uint32(NO_STEP))
             if own_step:
-                _lead(shard, row, reference)
+                _lead(shard, row, (count << PARTITION_BITS) | part)
         fresh = bits & ~seen[part]
         if fresh != np.uint64(0):
             seen[part] |= fresh
@@ -237,9 +239,13 @@ def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visi
 
 @njit(cache=True, nogil=True, inline="always")
 def _lead(shard: Places, row: Integer, reference: Integer) -> None:
-    """Remember one successor of a row, other than the row itself."""
+    """Remember one successor of a row, other than the row itself: of all successors, the last in the order of
+    references, whichever thread comes first. The states found last are the deepest.
+    """
     if row != reference:
-        store_half(shard[row & (PARTITIONS - 1), LEADS_TO] + (row >> PARTITION_BITS) * 4, np.uint32(reference))
+        place = shard[row & (PARTITIONS - 1), LEADS_TO] + (row >> PARTITION_BITS) * 4
+        if load_half(place) < np.uint32(reference + 1):
+            raise_half_atomically(place, np.uint32(reference + 1))
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -28,6 +28,12 @@ STATES, ROOM, COUNT, TABLE, SLOTS, PARENTS, GOOD, LEADS_TO = range(8)
 """Columns of a shard's ``places``: addresses of a partition's arrays, and their sizes in rows."""
 PLACES = 8
 
+GOAL_HOLDS, GOAL_REACHED = 1, 2
+"""Marks of the column GOOD: the goal holds in the state, or steps lead from the state to such a state."""
+NO_STEP = 0
+"""The mark of the column LEADS_TO for a state without a remembered step; otherwise the reference of a successor, plus
+one."""
+
 INDEX = (1 << INDEX_BITS) - 1
 """Mask of a slot's bits for the state's index plus one."""
 AHEAD = 8

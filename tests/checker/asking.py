@@ -9,6 +9,7 @@ from pathlib import Path
 
 from checker.budget import Budget
 from checker.check import Run
+from checker.engine import EMBEDDED, Engine
 from checker.questions import Prepared, group, prepare
 from model.deployment import Deployment, read_deployment
 from model.deployment.explored import Bounds, FaultBudget
@@ -55,17 +56,25 @@ def ask(question: Deployment | Model, *properties: str, budget: Budget | None = 
     return {verdict.property: verdict for verdict in run(question, properties, budget).verdicts()}
 
 
-def run(question: Deployment | Model, properties: Collection[str] = (), budget: Budget | None = None) -> Run:
+def run(
+    question: Deployment | Model,
+    properties: Collection[str] = (),
+    budget: Budget | None = None,
+    engine: Engine = EMBEDDED,
+) -> Run:
     """Explore a deployment, or a model, for these properties."""
-    return explored(prepare(build(question) if isinstance(question, Deployment) else question), properties, budget)
+    model = build(question) if isinstance(question, Deployment) else question
+    return explored(prepare(model), properties, budget, engine)
 
 
-def explored(prepared: Prepared, properties: Collection[str] = (), budget: Budget | None = None) -> Run:
+def explored(
+    prepared: Prepared, properties: Collection[str] = (), budget: Budget | None = None, engine: Engine = EMBEDDED
+) -> Run:
     """Explore a prepared system for these properties."""
     pipeline = prepared.model.pipeline
     asked = [prop for prop in properties_of(pipeline) if not properties or prop.name in properties]
     assert len(asked) == len(properties) or not properties, f"the catalogue lacks one of {properties}"
-    started = Run(pipeline.deployment, prepared, group(prepared, asked), budget or Budget(threads=2))
+    started = Run(pipeline.deployment, prepared, group(prepared, asked), budget or Budget(threads=2), engine)
     started.explore(None)
     return started
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from checker.certificates import rows
+from checker.certificates.order import Order
 from checker.certificates.rows import as_bytes, members_of
 from checker.shard import Shard
 from model.faults import Fault
@@ -31,7 +32,7 @@ def test_every_row_comes_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
     one = shard()
     words = sum(one.components.dictionaries[:, 0]) if len(one.components.dictionaries) else 1
     mask = np.full(words, EVERY_BIT)
-    pieces = [read(as_bytes(piece), words) for piece, _ in members_of(one, mask, None)]
+    pieces = [read(as_bytes(piece), words) for piece, _ in members_of(one, Order.of(one.components), mask, None)]
     assert len(pieces) == -(-one.count // 50) > 1
     found = np.concatenate(pieces)
     stored = np.concatenate([one.packed(part, slice(None)) for part in range(16)])
@@ -41,9 +42,9 @@ def test_every_row_comes_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bits_outside_the_mask_are_not_written() -> None:
     one = shard()
-    ((plain, _),) = members_of(one, np.full(plain_words(one), EVERY_BIT), None)
+    ((plain, _),) = members_of(one, Order.of(one.components), np.full(plain_words(one), EVERY_BIT), None)
     mask = np.full(plain_words(one), np.uint64(0xFF))
-    ((masked, _),) = members_of(one, mask, None)
+    ((masked, _),) = members_of(one, Order.of(one.components), mask, None)
     assert (plain > 0xFF).any()
     assert (masked <= 0xFF).all()
 
@@ -61,6 +62,6 @@ def test_ranks_follow_their_rows() -> None:
         for part in range(16)
         for row, rank in zip(one.packed(part, slice(None)).tolist(), ranks[part], strict=True)
     }
-    ((found, sorted_ranks),) = members_of(one, np.full(plain_words(one), EVERY_BIT), ranks)
+    ((found, sorted_ranks),) = members_of(one, Order.of(one.components), np.full(plain_words(one), EVERY_BIT), ranks)
     assert sorted_ranks is not None
     assert {tuple(row): int(rank) for row, rank in zip(found.tolist(), sorted_ranks, strict=True)} == by_state
