@@ -17,17 +17,17 @@ def is_considered_leader(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
     if pipeline.deployment.producer.sender.knows_epochs:
         itself = And(itself, broker.epoch.term >= known)
     # The newest decision is never older than what the client knows; the clocks of a send need to see what it knows.
-    told = And(has_not_heard_of_election(pipeline, broker), pipeline.controller.epoch.term >= known)
+    told = And(_has_not_heard_of_election(pipeline, broker), pipeline.controller.epoch.term >= known)
     return Or(itself, told)
 
 
 def epoch_heard_of(pipeline: Pipeline, broker: Replica) -> z3.ArithRef:
     """Return the leader epoch in which the producer considers this broker the leader: its own, or the controller's."""
-    unaware = has_not_heard_of_election(pipeline, broker)
+    unaware = _has_not_heard_of_election(pipeline, broker)
     return If(unaware, pipeline.controller.epoch.term, broker.epoch.term)
 
 
-def has_not_heard_of_election(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
+def _has_not_heard_of_election(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
     """Tell whether the broker runs, and the controller has elected the broker without its knowledge.
 
     Any other broker of the cluster can tell a client of the election, also one without a replica of the partition.

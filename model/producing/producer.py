@@ -13,7 +13,15 @@ from model.language import Action, Effect, State
 from model.language.terms import And, BoolVal, If, Not, Or, Sum
 from model.producing.finding_leader import epoch_heard_of, is_considered_leader
 from model.sequencing.arrival import accepts, held_up, queues_at
-from model.sequencing.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection, will_be_retried
+from model.sequencing.network import (
+    abandon,
+    complete,
+    doubt,
+    fail_unanswered,
+    is_dead,
+    join_connection,
+    will_be_retried,
+)
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
@@ -146,7 +154,7 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
     """Fail to connect to a leader, which is an attempt for some clients; without a leader the send fails (4.2)."""
     effect = Effect()
     leaderless = pipeline.controller.leader.term == 0
-    fail_attempt(pipeline, effect, batch, Not(leaderless))
+    fail_unanswered(pipeline, effect, batch, Not(leaderless))
     complete(pipeline, effect, batch, Fate.FAILED, leaderless)
     due, guards = pipeline.recovery.look_for_leader(pipeline, effect, batch, _is_next(pipeline, batch), leaderless)
     down = [

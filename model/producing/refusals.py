@@ -5,6 +5,7 @@ from __future__ import annotations
 from model.language import Action, Effect
 from model.language.terms import And, BoolVal, Not
 from model.sequencing.arrival import accepts, arrives, is_at
+from model.sequencing.attempt_end import AttemptEnd
 from model.sequencing.network import fail_attempt
 from model.state.pipeline import Batch, Pipeline, Replica
 from model.state.wording import record_name
@@ -13,7 +14,7 @@ from model.state.wording import record_name
 def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:
     """Refuse a request at a broker that does not lead: NOT_LEADER_OR_FOLLOWER, nothing is written (3.3, 6.5)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, BoolVal(True), by_no_leader=True)
+    fail_attempt(pipeline, effect, batch, BoolVal(True), end=AttemptEnd.NOT_LEADER)
     return Action(
         "reject_not_leader",
         broker.name,
@@ -31,7 +32,7 @@ def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Acti
 def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """Refuse a request with acks=all and too small an ISR: NOT_ENOUGH_REPLICAS, nothing is written (semantics 3.2)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, BoolVal(True), up_front=True)
+    fail_attempt(pipeline, effect, batch, BoolVal(True), end=AttemptEnd.NOT_WRITTEN)
     return Action(
         "reject_not_enough_replicas",
         leader.name,

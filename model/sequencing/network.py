@@ -13,6 +13,7 @@ from model.deployment.choices import Acks
 from model.faults import Fault
 from model.language import Action, Effect, State, present
 from model.language.terms import And, BoolVal, IntVal, Not, Or
+from model.sequencing.attempt_end import AttemptEnd
 from model.state.acknowledging import acknowledging
 from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
 from model.state.wording import record_name
@@ -62,23 +63,20 @@ def fail_attempt(
     batch: Batch,
     when: z3.BoolRef,
     *,
-    by_no_leader: bool = False,
-    up_front: bool = False,
-    answered: bool = True,
+    end: AttemptEnd = AttemptEnd.ERROR,
 ) -> None:
     """Fail an attempt with a retriable error: back to the accumulator, or failed when no retry is left (3.1, P4 P5).
 
     With acks=0 the future was completed when the request was written, whatever becomes of the request (semantics 3.2).
     ``when``: the condition of the failure besides the guard of the action; true where the action is the failure itself.
-    ``by_no_leader``: a broker that does not lead refused the request, which is no attempt for some clients (semantics
-    4.1). ``up_front``: nothing of the request was written. ``answered``: a broker answered with an error. A batch whose
-    number is of an earlier producer id is not retried (3.4).
+    For some clients a refusal by a broker that does not lead is no attempt (semantics 4.1). A batch whose number is of
+    an earlier producer id is not retried (3.4).
     """
     deployment = pipeline.deployment
-    if not (by_no_leader or up_front):
+    if end in (AttemptEnd.ERROR, AttemptEnd.UNANSWERED):
         doubt(effect, batch, when)
     when = pipeline.recovery.fail_of_earlier_id(pipeline, effect, batch, when)
-    counts = deployment.producer.sender.refusals_count or not by_no_leader
+    counts = deployment.producer.sender.refusals_count or end is not AttemptEnd.NOT_LEADER
     if deployment.producer.acks is Acks.NONE:
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
         return
@@ -86,7 +84,7 @@ def fail_attempt(
         complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
     again, used = pipeline.recovery.spend_attempt(pipeline, effect, batch, when, counts=counts)
-    pipeline.recovery.expect_retry(pipeline, effect, batch, again, answered=answered)
+    pipeline.recovery.expect_retry(pipeline, effect, batch, again, answered=end is not AttemptEnd.UNANSWERED)
     leave_connection(pipeline, effect, batch, again)
     effect.set_when(again, batch.fate, int(Fate.BUFFERED))
     effect.set_when(again, batch.target, 0)
@@ -95,7 +93,7 @@ def fail_attempt(
 
 def fail_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """Fail an attempt whose connection ended before an answer (3.1, P5)."""
-    fail_attempt(pipeline, effect, batch, when, answered=False)
+    fail_attempt(pipeline, effect, batch, when, end=AttemptEnd.UNANSWERED)
 
 
 def count_attempt(
@@ -200,7 +198,7 @@ def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: 
     for batch in pipeline.producer.batches:
         waits = And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
         for waits_for_isr in acknowledging(pipeline).waiting_for_isr([waits]):
-            fail_attempt(pipeline, effect, batch, And(when, waits_for_isr), by_no_leader=True)
+            fail_attempt(pipeline, effect, batch, And(when, waits_for_isr), end=AttemptEnd.NOT_LEADER)
     lose_late_answers(pipeline, effect, replica.number, when)
 
 

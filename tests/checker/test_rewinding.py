@@ -90,8 +90,9 @@ def scenario(**more: object) -> Scenario:
     """Return a run in which the first of three records is acknowledged, so that the leader gets the two others at
     once."""
     faults = {"refused-record": 1, "slow-follower": 1, "power-loss": 1}
-    run = Scenario(recorded("no-gap", faults, FRANZ_GO, {"bounds.records": 3, **more}))
+    run = Scenario(recorded("no-gap", faults, FRANZ_GO, NEW, {"bounds.records": 3, **more}))
     run = run.do("send", batch=0).do("send", batch=1).do("send", batch=2).do("transmit", batch=0, leader=1)
+    assert not run.can("transmit", batch=1, leader=1), "one at a time until a leader has answered"
     run = run.do("append", batch=0, leader=1).do("fetch", leader=1, follower=2).do("fetch", leader=1, follower=2)
     run = run.do("acknowledge", batch=0, leader=1)
     return run.do("transmit", batch=1, leader=1).do("transmit", batch=2, leader=1)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import z3
 
 from model.language import Action, Variable
-from model.language.terms import And
 from model.pipeline import Model
 from model.state.pipeline import Batch, Pipeline, Replica
 
@@ -102,12 +101,3 @@ def broker_of(pipeline: Pipeline, action: Action) -> Replica:
 def batch_of(pipeline: Pipeline, action: Action) -> Batch:
     """Return the batch among an action's arguments."""
     return pipeline.producer.batches[action.arguments["batch"]]
-
-
-def informed(model: Model) -> Model:
-    """Return the model in which the producer sends only to brokers that know that they lead."""
-
-    def wait(pipeline: Pipeline, action: Action) -> Action:
-        return replace(action, guard=And(action.guard, leader_of(pipeline, action).presumes_leadership))
-
-    return rewrite("transmit", wait)(model)
