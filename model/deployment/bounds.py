@@ -83,9 +83,13 @@ def read_bounds(
     return Bounds(**values), settings
 
 
-def read_number(given: Given, allowed: range) -> int:
-    """Read a whole number within a range. Raises DeploymentError with the range."""
+def read_number(given: Given, allowed: range, *, or_word: str | None = None) -> int:
+    """Read a whole number within a range. Raises DeploymentError with the range.
+
+    ``or_word``: a word that the caller accepts in place of a number, for the message.
+    """
     text = given.value.strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) in allowed):
-        raise complaint(given, f"must be a whole number from {allowed.start} to {allowed.stop - 1}")
+        instead = "" if or_word is None else f", or {or_word}"
+        raise complaint(given, f"must be a whole number from {allowed.start} to {allowed.stop - 1}{instead}")
     return int(text)

@@ -32,12 +32,11 @@ def read_budget(given: Settings, by_default: Iterable[Fault]) -> tuple[FaultBudg
     ``any``: no limit on the number of a kind. A total of ``any`` lifts the limit of every kind that has no number.
     """
     unlimited = "total" in given and _is_any(given["total"])
-    total = None if unlimited or "total" not in given else read_number(given["total"], TOTAL_RANGE)
+    total = None if unlimited or "total" not in given else read_number(given["total"], TOTAL_RANGE, or_word=ANY)
     named = {kind.value: given[kind.value] for kind in Fault if kind.value in given}
     without_limit = {kind for kind, said in named.items() if _is_any(said) and Fault(kind) not in ONCE}
     at_most = {
-        kind: MOST_OF_A_KIND if kind in without_limit else read_number(said, range(most_of(Fault(kind)) + 1))
-        for kind, said in named.items()
+        kind: MOST_OF_A_KIND if kind in without_limit else _number_of(Fault(kind), said) for kind, said in named.items()
     }
     if not named:
         at_most = {kind.value: MOST_OF_A_KIND for kind in by_default}
@@ -57,6 +56,10 @@ def read_budget(given: Settings, by_default: Iterable[Fault]) -> tuple[FaultBudg
     ]
     possible = tuple((kind, count) for kind, count in at_most.items() if count > 0)
     return FaultBudget(total, possible, any_number), tuple(settings)
+
+
+def _number_of(kind: Fault, given: Given) -> int:
+    return read_number(given, range(most_of(kind) + 1), or_word=None if kind in ONCE else ANY)
 
 
 def _is_any(given: Given) -> bool:
