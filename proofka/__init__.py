@@ -20,20 +20,24 @@ from typing import TYPE_CHECKING
 
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
-from properties.verdict import Result, Status, Step, Trace, Verdict
+from properties.verdict import NoVerdict, Result, Status, Step, Trace, Verdict
 
 if TYPE_CHECKING:
+    import pandas
+
     from checker.source import Source
 
 __all__ = [
     "Deployment",
     "DeploymentError",
+    "NoVerdict",
     "Result",
     "Status",
     "Step",
     "Trace",
     "Verdict",
     "check",
+    "frame",
     "read",
     "read_all",
     "read_properties",
@@ -92,13 +96,15 @@ def read_properties(
 
 
 def check(
-    deployment: Deployment,
+    deployment: Deployment | str | Path,
     *,
     faults: int | None = None,
     require: Sequence[str] = (),
     seconds: float | None = None,
 ) -> Result:
     """Explore every interleaving of failures, and return a verdict for each property.
+
+    ``deployment``: a deployment, or a file or folder that :func:`read` takes without further arguments.
 
     ``faults``: the total number of faults, of which every combination is explored. Without a total, single faults are
     explored, then larger sets for ``seconds`` (8 by default). ``require``: names of the required properties; without
@@ -112,8 +118,23 @@ def check(
     from checker.check import check as explore
     from checker.source import narrowed
 
-    asked = narrowed(deployment, None if faults is None else str(faults), list(require))
+    read_already = deployment if isinstance(deployment, Deployment) else read(deployment)
+    asked = narrowed(read_already, None if faults is None else str(faults), list(require))
     return explore(asked, budget=Budget(seconds=seconds))
+
+
+def frame(*results: Result) -> pandas.DataFrame:
+    """Return a data frame with a row for each verdict of results (``pip install pandas``).
+
+    The columns are those of ``properties.verdict_table.COLUMNS``: property, status, required, the smallest fault sets
+    in words, the largest number of faults of which every combination was explored, the number of states, the ids of
+    known defects, and the id of the verdict. Raises ModuleNotFoundError where pandas is not installed.
+    """
+    import pandas
+
+    from properties.verdict_table import COLUMNS, rows_of
+
+    return pandas.DataFrame([row for result in results for row in rows_of(result)], columns=list(COLUMNS))
 
 
 def _source(file: str | Path, topic: str | None, *, kafka: str | None, assume: Mapping[str, str] | None) -> Source:

@@ -270,6 +270,10 @@ class Prevention:
     brings: tuple[str, ...] = ()
 
 
+class NoVerdict(LookupError):
+    """A property on which a result has no verdict."""
+
+
 @dataclass(frozen=True)
 class Result:
     """The result of one check, in the order of a report.
@@ -291,3 +295,24 @@ class Result:
     stability: tuple[AtSize, ...] | None = None
     reproductions: tuple[Outcome, ...] = ()
     certificate: Certificate | None = None
+
+    def verdict_on(self, name: str) -> Verdict:
+        """Return the verdict on a property. Raises NoVerdict, with the properties that have one."""
+        for verdict in self.verdicts:
+            if verdict.property == name:
+                return verdict
+        known = ", ".join(verdict.property for verdict in self.verdicts)
+        raise NoVerdict(f"the result has no verdict on {name!r}; it has verdicts on {known}")
+
+    def holds(self, name: str) -> bool:
+        """Tell whether a property holds within its bounds; a vacuous or undecided property does not.
+
+        ``verdict_on(name).known_defects`` names defects of these releases that the model lacks. Raises NoVerdict.
+        """
+        return self.verdict_on(name).status is Status.HOLDS
+
+    def _repr_html_(self) -> str:
+        """Return the verdicts as an HTML table, which notebooks show."""
+        from properties.verdict_table import html_table
+
+        return html_table(self)
