@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from checker.conformance.arguments import wrong_argument
 from checker.conformance.errors import BadRecording, UnknownEvent
 from model.deployment import from_document, to_document
 from model.deployment.deployment import Deployment
@@ -119,17 +121,10 @@ def from_json(text: str, deployment: Deployment | None = None, *, name: str = "t
         document = json.loads(text)
         if document["format"] != FORMAT_NUMBER:
             raise BadRecording(f"{name}: has format {document['format']}; record the run again")
-        events = tuple(
-            Event(
-                str(row["kind"]),
-                dict(row["arguments"]),
-                opens=float(row["opens"]),
-                closes=float(row["closes"]),
-                chain=str(row.get("chain", "")),
-            )
-            for row in document["events"]
-        )
+        events = tuple(map(_event, document["events"]))
         used = from_document(document["deployment"]) if deployment is None else deployment
+        if not events:
+            raise BadRecording(f"{name}: has no events, so it shows nothing of a cluster; record the run again")
         return Recording(used, events, dict(document["about"]))
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
@@ -138,3 +133,25 @@ def from_json(text: str, deployment: Deployment | None = None, *, name: str = "t
         ) from error
     except DeploymentError as error:
         raise BadRecording(f"{name}: the deployment in the recording is not readable: {error}") from error
+
+
+def _event(row: Mapping[str, Any]) -> Event:
+    """Return the event of a row. Raise :class:`UnknownEvent` for arguments and times of another form."""
+    found = Event(
+        str(row["kind"]),
+        dict(row["arguments"]),
+        opens=_time(row["opens"]),
+        closes=_time(row["closes"]),
+        chain=str(row.get("chain", "")),
+    )
+    table = EVENT_ROWS[found.kind]
+    if wrong := wrong_argument(found.arguments, f"{table['arguments']} {table['optional']}".split()):
+        raise UnknownEvent(f"the event {found} {wrong}")
+    return found
+
+
+def _time(value: object) -> float:
+    """Return a time. Raise TypeError for what is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{json.dumps(value)} is no time")
+    return float(value)

@@ -113,7 +113,10 @@ class _Asked:
 
     @property
     def batch(self) -> Batch:
-        batch: Batch = self.pipeline.producer.batches[self.argument("batch")]
+        number = self.argument("batch")
+        if number < 0:
+            raise IndexError(f"batch {number}")
+        batch: Batch = self.pipeline.producer.batches[number]
         return batch
 
     def steps(
@@ -268,6 +271,9 @@ def _decided(asked: _Asked) -> Explanation:
 
 
 def _is_set_of(flags: Mapping[int, Any], numbers: Sequence[int]) -> list[z3.BoolRef]:
+    for number in numbers:
+        if number not in flags:
+            raise IndexError(f"broker {number}")
     return [flag.term == int(number in numbers) for number, flag in flags.items()]
 
 

@@ -26,6 +26,9 @@ from model.language import State
 MOST_STATES = 2_000_000
 """Default limit of the states that are kept at once."""
 
+MOST_OVERLAPPING = 64
+"""Largest number of events whose intervals are open at the same moment."""
+
 CHUNK_BYTES = 64 << 20
 """Bytes of the successors that are computed at once."""
 
@@ -37,7 +40,7 @@ class Answer(StrEnum):
     """The answers to the question whether a run is a behaviour of the model.
 
     ``BOUND``: the model rejects the run, and a bound of the model stopped some behaviour before. ``TOO_MANY``: the
-    tracker would keep more states than its limit.
+    tracker would keep more states than its limit, or more events overlap than it can tell apart.
     """
 
     ACCEPTED = "accepted"
@@ -64,7 +67,7 @@ class Outcome:
 
 
 class _TooMany(Exception):
-    """More states than the limit."""
+    """More states, or more overlapping events, than the limit."""
 
 
 def check_run(
@@ -78,10 +81,10 @@ def check_run(
     tracker = _Tracker(system, events, most, without)
     sizes: list[int] = []
     for number, opens in _marks(events):
-        if opens:
-            tracker.open(number)
-            continue
         try:
+            if opens:
+                tracker.open(number)
+                continue
             before = tracker.close(number)
         except _TooMany:
             return Outcome(Answer.TOO_MANY, tuple(sizes), number)
@@ -130,7 +133,11 @@ class _Tracker:
             self._permitted.add(number)
             return
         used = set(self._bits.values())
-        self._bits[number] = next(bit for bit in (1 << place for place in range(64)) if bit not in used)
+        free = (bit for bit in (1 << place for place in range(MOST_OVERLAPPING)) if bit not in used)
+        bit = next(free, None)
+        if bit is None:
+            raise _TooMany
+        self._bits[number] = bit
 
     def close(self, number: int) -> list[Words]:
         """Keep the states in which the event has happened; return the states before that, in sets."""

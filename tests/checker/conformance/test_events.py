@@ -76,6 +76,8 @@ def test_a_text_that_is_no_recording_is_refused(text: str, words: str) -> None:
         ("killed", {}, "needs the argument broker"),
         ("killed", {"broker": 7}, "cannot express killed"),
         ("sent", {"batch": 9}, "cannot express sent"),
+        ("reported", {"batch": -1, "error": None}, "cannot express reported"),
+        ("decided", {"leader": 1, "epoch": 1, "isr": [1, 2, 9]}, "cannot express decided"),
         ("log", {"broker": 1, "entries": [{"record": 0, "epoch": 1}] * 9}, r"raise bounds\.log"),
     ],
 )
@@ -83,6 +85,44 @@ def test_an_event_that_the_model_lacks_is_refused(kind: str, arguments: dict[str
     model = three_brokers("acks-1")
     with pytest.raises(UnknownEvent, match=rf"E01: .*{words}"):
         explain(model.pipeline, model.system.actions, Event(kind, arguments, opens=0, closes=0))
+
+
+def text_of(**changed: object) -> str:
+    """Return the text of a recording with one event, some of whose members are changed."""
+    row = {"kind": "killed", "arguments": {"broker": 1}, "opens": 0, "closes": 1} | changed
+    document = json.loads(to_json(Recording(example("acks-1"), (Event("killed", {"broker": 1}, opens=0, closes=1),))))
+    return json.dumps(document | {"events": [row]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "words"),
+    [
+        ("killed", {"broker": "1"}, "needs a number as its argument broker"),
+        ("killed", {"broker": True}, "needs a number as its argument broker"),
+        ("killed", {"broker": 1, "kept": 0}, "has the argument kept"),
+        ("log", {"broker": 1, "entries": 5}, "needs a list of entries"),
+        ("log", {"broker": 1, "entries": [{"record": 0}]}, "needs a list of entries"),
+        ("log", {"broker": 1, "entries": [{"record": 0, "epoch": 1, "sequense": 3}]}, "needs a list of entries"),
+        ("decided", {"leader": 1, "epoch": 1, "isr": None}, "needs a list of numbers"),
+        ("decided", {"leader": 1, "epoch": 1, "isr": [1], "fenced": "2"}, "needs a number as its argument fenced"),
+        ("reported", {"batch": 0, "error": []}, "needs a number, a text or null"),
+    ],
+)
+def test_a_file_with_arguments_of_another_form_is_refused(kind: str, arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(UnknownEvent, match=rf"E01: the event {kind}.*{words}"):
+        from_json(text_of(kind=kind, arguments=arguments))
+
+
+@pytest.mark.parametrize("time", ["abc", "1", None, True, float("nan"), float("inf")])
+def test_a_file_whose_time_is_no_number_is_refused(time: object) -> None:
+    assert from_json(text_of()).events
+    with pytest.raises(BadRecording, match=r"E03: .* is no time"):
+        from_json(text_of(closes=time))
+
+
+def test_a_recording_without_events_is_refused() -> None:
+    with pytest.raises(BadRecording, match=r"E03: .*no events"):
+        from_json(to_json(Recording(example("acks-1"), ())))
 
 
 def test_an_event_does_not_end_before_it_begins() -> None:

@@ -11,7 +11,7 @@ import pytest
 from checker.conformance.events import Event
 from checker.conformance.explanations import SILENT, seen_as
 from checker.conformance.observed_system import NotObservable, ObservedSystem, model_for, observed
-from checker.conformance.tracker import Answer, check_run
+from checker.conformance.tracker import MOST_OVERLAPPING, Answer, check_run
 from model.faults import Fault
 from model.pipeline import Model, build
 from tests.checker.asking import example
@@ -112,6 +112,12 @@ def test_the_limit_of_states_is_an_answer_of_its_own() -> None:
     _, events = walks(model, 1, 40)[0]
     outcome = check_run(observed(model, events), events, most=3)
     assert outcome.answer is Answer.TOO_MANY and outcome.event is not None
+
+
+def test_too_many_events_at_once_are_an_answer_of_their_own() -> None:
+    empty = [Event("log", {"broker": 1, "entries": []}, opens=0, closes=1)] * (MOST_OVERLAPPING + 1)
+    outcome = check_run(system_of(two_brokers("acks-1"), [empty]), empty)
+    assert outcome.answer is Answer.TOO_MANY and outcome.event == MOST_OVERLAPPING
 
 
 def test_events_of_overlapping_intervals_happen_in_any_order() -> None:

@@ -1,0 +1,55 @@
+"""The form of an event's arguments in a file: an argument of another form would be compared with nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+
+_IN_ENTRY, _MORE_IN_ENTRY = {"record", "epoch"}, {"producer_epoch", "sequence"}
+"""The numbers that an entry of a log has, and those that an entry can have."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_numbers(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_number, value))
+
+
+def _is_error(value: object) -> bool:
+    return value is None or isinstance(value, str) or _is_number(value)
+
+
+def _are_entries(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_entry, value))
+
+
+def _is_entry(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and _IN_ENTRY <= value.keys() <= _IN_ENTRY | _MORE_IN_ENTRY
+        and all(map(_is_number, value.values()))
+    )
+
+
+_FORMS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
+    {
+        "isr": (_are_numbers, "a list of numbers"),
+        "records": (_are_numbers, "a list of numbers"),
+        "error": (_is_error, "a number, a text or null"),
+        "entries": (_are_entries, "a list of entries with the numbers record and epoch"),
+    }
+)
+"""The form of an argument by its name; every other argument is a number."""
+
+
+def wrong_argument(arguments: Mapping[str, object], known: Collection[str]) -> str | None:
+    """Return what is wrong with the arguments of an event whose kind has the ``known`` ones, or None."""
+    for name, value in arguments.items():
+        if name not in known:
+            return f"has the argument {name}, which events of its kind do not have"
+        fits, form = _FORMS.get(name, (_is_number, "a number"))
+        if not fits(value):
+            return f"needs {form} as its argument {name}"
+    return None
