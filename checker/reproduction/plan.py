@@ -101,6 +101,8 @@ def from_json(text: str) -> Plan:
         document["producer"] = PlannedClient(**document["producer"])
         document["consumer"] = PlannedClient(**document["consumer"])
         document["failures"] = tuple((name, failure) for name, failure in document["failures"])
+        if not document["failures"]:
+            raise PlanError("the plan names no property that fails, so its replay can show nothing")
         document["sends"] = tuple(Send(**one) for one in document["sends"])
         document["steps"] = tuple(_step(one) for one in document["steps"])
         return Plan(**document)

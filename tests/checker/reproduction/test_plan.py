@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,6 +67,12 @@ def test_a_plan_survives_json() -> None:
 def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanError):
         from_json(text)
+
+
+def test_a_plan_without_a_property_is_refused_because_nothing_that_fails_could_be_missing() -> None:
+    made = replace(plan("acks-1", "no-acked-loss", "kill"), failures=())
+    with pytest.raises(PlanError, match="names no property"):
+        from_json(to_json(made))
 
 
 def test_the_topic_is_assigned_so_that_elections_go_as_in_the_trace() -> None:
