@@ -94,7 +94,12 @@ class Part:
         return tuple((kind, by) for kind, by in COVERED_BY.items() if kind in kinds and by in kinds)
 
     def is_evident(self, claim: Claim) -> bool:
-        """Tell whether the part has evidence for each combination that a claim is about."""
+        """Tell whether the part has evidence for each combination that a claim is about.
+
+        A check that a limit stopped can have found a smallest fault set with more faults than the claim is about.
+        """
+        if any(sum(count for _, count in one.faults) > claim.up_to for one in claim.smallest):
+            return False
         closed = set(self.closed)
         return all(
             self._is_enough(claim, combination) or not closed.isdisjoint({combination, self._covering(combination)})

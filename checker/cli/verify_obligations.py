@@ -68,8 +68,10 @@ class Obligations:
 
     def of_another_model(self, found: Found) -> Found:
         """Return the outcome for a file that another version of the model wrote, whose systems are not built here."""
+        if not self.are_wanted:
+            return found
         line = "not verified: what the verdicts leave to Z3, which the version of Proofka that wrote them tells"
-        return replace(found, lines=(*found.lines, line)) if self.are_wanted else found
+        return replace(found, lines=(*found.lines, line), status=_worse(found.status, EXIT_UNDECIDED))
 
     def _of(self, found: Found, told: Document, called: str, reductions: list[str]) -> Found:
         from checker.obligations.collecting import obligations_of

@@ -265,13 +265,16 @@ class Replay:
     def _keep_from(self, leader: int) -> None:
         """Keep clients from a broker until another broker has told the producer that this broker leads."""
         self.proxy.refuse(to_broker(leader))
-        with suppress(NotSeen):
+        try:
             until(
                 lambda: self.believed_leader() == leader,
                 what=f"another broker's answer that broker {leader} leads",
                 seconds=ASKS_ELSEWHERE_SECONDS,
             )
-        self.proxy.accept(to_broker(leader))
+        except NotSeen:
+            pass
+        finally:
+            self.proxy.accept(to_broker(leader))
 
     def end_silence(self, broker: int) -> None:
         """End the producer's connection to a broker whose machine went down and runs again.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from checker.budget import Budget
 from checker.certificates import claims
 from checker.certificates.part import Part
 from checker.certificates.writing import write_certificate
@@ -75,6 +76,17 @@ def test_an_action_that_the_explorer_does_not_know_is_noticed(tmp_path: Path) ->
     write_certificate(again, tmp_path / "a.cert", tool="a test")
     status, text = answer(tmp_path / "a.cert")
     assert (status, "refused: step" in text) == (1, True), text
+
+
+def test_a_smallest_fault_set_beyond_the_explored_faults_is_not_claimed(tmp_path: Path) -> None:
+    """A limit of states ends this check after it found that a kill loses the record."""
+    asked = changed(example("acks-1", KILLS), bounds=SMALL, replicas=2)
+    stopped = run(asked, ["no-acked-loss"], Budget(threads=1, states=150))
+    (verdict,) = stopped.verdicts()
+    assert (verdict.coverage.complete_to, verdict.coverage.stopped) == (0, "states")
+    assert any(sum(count for _, count in one) == 1 for one in verdict.cut_sets)
+    written = write_certificate(stopped, tmp_path / "a.cert", tool="a test")
+    assert (written.certified, written.left_out) == ((), {"no-acked-loss": claims.NOT_EXPLORED})
 
 
 def test_a_combination_that_was_not_explored_to_the_end_is_no_evidence() -> None:

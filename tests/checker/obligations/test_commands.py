@@ -182,3 +182,13 @@ def test_a_result_of_another_model_is_not_asked_about(files: Files, tmp_path: Pa
     assert found.exit_code == 3, found.output
     assert "not verified: what the verdicts leave to Z3" in found.stdout
     assert "both answer" not in found.stdout
+
+
+def test_obligations_of_another_model_are_not_verified_and_the_status_says_so(tmp_path: Path) -> None:
+    asked = Obligations(None, tmp_path / "obligations")
+    found = asked.of_another_model(Found(("all ids agree",)))
+    assert found.status == 3
+    assert found.lines[-1].startswith("not verified: what the verdicts leave to Z3")
+    assert asked.of_another_model(Found((), status=1)).status == 1
+    unasked = Found(("all ids agree",))
+    assert Obligations(None, None).of_another_model(unasked) is unasked
