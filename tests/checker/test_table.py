@@ -19,7 +19,7 @@ from checker.kernel.components import Components
 from checker.kernel.gate import PENDING, new_gate
 from checker.kernel.layout import lay_out
 from checker.kernel.native import Kernel, compile_kernel
-from checker.kernel.visited import PARTITION_BITS, PARTITIONS
+from checker.kernel.visited import NO_STEP, PARTITION_BITS, PARTITIONS
 from checker.kernel.wanted import EVERY_STATE
 from checker.search_threads import search_threads
 from checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
@@ -226,7 +226,8 @@ def check_same(shard: Shard, model: Model) -> None:
         for reference in model.reference.values():
             part, row = reference % PARTITIONS, reference >> PARTITION_BITS
             assert bool(shard._good[part][row]) == (reference in model.good)
-            assert int(shard._leads_to[part][row]) in model.led.get(reference, {reference})
+            successors = model.led.get(reference, set())
+            assert int(shard._leads_to[part][row]) == (1 + max(successors) if successors else NO_STEP)
 
 
 def random_half(chance: random.Random) -> int:
