@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from checker.budget import Budget
-from checker.certificates.verifying import PLAIN
+from checker.certificates.checkers import PLAIN
 from checker.certificates.writing import write_certificate
 from checker.check import explore
 from checker.engine import EmbeddedEngine
