@@ -21,6 +21,8 @@ SECONDS_FOR_ONE = 60.0
 
 SAT = "sat"
 UNKNOWN = "unknown"
+OUT_OF_TIME = "unknown (TIMEOUT)"
+"""The other word of cvc5 for no answer within the limit, by the moment at which cvc5 notices the time."""
 
 NOT_INSTALLED = 'cvc5 is not installed: pip install "proofka[cvc5]"'
 
@@ -168,6 +170,8 @@ def asking_cvc5(seconds_for_one: float) -> tuple[str, Ask]:
             return Answer(UNKNOWN, f"the script was not read: {error}")
         if told in (SAT, EXPECTED):
             return Answer(told)
-        return _no_answer(seconds_for_one) if told == UNKNOWN else Answer(UNKNOWN, told or "no answer")
+        if told in (UNKNOWN, OUT_OF_TIME):
+            return _no_answer(seconds_for_one)
+        return Answer(UNKNOWN, told or "no answer")
 
     return f"cvc5 {library.__version__}", ask
