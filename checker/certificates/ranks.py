@@ -135,10 +135,9 @@ def _rank(
 ) -> int:
     """Rank the states of the first shard, deepest level first, until nothing changes; return the number left.
 
-    ``ends_only``: once, the states without a remembered step, from which all steps lead into other shards.
-
-    A state has one more than the first successor with a rank, which need not be the smallest rank.
-    ``starts``: for each shard and partition, the first of its places in ``ranks``.
+    A state has one more than the first successor with a rank, which need not be the smallest rank. ``starts``: for each
+    shard and partition, the first of its places in ``ranks``. ``ends_only``: pass once, over the states without a
+    remembered step, whose steps all lead into other shards.
     """
     packed = scratch.ctypes.data
     out = packed + words * 8

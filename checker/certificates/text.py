@@ -6,22 +6,15 @@ as Z3 has simplified them: Z3's terms depend on its earlier work. An action whos
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import z3
 
 from checker.export.expressions import Expression, Expressions, Op
+from checker.export.named_parts import OWN_NAME, names_of, uses_of
 from checker.export.smtlib import OPERATORS, numeral
 from model.language import Action, ActionKey, Variable
-
-DEEPEST = 60
-"""Levels of nesting of a written term; a checker accepts 200."""
-
-
-_OWN_NAME = re.compile(r"t\d+")
-"""The names of terms, which no variable may have."""
 
 
 class NameTaken(ValueError):
@@ -57,7 +50,7 @@ class SystemText:
     _expressions: Expressions = field(init=False)
 
     def __post_init__(self) -> None:
-        if taken := [variable.name for variable in self.variables if _OWN_NAME.fullmatch(variable.name)]:
+        if taken := [variable.name for variable in self.variables if OWN_NAME.fullmatch(variable.name)]:
             raise NameTaken(f"{', '.join(taken)}: rename the variable; certificates name terms t0, t1, ...")
         self._expressions = Expressions({variable.name: variable for variable in self.variables})
         read = self._expressions.read
@@ -110,23 +103,7 @@ class SystemText:
     def _choose_names(self) -> dict[int, str]:
         """Return a name for each root, each part that is used twice, and each part that would nest too deep."""
         nodes, roots = self._expressions.nodes, set(self._roots())
-        uses, waiting = dict.fromkeys(roots, 0), list(roots)
-        while waiting:
-            for child in nodes[waiting.pop()].children:
-                if child not in uses:
-                    uses[child] = 0
-                    waiting.append(child)
-                uses[child] += 1
-        names: dict[int, str] = {}
-        depth: dict[int, int] = {}
-        for place in sorted(uses):
-            node = nodes[place]
-            below = 1 + max((depth[child] for child in node.children), default=0)
-            is_named = place in roots or (bool(node.children) and (uses[place] > 1 or below >= DEEPEST))
-            if is_named:
-                names[place] = f"t{len(names)}"
-            depth[place] = 0 if is_named else below
-        return names
+        return names_of(nodes, uses_of(nodes, roots), named=roots)
 
     def _written(self, place: int) -> str:
         is_leaf = not self._expressions.nodes[place].children

@@ -10,19 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import z3
 
+from checker.export.named_parts import OWN_NAME, names_of, uses_of
 from checker.export.smtlib import numeral
 from checker.terms import Node, TermTable
 from checker.timing.network import Edge
 from model.language import Variable
 
-DEEPEST = 60
-"""Levels of nesting of a written term."""
-
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 """The names of variables that a script holds as they are."""
-
-_OWN_NAME = re.compile(r"t\d+")
-"""The names of terms, which no variable may have."""
 
 _OPERATORS = {
     z3.Z3_OP_AND: "and",
@@ -60,7 +55,7 @@ class Scripts:
     def __init__(self, variables: Iterable[Variable], terms: TermTable | None = None) -> None:
         self._variables = {variable.name: variable for variable in variables}
         for name in self._variables:
-            if _OWN_NAME.fullmatch(name) or not _SYMBOL.fullmatch(name):
+            if OWN_NAME.fullmatch(name) or not _SYMBOL.fullmatch(name):
                 raise CannotBeWritten(f"{name}: cannot be the name of a variable in a script")
         self._terms = TermTable() if terms is None else terms
 
@@ -74,7 +69,7 @@ class Scripts:
 
     def _script(self, condition: z3.BoolRef, constants: Mapping[str, int], *, in_domains: bool) -> str:
         root = self._terms.add(condition)
-        used = _used(self._terms.nodes, root)
+        used = uses_of(self._terms.nodes, [root])
         lines = ["(set-info :smt-lib-version 2.6)", "(set-logic QF_LIA)"]
         names = sorted(str(self._terms.nodes[place].leaf) for place in used if self._terms.nodes[place].is_variable)
         for name in names:
@@ -107,35 +102,16 @@ def cycle_script(edges: Sequence[Edge]) -> str:
     return "\n".join((*lines, "(check-sat)")) + "\n"
 
 
-def _used(nodes: Sequence[Node], root: int) -> dict[int, int]:
-    """Return the places of a term's parts, each with the number of its uses."""
-    uses, waiting = {root: 0}, [root]
-    while waiting:
-        for child in nodes[waiting.pop()].children:
-            if child not in uses:
-                uses[child] = 0
-                waiting.append(child)
-            uses[child] += 1
-    return uses
-
-
 class _Text:
     """The text of a condition, in which each part that is used twice or nests deep has a name."""
 
     def __init__(self, nodes: Sequence[Node], uses: Mapping[int, int], root: int) -> None:
         self._nodes = nodes
         self._root = root
-        self._names: dict[int, str] = {}
+        self._names = names_of(nodes, uses, unnamed=[root])
         self._is_condition: dict[int, bool] = {}
-        depth: dict[int, int] = {}
         for place in sorted(uses):
-            node = nodes[place]
-            self._is_condition[place] = self._judged(node)
-            below = 1 + max((depth[child] for child in node.children), default=0)
-            is_named = bool(node.children) and place != root and (uses[place] > 1 or below >= DEEPEST)
-            if is_named:
-                self._names[place] = f"t{len(self._names)}"
-            depth[place] = 0 if is_named else below
+            self._is_condition[place] = self._judged(nodes[place])
 
     def lines(self) -> Iterator[str]:
         for place, name in self._names.items():

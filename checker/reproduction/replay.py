@@ -266,13 +266,12 @@ class Replay:
         """Keep clients from a broker until another broker has told the producer that this broker leads."""
         self.proxy.refuse(to_broker(leader))
         try:
-            until(
-                lambda: self.believed_leader() == leader,
-                what=f"another broker's answer that broker {leader} leads",
-                seconds=ASKS_ELSEWHERE_SECONDS,
-            )
-        except NotSeen:
-            pass
+            with suppress(NotSeen):
+                until(
+                    lambda: self.believed_leader() == leader,
+                    what=f"another broker's answer that broker {leader} leads",
+                    seconds=ASKS_ELSEWHERE_SECONDS,
+                )
         finally:
             self.proxy.accept(to_broker(leader))
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from checker.certificates.reading import expression
 from checker.certificates.systems import system_text
-from checker.certificates.text import DEEPEST, Asked, NameTaken, SystemText
+from checker.certificates.text import Asked, NameTaken, SystemText
 from checker.check import prepare_groups
+from checker.export.named_parts import DEEPEST
 from model.language import Action, TransitionSystem, Variable
 from model.language.terms import BoolVal
 from tests.checker.asking import example
