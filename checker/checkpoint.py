@@ -28,7 +28,7 @@ from checker.shard import Segment, Shard
 from model.input.input_error import InputError
 
 MANIFEST, LOCK = "manifest.json", "lock"
-FORMAT = 2
+FORMAT = 3
 DEFAULT_INTERVAL = 20.0
 """Default seconds between snapshots, and so the largest loss of a killed run."""
 
@@ -104,6 +104,7 @@ class _Saved:
             self.states, self.parents, self.chunks, self.counts = states, parents, [*self.chunks, chunk], counts
         self.about = {
             "complete": shard.complete,
+            "closed": shard.closed,
             "depth_done": shard.depth_done,
             "segments": [[s.depth, s.source, s.starts.tolist()] for s in shard.segments],
             "transitions": int(shard.transitions[0]),
@@ -127,6 +128,7 @@ class _Saved:
         self.parents.read_into(parents for _, parents in pieces)
         shard.enter_allocated(self.counts)
         shard.complete = self.about["complete"]
+        shard.closed = self.about["closed"]
         shard.depth_done = self.about["depth_done"]
         shard.segments = [Segment(d, s, np.array(starts, dtype=np.int64)) for d, s, starts in self.about["segments"]]
         shard.transitions[0] = self.about["transitions"]

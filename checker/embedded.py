@@ -19,6 +19,7 @@ from checker.kernel import backward, visited
 from checker.kernel.components import Components
 from checker.kernel.layout import Words
 from checker.kernel.native import optimise
+from checker.kernel.visited import PARTITIONS
 from checker.search_threads import search_threads
 from checker.shard import INITIAL_STATE, Shard, TooManyStates
 from model.faults import OF_APPLICATIONS
@@ -130,7 +131,7 @@ class EmbeddedExploration(Exploration[Shard]):
             combination, self.components, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
         )
         if self.checkpoint is not None and self.checkpoint.restore(self.number, shard):
-            self._resume(shard)
+            self._resume(shard, crew)
         parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
         search_over = Search(self, shard, parts, crew, self.threads)
         try:
@@ -148,8 +149,10 @@ class EmbeddedExploration(Exploration[Shard]):
             self.meter.grow(0, -shard.release_goal_marks())
         return stopped
 
-    def _resume(self, shard: Shard) -> None:
-        """Count the states of a snapshot, and mark the states in which the goal holds."""
+    def _resume(self, shard: Shard, crew: ThreadPoolExecutor | None) -> None:
+        """Count the states of a snapshot, mark the states in which the goal holds, and remember the steps that are
+        kept.
+        """
         self.meter.grow(shard.count, shard.measure())
         if self.goal_bit >= 0:
             kernel = self.kernel  # better code can arrive; running code must stay alive until it returns
@@ -157,6 +160,23 @@ class EmbeddedExploration(Exploration[Shard]):
             dictionaries, scratch = self.components.dictionaries, np.empty(self.layout.words, dtype=np.uint64)
             goal, counts = 1 << self.goal_bit, shard.counts
             backward.mark_where(inspect, dictionaries, scratch, shard.places, counts, goal, visited.GOAL_HOLDS)
+            if self.keeps_steps:
+                self._remember_steps(shard, crew)
+
+    def _remember_steps(self, shard: Shard, crew: ThreadPoolExecutor | None) -> None:
+        """Remember the steps of all expanded states of a snapshot: ranks then equal those of a run without a stop."""
+        kernel, expanded = self.kernel, shard.level(shard.depth_done)[0]
+        size = (kernel.most + 2) * (self.layout.words + 1)
+
+        def remember(part: int) -> None:
+            step, scratch = kernel.addresses["step"], np.empty(size, dtype=np.uint64)
+            dictionaries = self.components.dictionaries
+            backward.remember_steps(
+                step, self.layout.words, dictionaries, scratch, shard.places, part, int(expanded[part])
+            )
+
+        each = map if crew is None else crew.map
+        list(each(remember, range(PARTITIONS)))
 
     def level_done(self, shard: Shard) -> None:
         """Report a complete level of a shard that is explored alone, and write a snapshot if one is due."""

@@ -7,7 +7,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.memory import Integer, call_expand, call_inspect, load_byte, load_half, load_word, store_byte
+from checker.kernel.memory import (
+    Integer,
+    call_expand,
+    call_inspect,
+    load_byte,
+    load_half,
+    load_word,
+    store_byte,
+    store_half,
+)
 from checker.kernel.table import hash_of, home
 from checker.kernel.visited import (
     GOAL_REACHED,
@@ -142,3 +151,37 @@ def mark_by_steps(
                         marked += 1
                         break
     return marked
+
+
+@njit(cache=True, nogil=True)
+def remember_steps(
+    function: int,
+    words: int,
+    dictionaries: Dictionaries,
+    scratch: NDArray[np.uint64],
+    shard: Places,
+    part: int,
+    rows: int,
+) -> None:
+    """Remember for the first rows of a partition the step that a search remembers while it expands these rows.
+
+    All successors in the shard are known. ``scratch`` has room for one state and its successors.
+    """
+    packed = scratch.ctypes.data
+    out = packed + words * 8
+    for row in range(rows):
+        before = load_word(shard[part, STATES] + row * 8)
+        decode(dictionaries, before, packed)
+        last = np.uint32(NO_STEP)
+        for number in range(call_expand(function, packed, out)):
+            state = out + number * (words + 1) * 8
+            into = partition_of(hash_of(state, words))
+            place = shard[into]
+            if place[SLOTS] == 0:
+                continue
+            word = encode_like(dictionaries, state, packed, before)
+            half = half_hash_of(word)
+            index = find(word, half, home(half, place[SLOTS]), place[STATES], place[TABLE], place[SLOTS])
+            if index >= 0 and (index != row or into != part):
+                last = max(last, np.uint32(((index << PARTITION_BITS) | into) + 1))
+        store_half(shard[part, LEADS_TO] + row * 4, last)

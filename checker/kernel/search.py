@@ -34,6 +34,7 @@ from checker.kernel.memory import (
     Integer,
     call_expand,
     call_inspect,
+    load_byte,
     load_half,
     load_word,
     prefetch,
@@ -212,7 +213,7 @@ def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visi
             continue
         if _is_in_smaller(word, half, part, visited.smaller):
             if goal_bit >= 0 and own_step:
-                store_byte(shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS), np.uint8(GOAL_REACHED))
+                _reach(shard, row)
             continue
         store_word(states + count * 8, word)
         store_half(shard[part, PARENTS] + count * 4, np.uint32(row))
@@ -246,6 +247,14 @@ def _lead(shard: Places, row: Integer, reference: Integer) -> None:
         place = shard[row & (PARTITIONS - 1), LEADS_TO] + (row >> PARTITION_BITS) * 4
         if load_half(place) < np.uint32(reference + 1):
             raise_half_atomically(place, np.uint32(reference + 1))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _reach(shard: Places, row: Integer) -> None:
+    """Mark a row from which a step leads to the goal, unless the goal holds in the row itself."""
+    place = shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS)
+    if load_byte(place) == np.uint8(0):
+        store_byte(place, np.uint8(GOAL_REACHED))
 
 
 @njit(cache=True, nogil=True, inline="always")
