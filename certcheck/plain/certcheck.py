@@ -11,7 +11,6 @@ import argparse
 import re
 import struct
 import sys
-import zipfile
 import zlib
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
@@ -24,9 +23,11 @@ Faults = frozenset[tuple[str, int]]  # a combination: kinds of faults, each with
 Term = tuple[str, Optional[tuple[int, int]]]  # Python's text; the least and the greatest value, None for a truth value
 Places = dict[str, tuple[int, int]]  # the first bit and the width of each variable
 Action = namedtuple("Action", "number name kind guard updates")  # guard and updates are names of terms
+Member = namedtuple("Member", "method check packed size place")  # place: of the member's head in the file
 Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: (faults, trace, [(stuck rows, number)])
 
 UNREAD = ("README.txt", "deployment.json", "times.json")
+FLAGS = 0b1000_0000_1110  # flags of a member that say nothing about its bytes: how it was compressed, UTF-8 names
 NONE: Faults = frozenset()
 DEEPEST, MOST, INLINE = 200, 2**31, 20  # levels of a term; numbers; levels of a term in one line of Python
 COST_OF_TEXT, COST_OF_ARCHIVE, COST_OF_STATE, COST_OF_WORD = 1200, 20, 350, 30  # bytes of memory, rounded up
@@ -84,18 +85,25 @@ class Archive:
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
         self.file, self.limit, self.taken, self.listed = file, limit, 0, set(UNREAD)
-        self.members: dict[str, zipfile.ZipInfo] = {}
+        self.members: dict[str, Member] = {}
         size = file.seek(0, 2)
         self.memory(size * COST_OF_ARCHIVE, "the archive")
-        try:
-            members = zipfile.ZipFile(file).infolist()
-        except (zipfile.BadZipFile, ValueError, struct.error, OverflowError, NotImplementedError, OSError) as error:
-            raise Refused("format", f"no ZIP archive: {shown(error)}") from None
-        for one in members:
-            form(one.filename == one.orig_filename and one.filename not in self.members, "a member occurs twice")
-            form(one.compress_type in (0, 8) and not one.flag_bits & 1, "unknown compression")
-            form(0 <= one.header_offset <= size and one.compress_size <= size, "truncated archive")
-            self.members[one.filename] = one
+        file.seek(max(size - 22, 0))
+        mark, disks, here, count, length, start, comment = struct.unpack("<4sL2H2LH", file.read(22).ljust(22))
+        whole = mark == b"PK\5\6" and not disks and here == count and not comment and start + length == size - 22
+        form(whole, "the file does not end as a ZIP archive without a comment ends")
+        file.seek(start)
+        directory, at = file.read(length), 0
+        for _ in range(count):
+            head = struct.unpack("<4s4x2H4x3L4H6xL", directory[at : at + 46].ljust(46))
+            mark, flags, method, check, packed, full, *ends, disk, place = head
+            name, at = text_of(directory[at + 46 : at + 46 + ends[0]]), at + 46 + sum(ends)
+            form(mark == b"PK\1\2" and at <= length, "the directory of the archive is damaged")
+            form(method in (0, 8) and not flags & ~FLAGS and not disk, "unknown compression, or encryption")
+            form(name not in self.members and packed <= size, "a member occurs twice, or is truncated")
+            self.members[name] = Member(method, check, packed, full, place)
+        form(at == length, "the directory of the archive is longer than its members")
+        form(not min((one.place for one in self.members.values()), default=0), "bytes before the first member")
 
     def memory(self, amount: int, what: str) -> None:
         """Refuse what needs more memory than is left, before the memory is taken."""
@@ -105,39 +113,45 @@ class Archive:
     def listing(self, name: str, size: int | None = None) -> str:
         """Return the name of a member that is listed once and has the size that its rows demand."""
         form(name in self.members and name not in self.listed, f"{shown(name)} is missing, or listed twice")
-        form(size in (None, self.members[name].file_size), f"{shown(name)} has not the size that its rows demand")
+        form(size in (None, self.members[name].size), f"{shown(name)} has not the size that its rows demand")
         self.listed.add(name)
         return name
 
     def read(self, name: str, cost: int) -> bytes:
         """Return a member's content, each byte of which needs `cost` bytes of memory."""
         member, broken = self.members[name], Refused("format", f"{shown(name)} is damaged")
-        self.memory(member.file_size * cost, shown(name))
-        self.file.seek(member.header_offset)
-        head = self.file.read(30)
-        if len(head) < 30 or head[:4] != b"PK\3\4":
+        self.memory(member.size * cost, shown(name))
+        self.file.seek(member.place)
+        mark, flags, method, length, extra = struct.unpack("<4s2x2H16x2H", self.file.read(30).ljust(30))
+        same = method == member.method and self.file.read(length) == name.encode()
+        if mark != b"PK\3\4" or flags & ~FLAGS or not same:
             raise broken
-        self.file.seek(member.header_offset + 30 + sum(struct.unpack("<26x2H", head)))
-        content = self.file.read(member.compress_size)
-        if member.compress_type == 8:
+        self.file.seek(extra, 1)
+        content = self.file.read(member.packed)
+        if member.method == 8:
             inflater = zlib.decompressobj(-15)
             try:
-                content = inflater.decompress(content, member.file_size + 1)
+                content = inflater.decompress(content, member.size + 1)
             except zlib.error:
                 raise broken from None
             if not inflater.eof or inflater.unused_data:
                 raise broken
-        if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+        if len(content) != member.size or zlib.crc32(content) != member.check:
             raise broken
         return content
 
 
-def expressions(content: bytes) -> list[Any]:
-    """Return the S-expressions of a text as lists, integers, and texts (strings with their quotes), last one first."""
+def text_of(content: bytes) -> str:
+    """Return a text in UTF-8."""
     try:
-        text, stack, at = content.decode(), [[]], 0  # type: tuple[str, list[list[Any]], int]
+        return content.decode()
     except UnicodeDecodeError:
         raise Refused("format", "a text is not UTF-8") from None
+
+
+def expressions(content: bytes) -> list[Any]:
+    """Return the S-expressions of a text as lists, integers, and texts (strings with their quotes), last one first."""
+    text, stack, at = text_of(content), [[]], 0  # type: tuple[str, list[list[Any]], int]
     while at < len(text):
         found = TOKEN.match(text, at)
         if not found or len(stack) > DEEPEST + 9 or (found.lastgroup == "close" and len(stack) == 1):
@@ -380,14 +394,15 @@ class Part:
             self.places[name] = 64 * word + shift, width
         order = sorted(self.places.values())
         right = all(bit + width <= after for (bit, width), (after, _) in zip(order, order[1:]))
-        form(right and len(order) == len(names) and self.words, "fields overlap, or are missing")
+        form(right and len(order) == len(names), "fields overlap, or are missing")
+        form(1 <= self.words <= max(len(names), 1), f"a row has {self.words} words for {len(names)} variables")
         cut = [(one, {v: t for v, t in one.updates.items() if v in self.places}) for one in system.actions]
         self.actions = [action._replace(updates=updates) for action, updates in cut if updates]
         self.harmless = [action for action in self.actions if action.kind == "none"]
         pairs = [parts(one, str, str) for one in leading(rest, "covered")]
         self.covering = dict(pairs)
         right = len(self.covering) == len(pairs) and {kind for pair in pairs for kind in pair} <= {*limits}
-        form(right, "a covered kind is unknown, or occurs twice")
+        form(right and all(kind != other for kind, other in pairs), "a kind is unknown, covered twice, or by itself")
         for counts, total, members in (parts(one, list, int, ...) for one in leading(rest, "set")):
             faults, found = self.combination(counts), []
             members.reverse()
@@ -546,9 +561,9 @@ class Part:
 
     def rank(self, goal: str, faults: Faults) -> None:
         """Refuse a union with a state that neither has rank 0 and is a goal, nor has a step to a smaller rank."""
-        union = self.union(faults)
         for part, states in self.states.items():
             if contained(part, faults) and (goal, part) not in self.proved:
+                union = self.union(part)
                 reached = {*self.system.where(goal, self.places, states)}
                 due = {state for state, rank in states.items() if rank != 0 or state not in reached}
                 for state, _, after in self.system.moves(self.places, self.harmless, [*due]):
@@ -556,7 +571,7 @@ class Part:
                         due.discard(state)
                 for state in due:
                     raise Refused("rank", f"no step to a smaller rank in {called(part)}: {self.described(state)}")
-                self.proved.update([(goal, part)] if part == faults else [])
+                self.proved.add((goal, part))
 
     def trace(self, claim: Claim) -> None:
         """Refuse a trace that is no run, that has other faults, or that ends without a violation."""

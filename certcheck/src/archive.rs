@@ -61,6 +61,8 @@ impl Archive {
             rest = &rest[length..];
         }
         need!(rest.is_empty(), "the directory of the archive is longer than its members");
+        let first = members.values().map(|member: &Member| member.header).min();
+        need!(first.unwrap_or(0) == 0, "the file has bytes before its first member");
         Ok(Archive { file, members })
     }
 

@@ -256,11 +256,11 @@ impl Reader<'_> {
             let trace = self.trace(needed(&mut evidence, "trace")?)?;
             let mut stuck = None;
             if let Some(found) = next(&mut evidence, "stuck") {
-                need!(self.system.properties[property].is_goal, "a property without a goal has a stuck set");
                 need!(let [Text(member), Numeral(count)] = found, "a stuck set is not a member and a number");
                 stuck = Some(Listed { count: *count, members: vec![Rows { member: member.to_string(), count: *count, ranks: None }] });
             }
             need!(evidence.is_empty(), "a smallest fault set has more than the page has");
+            need!(stuck.is_some() == self.system.properties[property].is_goal, "a stuck set is missing, or no goal demands it");
             smallest.push(Smallest { faults: self.faults(faults)?, trace, stuck });
         }
         need!(items.is_empty(), "a claim has more than the page has, or another order");

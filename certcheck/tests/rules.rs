@@ -59,7 +59,7 @@ const REPLACED: &[Replacement] = &[
     ("trace", 2, "(trace 0 5))", "(trace 0 5 3))"),
     ("trace", 2, "(smallest ((rot 1)) (trace 0 5))", "(smallest () (trace 0))"),
     ("stuck", 0, "(and (= n 0) runs (= bad 0))", "(= n 0)"),
-    ("stuck", 2, " (stuck \"0/stuck.rows\" 4)", ""),
+    ("format", 2, " (stuck \"0/stuck.rows\" 4)", ""),
     ("witness", 2, "(witness 0 0 0)", "(witness 0 0)"),
     ("witness", 0, "doubt.g ((note one))", "doubt.g ((note count.n))"),
     ("witness", 2, "(witness 0 0 0)", "(witness 1 0 0 0)"),

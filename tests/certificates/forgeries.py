@@ -5,15 +5,14 @@ from __future__ import annotations
 import zipfile
 from dataclasses import replace
 
+from tests.certificates.forged_archive import ARCHIVES, with_method
 from tests.certificates.forged_evidence import EARLY, EVIDENCE, LOSS, ONE_KILL, READABLE, state, with_states
 from tests.certificates.forged_form import (
-    ARCHIVES,
     CLAIM_TEXTS,
     CLAIMS,
     SYSTEM,
     SYSTEMS,
     nested,
-    with_method,
     with_term,
 )
 from tests.certificates.forging import Forgery, of_certificate, of_members, with_claim, with_part, with_set

@@ -1,6 +1,7 @@
 """Random changes of the toy's certificate, none of which a checker may accept wrongly.
 
-``python -m tests.certificates.fuzz --count N`` tries the plain checker; with ``--checker PATH`` another program.
+``python -m tests.certificates.fuzz --count N`` tries the plain checker; with ``--checker PATH`` another program. With
+``--against PATH`` another checker answers too, and each file that one of them accepts and the other refuses is wrong.
 
 A changed file that is accepted needs an argument: the change makes no difference by its kind (order of rows, comments,
 words about the file), or the contents of all members are the same (bytes of the archive), or the naive explorer finds
@@ -275,8 +276,13 @@ def argument_for(change: Change, file: bytes) -> str | None:
         return None
 
 
-def tries(count: int, seed: int, checker: Checker, folder: Path) -> Iterator[tuple[str, str, int]]:
-    """Yield for each changed file the name of the change, the outcome, and the seed; `WRONG` begins a wrong outcome."""
+def tries(
+    count: int, seed: int, checker: Checker, folder: Path, other: Checker | None = None
+) -> Iterator[tuple[str, str, int]]:
+    """Yield for each changed file the name of the change, the outcome, and the seed; `WRONG` begins a wrong outcome.
+
+    `other`: a checker whose exit status must be the same.
+    """
     file = folder / "changed.cert"
     honest = certificate_file(toy_certificate())
     for number in range(seed, seed + count):
@@ -297,6 +303,14 @@ def tries(count: int, seed: int, checker: Checker, folder: Path) -> Iterator[tup
         else:
             outcome = f"WRONG: status {status}: {text}"
         yield change.__name__, outcome, number
+        if other is not None:
+            found = other([str(file), "--memory", "256MiB"])
+            if found.status != status:
+                yield (
+                    change.__name__,
+                    f"WRONG: status {status}, the other checker's {found.status}: {text}{found.text}",
+                    number,
+                )
 
 
 def main() -> int:
@@ -305,12 +319,14 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="number of changed files (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="number of the first file (default: 0)")
     parser.add_argument("--checker", type=Path, help="a program (default: the plain checker, in this process)")
+    parser.add_argument("--against", type=Path, help="another program, which must answer the same")
     options = parser.parse_args()
     outcomes: Counter[str] = Counter()
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
         checker = program(options.checker) if options.checker else plain
-        for name, outcome, seed in tries(options.count, options.seed, checker, Path(folder)):
+        other = program(options.against) if options.against else None
+        for name, outcome, seed in tries(options.count, options.seed, checker, Path(folder), other):
             if outcome.startswith("WRONG"):
                 wrong += 1
                 print(f"seed {seed}: {name}: {outcome}")

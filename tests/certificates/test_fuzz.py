@@ -46,6 +46,11 @@ def test_a_checker_that_refuses_everything_is_found_out(tmp_path: Path) -> None:
     assert [outcome for outcome in found if outcome.startswith("WRONG: refused, and the change is harmless")]
 
 
+def test_two_checkers_that_differ_are_found_out(tmp_path: Path) -> None:
+    found = [outcome for _, outcome, _ in tries(40, 0, plain, tmp_path, lambda arguments: Answer(2, ""))]
+    assert [outcome for outcome in found if outcome.startswith("WRONG: status 0, the other checker's 2")]
+
+
 @pytest.mark.parametrize(
     ("certificate", "wrong"),
     [
