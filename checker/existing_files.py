@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from checker.described_pipelines import DescribedPipelines
 from checker.source import Source, advice, assumed, said_as
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
@@ -24,13 +25,17 @@ from model.deployment.setting import Origin
 
 @dataclass(frozen=True)
 class Sought:
-    """The content of a file or a folder that was not written for Proofka: configurations, and pipelines."""
+    """The content of a file or a folder that was not written for Proofka: configurations, and pipelines.
+
+    ``described``: the pipelines of a cluster that Kafka's tools describe, or of a live one; all else is empty then.
+    """
 
     findings: Findings
     paired: Paired
     judged: tuple[Judged, ...]
     own: tuple[Deployment | DeploymentError, ...] = ()
     partial: bool = False
+    described: DescribedPipelines | None = None
 
     @property
     def deployments(self) -> tuple[Deployment, ...]:
@@ -46,6 +51,7 @@ class Sought:
         if not self.hidden:
             every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
         every += list(zip(self.own, self.findings.deployments, strict=False))
+        every += [(one, number) for number, _, one in self._of_cluster]
         named: list[tuple[Deployment, int | Path]] = []
         for one, where in every:
             if isinstance(one, Deployment):
@@ -54,14 +60,24 @@ class Sought:
         return tuple(named)
 
     @property
+    def _of_cluster(self) -> tuple[tuple[int, str, Deployment | DeploymentError], ...]:
+        return () if self.described is None else self.described.ones
+
+    @property
+    def pipelines(self) -> int:
+        """Number of pipelines, also of those that cannot be checked."""
+        return len(self.judged) + len(self.own) + len(self._of_cluster)
+
+    @property
     def skipped(self) -> int:
         """Number of pipelines that cannot be checked."""
-        return len(self.judged) + len(self.own) - len(self.checks)
+        return self.pipelines - len(self.checks)
 
     @property
     def problems(self) -> tuple[DeploymentError, ...]:
         """The problems that prevent pipelines from being checked."""
         own = [one for one in self.own if isinstance(one, DeploymentError)]
+        own += {str(one): one for _, _, one in self._of_cluster if isinstance(one, DeploymentError)}.values()
         alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
         every = by_place(problem for one in self.judged if one.deployment is None for problem in one.wrong)
         left = (
@@ -104,7 +120,7 @@ class Sought:
         if len(self.deployments) != 1:
             names = ", ".join(one.name for one in self.deployments[:8])
             several = f"has {len(self.deployments)} pipelines ({names}); this command needs one"
-            numbered = ", or choose one with --pipeline N" if len(self.judged) > 1 else ""
+            numbered = ", or choose one with --pipeline N" if len(self.judged) + len(self._of_cluster) > 1 else ""
             what = f"{several}: name its file{numbered}" if names else "has no pipeline"
             raise DeploymentError(what, file=place)
         return self.deployments[0]

@@ -47,6 +47,7 @@ _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[
 
 if TYPE_CHECKING:
     from checker.existing_files import Sought
+    from checker.live.asked import Asked as Live
     from model.deployment.given import Given
 
 
@@ -58,7 +59,7 @@ class Source:
     ``topic`` is a file beside other .properties files, and the name of a topic beside ``file``. ``fill``: values of
     placeholders, ``NAME=VALUE``. ``environment``: other placeholders are looked up in the environment. ``pipeline``:
     the number of the chosen pipeline, if there are several. ``partial``: rejected values in files are ignored.
-    ``clients``: releases of clients, ``[LIBRARY=]V``, if no file names them.
+    ``clients``: releases of clients, ``[LIBRARY=]V``, if no file names them. ``live``: a live cluster instead of files.
     """
 
     file: Path | None
@@ -73,11 +74,21 @@ class Source:
     pipeline: int | None = None
     partial: bool = False
     clients: tuple[str, ...] = ()
+    live: Live | None = None
 
     def seek(self) -> Sought | None:
         """Return the content of a folder or of another program's file; None for a deployment. Raise DeploymentError."""
+        if self.live is not None:
+            from checker.described_pipelines import seek_live
+
+            return seek_live(self)
         if self.file is None or not _is_of_others(self.file):
             return None
+        if self.file.is_dir():
+            from checker.described_pipelines import is_described, seek_described
+
+            if is_described(self.file):
+                return seek_described(self)
         from checker.existing_files import seek
 
         return seek(self.file, self)
@@ -133,6 +144,7 @@ class Source:
         are shown anyway.
         """
         words = [str(self.file)] if self.file is not None else []
+        words += [] if self.live is None else self.live.arguments()
         for name, value in self._given().items():
             words += [f"--{name}", str(value)]
         for assumption in self.assume:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from checker.cli.asked import Asked, options_of
 from checker.cli.certificate_options import CertificateToo
 from checker.cli.certifying import refuse_any_number
 from checker.cli.endings import (
     EXIT_BAD_INPUT,
+    EXIT_PARTLY_READ,
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
     counts,
@@ -28,7 +28,7 @@ from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.exploring import run_check
 from checker.cli.fail_on import refuse_what_is_not_asked
-from checker.cli.limits import budget_of
+from checker.cli.live_options import Bootstrap, CommandConfig, Groups, Timeout, live_of
 from checker.cli.more import (
     DEFAULT_MORE,
     DEFAULT_STABILITY,
@@ -79,21 +79,18 @@ from checker.cli.options import (
     SwitchOff,
     SwitchOn,
     Threads,
-    Topic,
+    Topics,
 )
 from checker.cli.screen import Screen
 from checker.cli.show import print_sought
 from checker.cli.source_options import source_of
 from checker.cli.written import STANDARD_OUTPUT, Written
-from checker.reductions.choice import Reduction, chosen
+from checker.reductions.choice import chosen
 
 MOST_CHECKED = 50
 """Largest number of pipelines that ``proofka check`` accepts. More pipelines belong in an audit, or were unintended."""
 
 if TYPE_CHECKING:
-    from checker.budget import Budget
-    from checker.deepening import Depth
-    from checker.engine import Engine as ExploringEngine
     from checker.existing_files import Sought
     from checker.source import Source
     from model.deployment.deployment import Deployment
@@ -103,10 +100,14 @@ if TYPE_CHECKING:
 def check(
     file: File = None,
     kafka: Kafka = None,
-    topic: Topic = None,
+    topic: Topics = None,
     broker: Broker = None,
     producer: Producer = None,
     consumer: Consumer = None,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = None,
+    group: Groups = None,
     assume: Assume = None,
     fill: Fill = None,
     environment: Environment = False,
@@ -146,22 +147,38 @@ def check(
 ) -> None:
     """Check a deployment: a verdict for each property, and the shortest trace of each violation.
 
-    In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md).
+    In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md). With
+    --bootstrap, the command reads a live cluster and checks its topics (docs/live.md).
 
     Exit status: 0 every required property holds, 1 a required property is violated, 2 the input is wrong, 3 a required
     property is undecided, 4 one is vacuous (its situation never occurred), 5 no memory, 70 an internal error, 130
     interrupted before the exploration began. An interrupted exploration ends with 1 if a required property is
     violated, otherwise with 3. --fail-on names other properties to decide the status. With --fail-on-known-defects, a
-    known defect gives 3.
+    known defect gives 3. With --bootstrap: 6 the cluster does not answer, 7 it refuses the connection, 8 a right is
+    missing, 9 a broker does not answer.
     """
     from checker.source import narrowed
     from model.deployment.question import question
 
     more = 0.0 if no_sensitivity else more
+    live = live_of(
+        bootstrap,
+        command_config,
+        timeout,
+        topics=topic,
+        groups=group,
+        producer=producer,
+        consumer=consumer,
+        kafka=kafka,
+        clients=clients,
+        excluded={"PATH": file, "--broker": broker, "--set": fill, "--env": environment, "--partial": partly},
+    )
+    if live is None and topic and len(topic) > 1:
+        fail("--topic: is given twice; one topic, or a live cluster with --bootstrap")
     source = source_of(
         file,
         kafka,
-        topic,
+        topic[0] if topic else None,
         broker,
         producer,
         consumer,
@@ -171,6 +188,7 @@ def check(
         pipeline=pipeline,
         partly=partly,
         clients=clients,
+        live=live,
     )
     written = Written(json_file, tuple(report or ()), bundle, certificate)
     is_whole = details or all_traces or explain
@@ -189,7 +207,7 @@ def check(
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
             listed = "proofka show lists them; choose by --topic or --pipeline"
-            fail(f"{file}: has {len(deployments)} pipelines, the limit is {MOST_CHECKED}; {listed}")
+            fail(f"{file or bootstrap}: has {len(deployments)} pipelines, the limit is {MOST_CHECKED}; {listed}")
         if len(deployments) > 1:
             written.refuse_several(len(deployments))
         if stability:
@@ -199,8 +217,11 @@ def check(
     if sought is not None:
         with one_line_errors():
             above = print_sought(sought, kafka, quiet=quiet, details=is_whole)
+    unread = sought.described.unread if sought is not None and sought.described is not None else ()
+    for sentence in unread:
+        complain(sentence)
 
-    asked = _Asked(
+    asked = Asked(
         faults=faults,
         seconds=seconds,
         limits={"states": states, "memory": memory, "threads": threads},
@@ -218,7 +239,7 @@ def check(
         all_traces=all_traces,
         details=is_whole,
         more=0.0 if quiet or len(deployments) > 1 else more,
-        options=_options(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
+        options=options_of(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
         all_properties=all_properties,
         all_fault_sets=all_fault_sets,
         stability=stability_time if stability else 0.0,
@@ -227,6 +248,7 @@ def check(
         checkpoint=checkpoint,
     )
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
+    statuses += [EXIT_PARTLY_READ] if unread else []
     skipped = sought.skipped if sought is not None else 0
     screen = Screen(above, skipped, len(deployments), brief=not is_whole and not quiet)
     checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
@@ -250,86 +272,7 @@ def check(
     raise typer.Exit(EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses))
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The options of a check, without its source files."""
-
-    faults: str | None
-    seconds: float | None
-    limits: Mapping[str, int | None]
-    require: tuple[str, ...]
-    profile: str | None
-    fail_on: tuple[str, ...]
-    fails_on_known_defects: bool
-    switches: tuple[tuple[str, tuple[str, ...]], ...]
-    reductions: frozenset[Reduction]
-    engine: EngineName
-    explorer: Callable[[], AbstractContextManager[ExploringEngine]]
-    written: Written
-    all_traces: bool
-    details: bool
-    more: float
-    options: tuple[str, ...]
-    all_properties: bool
-    all_fault_sets: bool
-    stability: float
-    explain: bool
-    quiet: bool
-    checkpoint: Path | None
-
-    @property
-    def is_one_sentence(self) -> bool:
-        """Tell whether the answer is one sentence on the properties that determine the exit status, and no file."""
-        asks_for_more = self.all_properties or self.all_fault_sets or self.explain or self.checkpoint is not None
-        return self.quiet and not asks_for_more and not self.written.is_wanted
-
-    def status(self, result: Result) -> int:
-        """Return the exit status of a result."""
-        return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
-
-    def budget(self) -> Budget:
-        """Return the limits of one exploration."""
-        return budget_of(self.seconds, dict(self.limits))
-
-    def command(self, source: Source, deployment: Deployment) -> str:
-        """Return the command line that repeats this check."""
-        words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
-        for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
-            words += [] if value is None else [f"--{name}", str(value)]
-        words += [] if self.profile is None else ["--profile", self.profile]
-        for name in self.require:
-            words += ["--require", name]
-        for option, names in self.switches:
-            words += [word for name in names for word in (option, name)]
-        words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
-        words += ["--stability", f"--stability-time={self.stability:g}"] if self.stability else []
-        return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
-
-    def about(self, command: str, source: Source) -> str:
-        """Return another command line for these files: ``check`` for ``trace`` if options name the files."""
-        words = ("check", "--all-traces") if command == "trace" and source.file is None else (command,)
-        return shlex.join(["proofka", *words, *source.arguments(())])
-
-    def depth(self, deployment: Deployment) -> Depth:
-        """Choose the properties to explore first: those that the user named, or all that one sentence is about."""
-        from checker.deepening import Depth
-        from model.deployment.required_properties import required_unless_said
-
-        if self.is_one_sentence:
-            return Depth(frozenset(self.fail_on or deployment.require), only_first=True)
-        by_default = required_unless_said(deployment)
-        named = self.fail_on or (() if deployment.require == by_default else deployment.require)
-        return Depth(frozenset(named), all_properties=self.all_properties, all_fault_sets=self.all_fault_sets)
-
-
-def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tuple[str, ...]:
-    """Return the options that set the amount of exploration, for the command line that repeats the check."""
-    words = ["--all-properties"] if all_properties else []
-    words += ["--all-fault-sets"] if all_fault_sets else []
-    return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))
-
-
-def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: Screen) -> tuple[int, bool]:
+def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Screen) -> tuple[int, bool]:
     """Check a deployment and print the outcome. Return the exit status, and whether the user interrupted the check."""
     with one_line_errors(), asked.explorer() as explorer:
         run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
@@ -387,7 +330,7 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
 
 
 def _print_verdicts(
-    deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: Screen, *, search_follows: bool
+    deployment: Deployment, result: Result, asked: Asked, repair: str, screen: Screen, *, search_follows: bool
 ) -> None:
     from reports import terminal
     from reports.resting import count_of_assumptions
@@ -446,7 +389,7 @@ def _complain_of_left_out(deployments: Sequence[Deployment]) -> None:
                 complain(f"{one.name}: {note}")
 
 
-def _print_what_fails(result: Result, asked: _Asked) -> None:
+def _print_what_fails(result: Result, asked: Asked) -> None:
     """Print the options that make the exit status differ from the answer above, with the status."""
     from reports import terminal
 
@@ -463,7 +406,7 @@ def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:
     return replace(result, verdicts=verdicts)
 
 
-def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str, screen: Screen) -> None:
+def _print_why_and_traces(deployment: Deployment, result: Result, asked: Asked, trace: str, screen: Screen) -> None:
     """Print explanations, if requested, and traces. ``--quiet`` hides the traces only."""
     from reports import terminal
 
@@ -486,7 +429,7 @@ def _print_overview(written: Written, *, whole: bool) -> None:
     terminal.print_overview(terminal.console(), answers, whole=whole)
 
 
-def _print_background(deployment: Deployment, result: Result, asked: _Asked, command: str, repair: str | None) -> None:
+def _print_background(deployment: Deployment, result: Result, asked: Asked, command: str, repair: str | None) -> None:
     """Print notes, assumptions and further commands. ``repair``: the command that continues the search for changes."""
     from reports import terminal
 

@@ -12,6 +12,8 @@ EXIT_VIOLATED = 1
 EXIT_BAD_INPUT = 2
 EXIT_UNDECIDED = 3
 EXIT_VACUOUS = 4
+EXIT_PARTLY_READ = 9
+"""A live cluster was not read completely: a broker is down, or does not answer."""
 
 
 def exit_status(
@@ -48,8 +50,8 @@ def audit_status(summary: AuditSummary) -> int:
 
 
 def worst_of(statuses: Collection[int]) -> int:
-    """Return the worst of several exit statuses, in the order 1, 2, 3, 4, or 0 if every status is 0."""
-    order = (EXIT_VIOLATED, EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VACUOUS)
+    """Return the worst of several exit statuses, in the order 1, 9, 2, 3, 4, or 0 if every status is 0."""
+    order = (EXIT_VIOLATED, EXIT_PARTLY_READ, EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VACUOUS)
     return next((status for status in order if status in statuses), EXIT_HOLDS)
 
 

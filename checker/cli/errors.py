@@ -37,7 +37,11 @@ def one_line_usage_errors() -> Iterator[None]:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """End the command with status 2 if the input is wrong, with one line on standard error for each problem."""
+    """End the command with status 2 if the input is wrong, with one line on standard error for each problem.
+
+    The errors of a live cluster have statuses of their own.
+    """
+    from checker.live.errors import LiveError
     from model.input.input_error import InputError
 
     try:
@@ -45,7 +49,7 @@ def one_line_errors() -> Iterator[None]:
     except InputError as error:
         for one in (error, *error.others):
             complain(str(one))
-        raise typer.Exit(EXIT_BAD_INPUT) from None
+        raise typer.Exit(error.status if isinstance(error, LiveError) else EXIT_BAD_INPUT) from None
     except OSError as error:
         if is_refusal(error):
             raise

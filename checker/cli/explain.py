@@ -49,7 +49,7 @@ def explain(
     check(
         file,
         kafka,
-        topic,
+        [topic] if topic else None,
         broker,
         producer,
         consumer,

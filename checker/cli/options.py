@@ -22,7 +22,8 @@ from checker.cli.completing import (
 from checker.export.writing import Format
 
 
-def _seconds(text: str) -> float:
+def seconds_of(text: str) -> float:
+    """Return a number of seconds above 0. Raise typer.BadParameter."""
     value = _number(text)
     if not 0 < value < math.inf:
         raise typer.BadParameter(f"{text!r} is not a number of seconds above 0")
@@ -93,6 +94,15 @@ Topic = Annotated[
     typer.Option(
         metavar="F|NAME",
         help="The topic's .properties file; with PATH, the topic's name (default: topics named in the files).",
+    ),
+]
+Topics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--topic",
+        metavar="F|NAME",
+        help="The topic's .properties file; with PATH, the topic's name; with --bootstrap, a topic (repeat for more) "
+        "(default: topics named in the files, else all topics of the cluster).",
     ),
 ]
 Fill = Annotated[
@@ -177,7 +187,7 @@ Seconds = Annotated[
     typer.Option(
         "--time",
         metavar="SECONDS",
-        parser=_seconds,
+        parser=seconds_of,
         help="Stop exploring after SECONDS (default: 10 without --faults, no limit with it).",
     ),
 ]
@@ -323,7 +333,7 @@ Stability = Annotated[
 StabilityTime = Annotated[
     float,
     typer.Option(
-        "--stability-time", metavar="SECONDS", parser=_seconds, help="Limit of --stability, for all sizes together."
+        "--stability-time", metavar="SECONDS", parser=seconds_of, help="Limit of --stability, for all sizes together."
     ),
 ]
 Explain = Annotated[
@@ -346,13 +356,13 @@ WholeSeconds = Annotated[
     typer.Option(
         "--time",
         metavar="SECONDS",
-        parser=_seconds,
+        parser=seconds_of,
         help="Stop exploring after SECONDS (default: no limit).",
     ),
 ]
 RepairSeconds = Annotated[
     float | None,
-    typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop the search for repairs after SECONDS."),
+    typer.Option("--time", metavar="SECONDS", parser=seconds_of, help="Stop the search for repairs after SECONDS."),
 ]
 Replicas = Annotated[int, typer.Option(metavar="N", help="Number of replicas of the partition.")]
 LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Number of records that each log can hold.")]
@@ -414,7 +424,8 @@ CheckpointFolder = Annotated[
     ),
 ]
 CheckpointEvery = Annotated[
-    float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between two snapshots.")
+    float,
+    typer.Option("--checkpoint-every", metavar="SECONDS", parser=seconds_of, help="Seconds between two snapshots."),
 ]
 Deployments = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder.")
@@ -447,7 +458,10 @@ Outgrown = Annotated[
 SecondsEach = Annotated[
     float | None,
     typer.Option(
-        "--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system after SECONDS (default: no limit)."
+        "--time",
+        metavar="SECONDS",
+        parser=seconds_of,
+        help="Stop exploring a system after SECONDS (default: no limit).",
     ),
 ]
 MemoryEach = Annotated[

@@ -29,6 +29,7 @@ from checker.cli.published import published
 from checker.cli.repair import repair
 from checker.cli.reproduce import reproduce
 from checker.cli.show import show
+from checker.cli.snapshot import snapshot
 from checker.cli.trace import trace
 from checker.cli.verify import verify
 
@@ -99,6 +100,7 @@ def proofka(
 app.command(short_help="Check a deployment.")(check)
 app.command(short_help="Check, and name the changes that prevent each violation.")(explain)
 app.command(short_help="Check many deployments, on Spark.")(audit)
+app.command(short_help="Read a live cluster into a folder of files.")(snapshot)
 app.command(short_help="Show every effective setting and its origin.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
 app.command(short_help="Print a trace step by step, or draw the trace.")(trace)

@@ -84,8 +84,18 @@ def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: in
     """
     from model.deployment.dialects.accounting import accounts_of
     from reports.console import console, console_of_lists
+    from reports.described import DescribedReport
     from reports.found import AccountReport, FirstFound, FoundReport
 
+    if sought.described is not None:
+        told = DescribedReport(
+            sought.findings.place,
+            sought.described.cluster,
+            [(number, name, isinstance(one, Exception)) for number, name, one in sought.described.ones],
+            most,
+        )
+        (console_of_lists() if each_value else console()).print(told)
+        return told.lines
     accounts = accounts_of(sought.findings, sought.judged, kafka)
     out = console_of_lists() if each_value else console()
     report = FoundReport(sought.findings, sought.paired, accounts, notes=most is None or len(sought.checks) != 1)
@@ -115,7 +125,7 @@ def print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: boo
     for problem in (*sought.problems, *sought.besides):
         for one in (problem, *problem.others):
             complain(str(one))
-    if not (sought.judged or sought.own):
+    if not sought.pipelines:
         complain(f"{sought.findings.place}: no pipeline to check")
     return used
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from checker.live.asked import Asked
     from checker.source import Source
 
 
@@ -23,10 +24,13 @@ def source_of(
     pipeline: int | None = None,
     partly: bool = False,
     clients: list[str] | None = None,
+    live: Asked | None = None,
 ) -> Source:
-    """Return the source that the options of a command name."""
+    """Return the source that the options of a command name. ``live``: a live cluster, which has the other options."""
     from checker.source import Source
 
+    if live is not None:
+        return Source(None, assume=tuple(assume or ()), pipeline=pipeline, live=live)
     return Source(
         file,
         kafka,

@@ -20,6 +20,9 @@ PROTOCOLS = "group.coordinator.rebalance.protocols"
 NEW_COORDINATOR = "group.coordinator.new.enable"
 SESSION = "group.consumer.session.timeout.ms"
 HEARTBEAT = "group.consumer.heartbeat.interval.ms"
+
+OF_GROUP = "the group's own"
+"""The detail of the origin of a broker setting whose value a group has for itself."""
 ASSIGNORS = "partition.assignment.strategy"
 
 LIMITS = (
@@ -192,6 +195,8 @@ def notes_of(consumer: Section, broker: Section) -> tuple[str, ...]:
     if not uses_brokers_protocol(consumer):
         return ()
     own = "the group is assumed to have no consumer.session.timeout.ms or consumer.heartbeat.interval.ms of its own"
+    told = any(given.origin.detail == OF_GROUP for given in broker.given.values())
     if broker.release.line < GENERALLY_AVAILABLE:
-        return (f"group.protocol=consumer: {own}",)
-    return (f"group.protocol=consumer: group.version=1 is assumed, as in clusters created with 4.0 or later; {own}",)
+        return () if told else (f"group.protocol=consumer: {own}",)
+    version = "group.version=1 is assumed, as in clusters created with 4.0 or later"
+    return (f"group.protocol=consumer: {version}" if told else f"group.protocol=consumer: {version}; {own}",)

@@ -34,9 +34,12 @@ def shown_value(key: str, value: str) -> str:
     if is_secret(key):
         return HIDDEN
     # The mark for a null in a file starts with a character that no text contains.
-    looked_at = value.removeprefix("\x00")[:_LOOKED_AT]
-    without_users = _USER_IN_ADDRESS.sub(HIDDEN + "@", looked_at)
-    return printable(_SECRET_IN_QUERY.sub(rf"\1={HIDDEN}", without_users))
+    return printable(without_secrets(value.removeprefix("\x00")[:_LOOKED_AT]))
+
+
+def without_secrets(value: str) -> str:
+    """Return the value without users in addresses, and without secrets in the queries of addresses."""
+    return _SECRET_IN_QUERY.sub(rf"\1={HIDDEN}", _USER_IN_ADDRESS.sub(HIDDEN + "@", value))
 
 
 def shown_placeholder(key: str, value: str) -> str:

@@ -89,10 +89,16 @@ BYTE_ORDER_MARK = "\ufeff"
 
 def read_settings(path: Path) -> dict[str, Given]:
     """Return the settings of one file, each key once, with the line in which each starts."""
+    return settings_in(decode_properties(read_bytes(path)), str(path))
+
+
+def settings_in(text: str, file: str) -> dict[str, Given]:
+    """Return the settings in the text of a file, each key once, with the line in which each starts.
+
+    Raises DeploymentError.
+    """
     from javaproperties import InvalidUEscapeError, KeyValue, parse
 
-    file = str(path)
-    text = decode_properties(read_bytes(path))
     check_continuations(text, file)
     settings: dict[str, Given] = {}
     line = 1

@@ -6,19 +6,26 @@ an error instead of settings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from model.deployment.broker_rules import RETENTION_UNITS, UNSET
+from model.deployment.describe.features import release_of, together
 from model.deployment.describe.lines import DEFAULT, OWN
-from model.deployment.describe.output import USED, Output, Section, Told, Topic
+from model.deployment.describe.output import USED, Feature, Output, Section, Told, Topic
 from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, Settings, complaint, place
+from model.deployment.group_rules import HEARTBEAT, OF_GROUP, SESSION
 from model.deployment.hiding import printable, shown_key, shown_value
 from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
 _STALE = "the outputs are from different times or clusters: describe the cluster again, each cluster in its own folder"
+
+
+ROLES = "process.roles"
+_OF_GROUPS = {"consumer.session.timeout.ms": SESSION, "consumer.heartbeat.interval.ms": HEARTBEAT}
+"""The settings of a group that outrank a setting of the brokers."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,25 @@ class TopicSettings:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Topics by name with their listed settings, and brokers by id."""
+    """Topics by name with their listed settings, brokers by id, features and groups by name."""
 
     topics: Mapping[str, Topic]
     configs: Mapping[str, Section]
     brokers: Mapping[str, Section]
+    features: Mapping[str, Feature] = field(default_factory=dict)
+    groups: Mapping[str, Section] = field(default_factory=dict)
+
+    @property
+    def release(self) -> Given | None:
+        """The line of the brokers' release, if an output tells. Raises DeploymentError if outputs contradict it."""
+        return release_of(self.features, self.brokers.values())
+
+    def of_group(self, group: str) -> dict[str, Given]:
+        """Return the settings of the brokers that a group has for itself."""
+        section = self.groups.get(group)
+        own = {} if section is None else {key: one.given for key, one in section.told.items() if key in _OF_GROUPS}
+        origins = {key: replace(given.origin, detail=OF_GROUP) for key, given in own.items()}
+        return {_OF_GROUPS[key]: Given(_OF_GROUPS[key], own[key].value, origins[key]) for key in own}
 
     def names(self) -> list[str]:
         """Return the name of every topic in any output."""
@@ -85,7 +106,7 @@ class Cluster:
         return [self.brokers[str(broker)] for broker in sorted(topic.brokers)]
 
 
-def put_together(outputs: Iterable[Output]) -> Cluster:
+def put_together(outputs: Sequence[Output]) -> Cluster:
     """Combine all outputs into one cluster. Raises DeploymentError if two outputs describe the same thing
     differently."""
     topics: dict[str, Topic] = {}
@@ -100,7 +121,9 @@ def put_together(outputs: Iterable[Output]) -> Cluster:
             first = sections.setdefault(key, section)
             if _values(first.told) != _values(section.told):
                 raise _described_twice(f"{section.kind} {shown_key(section.name)}", first, section)
-    return Cluster(topics, _configs(sections), _brokers(sections))
+    features = together(feature for output in outputs for feature in output.features)
+    groups = {name: section for (kind, name, _), section in sections.items() if kind == "group"}
+    return Cluster(topics, _configs(sections), _brokers(sections), features, groups)
 
 
 def _configs(sections: Mapping[tuple[str, str, str], Section]) -> dict[str, Section]:
@@ -238,12 +261,17 @@ def _agreed(brokers: list[Section], topic: _Precedence) -> Iterator[tuple[str, G
         if key in USED["broker"]:
             topic_key = TOPIC_NAMES.get(key)
             sets = topic.sets(topic_key) if topic_key is not None else False
-            values = {one.given.value for _, one in told}
+            values = {_meaning(one.given) for _, one in told}
             if not sets and (len(values) > 1 or len(told) < len(brokers)):
                 raise _disagreement(key, brokers, sets, topic.topic)
             if topic_key is not None and sets is False and _stands_in(key, brokers[0]):
                 topic.check(topic_key, told[0][1])
         yield key, told[0][1].given
+
+
+def _meaning(given: Given) -> str:
+    """Return what matters of a value: of the roles of a node only whether there are any, as in KRaft mode."""
+    return "some" if given.key == ROLES and given.value.strip() else given.value
 
 
 def _disagreement(key: str, brokers: list[Section], sets: bool | None, topic: Topic) -> DeploymentError:

@@ -9,7 +9,8 @@ from pathlib import Path
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.describe.cluster import Cluster
-from model.deployment.describe.folder import Files, Role, read_client, read_outputs, sort_clients
+from model.deployment.describe.features import check_groups, check_release, feature_settings
+from model.deployment.describe.folder import Files, read_client, read_outputs, sort_clients
 from model.deployment.describe.pipelines import Pipeline, Pipelines, every_pair, read_pipelines
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, complaint, place
@@ -43,24 +44,29 @@ class DescribedCluster:
         pipeline = self.pipelines[index]
         if pipeline.problem is not None:
             raise DeploymentError(pipeline.problem, file=pipeline.file, line=pipeline.line)
-        said = _said(pipeline, kafka)
+        said = self._said(pipeline, kafka)
         try:
             of_topic = self.cluster.settings(pipeline.topic)
         except DeploymentError as error:
             if error.file is None:
                 error.file, error.line = pipeline.file, pipeline.line
             raise
+        consumer = self._client(pipeline.consumer, said.consumer)
+        levels = feature_settings(self.cluster.features, said.kafka.value)
+        check_groups(self.cluster.features, consumer.settings, said.kafka.value)
+        group = consumer.settings.get("group.id")
+        own = {} if group is None else self.cluster.of_group(group.value.strip())
         given = replace(
             said,
             topic=_together(of_topic.topic, said.topic),
-            broker=_together(of_topic.broker, said.broker),
-            producer=self._client("producer", pipeline.producer, said.producer, pipeline),
-            consumer=self._client("consumer", pipeline.consumer, said.consumer, pipeline),
-            elr=said.elr or of_topic.elr,
+            broker=_together({**of_topic.broker, **levels, **own}, said.broker),
+            producer=self._client(pipeline.producer, said.producer),
+            consumer=consumer,
+            elr=said.elr or (None if levels else of_topic.elr),
         )
         return build(outrank(given, read_options(overrides or {})))
 
-    def _client(self, role: Role, name: str | None, said: GivenClient, pipeline: Pipeline) -> GivenClient:
+    def _client(self, name: str | None, said: GivenClient) -> GivenClient:
         if name is None:
             return said
         client = self.clients[name]
@@ -68,6 +74,31 @@ class DescribedCluster:
             # Another pipeline can raise the same error, so each gets its own instance.
             raise DeploymentError(client.message, file=client.file, line=client.line, key=client.key)
         return replace(said, settings=_together(client.settings, said.settings), present=True)
+
+    def _said(self, pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
+        """Return the given deployment of the row with its release: the row's, the option's, or the outputs'."""
+        listed = pipeline.record.get("kafka")
+        if listed and kafka is not None and listed != kafka.strip():
+            message = f"is {printable(listed)} here, but the option --kafka gives {printable(kafka)}; keep one of them"
+            raise DeploymentError(message, file=pipeline.file, line=pipeline.line, key="kafka")
+        named = listed or kafka
+        found = self.cluster.release
+        if named is None and found is None:
+            message = (
+                "has no release of the brokers, and no output tells it: add --kafka, as in --kafka 4.0, or a column "
+                "kafka in pipelines.csv, or the output of kafka-features.sh describe"
+            )
+            raise DeploymentError(message, file=pipeline.file, line=pipeline.line)
+        release = named or (found.value if found is not None else "")
+        record = {**pipeline.record, "kafka": release}
+        said = given_record(record, name=pipeline.name, file=pipeline.file, line=pipeline.line)
+        if named is None and found is not None:
+            return replace(said, kafka=found)
+        if not listed:
+            origin = Origin("option", f"--kafka {printable(release)}")
+            said = replace(said, kafka=Given("kafka", release, origin))
+        check_release(said.kafka, found)
+        return said
 
 
 def read_cluster(folder: Path, files: Files) -> DescribedCluster:
@@ -86,26 +117,6 @@ def read_cluster(folder: Path, files: Files) -> DescribedCluster:
         pipelines = every_pair(str(folder), cluster.names(), clients)
         named = {client.name for client in clients}
     return DescribedCluster(cluster, {name: read_client(folder / name) for name in sorted(named)}, pipelines)
-
-
-def _said(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
-    """Return the given deployment of the row with its release, which no tool prints."""
-    listed = pipeline.record.get("kafka")
-    if listed and kafka is not None and listed != kafka.strip():
-        message = f"is {printable(listed)} here, but the option --kafka gives {printable(kafka)}; keep one of them"
-        raise DeploymentError(message, file=pipeline.file, line=pipeline.line, key="kafka")
-    release = listed or kafka
-    if release is None:
-        message = (
-            "has no release of the brokers, and the tools print none: add --kafka, as in --kafka 4.0, or a column "
-            "kafka in pipelines.csv"
-        )
-        raise DeploymentError(message, file=pipeline.file, line=pipeline.line)
-    record = {**pipeline.record, "kafka": release}
-    said = given_record(record, name=pipeline.name, file=pipeline.file, line=pipeline.line)
-    if listed:
-        return said
-    return replace(said, kafka=Given("kafka", release, Origin("option", f"--kafka {printable(release)}")))
 
 
 def _together(described: Settings, said: Settings) -> dict[str, Given]:

@@ -1,4 +1,5 @@
-"""The lines that ``kafka-topics.sh --describe`` and ``kafka-configs.sh --describe`` print.
+"""The lines that ``kafka-topics.sh --describe``, ``kafka-configs.sh --describe`` and ``kafka-features.sh describe``
+print.
 
 Labels separate the fields, not the tabs between them, because text copied from a terminal has spaces. Releases differ
 in spaces after a colon (none up to 2.3), in TopicId (from 2.8), and in the text after the in-sync replicas.
@@ -36,6 +37,11 @@ _PARTITION = re.compile(
 )
 _MOVING = re.compile(r"\s(Adding|Removing) Replicas:\s*\d", re.ASCII)
 _ELIGIBLE = re.compile(r"\sElr:[ ]*\d", re.ASCII)
+_FEATURE = re.compile(
+    r"Feature:\s*(?P<name>\S+)\s+SupportedMinVersion:\s*(?P<least>\S+)\s+SupportedMaxVersion:\s*(?P<most>\S+)\s+"
+    r"FinalizedVersionLevel:\s*(?P<level>\S+)\s+Epoch:\s*(?:-|\d{1,19})",
+    re.ASCII,
+)
 _HEADING = re.compile(r"(?P<extent>All|Dynamic) configs for (?P<kind>[a-z-]+) (?P<name>.*) are:")
 _OLD_HEADING = re.compile(r"Configs for broker (?P<name>\S+) are:")
 _CLUSTER_WIDE = re.compile(r"Default configs? for (?P<kind>[a-z-]+) in the cluster are:")
@@ -44,13 +50,17 @@ _OF_ZOOKEEPER = re.compile(r"Configs for (?P<kind>topic|broker)s?[ :]'?(?P<name>
 _OTHER = re.compile(r"(Quota configs|SCRAM credential configs|Configs) for .* are.*")
 _ENTRY = re.compile(
     r"(?P<key>[^\s=]+)=(?P<value>.*?) sensitive=(?P<sensitive>true|false) "
-    r"synonyms=\{(?:(?P<source>[A-Z][A-Z_]*):.*)?\}"
+    r"synonyms=\{(?P<synonyms>(?:(?P<source>[A-Z][A-Z_]*):.*)?)\}"
 )
+_OF_RELEASE = re.compile(r"(?:^|, )DEFAULT_CONFIG:[^\s=]+=(?P<value>[^\s,]+)$")
 _TOPIC_AGAIN = re.compile(r"\sTopic:\s")
 _NEXT_CONFIG = re.compile(r",(?=([A-Za-z][\w.-]*)=)", re.ASCII)
 _LONGEST = 1024 * 1024
 _LONGEST_NOISE = 2000
-_TOOLS = re.compile(r"Topic:\s*\S+\s.*(PartitionCount|Partition):\s*\d|.*\b[Cc]onfigs for .* are\b", re.ASCII)
+_TOOLS = re.compile(
+    r"Topic:\s*\S+\s.*(PartitionCount|Partition):\s*\d|.*\b[Cc]onfigs for .* are\b|Feature:\s*\S+\s+SupportedMin",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True)
@@ -87,11 +97,22 @@ class Heading:
 
 @dataclass(frozen=True)
 class EntryLine:
-    """One setting of an entity: its value in force (None for none, or a secret value) and its source."""
+    """One setting of an entity: its value in force (None for none, or a secret value), its source, and the default of
+    the release, if the line ends with the default."""
 
     key: str
     value: str | None
     source: str
+    of_release: str | None = None
+
+
+@dataclass(frozen=True)
+class FeatureLine:
+    """A feature of the cluster: the newest level that the brokers support, and the level in force, as printed."""
+
+    name: str
+    supported: str
+    level: str
 
 
 @dataclass(frozen=True)
@@ -101,7 +122,7 @@ class OtherLine:
     means: Literal["skip", "failed", "zookeeper"]
 
 
-Line = TopicLine | PartitionLine | Heading | EntryLine | OtherLine
+Line = TopicLine | PartitionLine | Heading | EntryLine | FeatureLine | OtherLine
 
 
 def read_line(text: str) -> Line | None:
@@ -116,9 +137,14 @@ def read_line(text: str) -> Line | None:
         if text.count(" synonyms={") > 1:
             return None  # Terminals can join two lines into one.
         hidden = entry["sensitive"] == "true" or entry["value"] == "null"
-        return EntryLine(entry["key"], None if hidden else entry["value"], entry["source"] or DEFAULT)
+        default = None if hidden else _OF_RELEASE.search(entry["synonyms"])
+        of_release = None if default is None else default["value"]
+        return EntryLine(entry["key"], None if hidden else entry["value"], entry["source"] or DEFAULT, of_release)
     if text.startswith("Topic:"):
         return None if _TOPIC_AGAIN.search(text) else _topic(text) or _partition(text)
+    feature = _FEATURE.fullmatch(text)
+    if feature is not None:
+        return FeatureLine(feature["name"], feature["most"], feature["level"])
     return _heading(text) or _other(text)
 
 

@@ -16,12 +16,14 @@ from model.deployment.describe.lines import (
     DEFAULT,
     EntryLine,
     Extent,
+    FeatureLine,
     Heading,
     OtherLine,
     PartitionLine,
     TopicLine,
     read_line,
 )
+from model.deployment.era import PROTOCOL
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import shown_key
@@ -50,7 +52,8 @@ class Told:
 class Section:
     """The settings of one topic or broker, of all brokers, or of another entity.
 
-    ``extent``: all settings, those changed at run time, or those set for all entities of the cluster.
+    ``extent``: all settings, those changed at run time, or those set for all entities of the cluster. ``protocol``: the
+    newest protocol between brokers of a broker's release, if the output shows the default.
     """
 
     extent: Extent
@@ -59,6 +62,16 @@ class Section:
     file: str
     line: int
     told: Mapping[str, Told]
+    protocol: Given | None = None
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature of the cluster: the newest level that its brokers support, and the level in force."""
+
+    name: str
+    supported: Given
+    level: Given
 
 
 @dataclass(frozen=True)
@@ -93,10 +106,14 @@ class Output:
 
     topics: tuple[Topic, ...]
     sections: tuple[Section, ...]
+    features: tuple[Feature, ...] = ()
 
 
 def read_output(content: bytes, file: str) -> Output:
-    """Read the output of ``kafka-topics.sh`` or ``kafka-configs.sh``, or both. Raises DeploymentError."""
+    """Read the output of ``kafka-topics.sh``, ``kafka-configs.sh`` or ``kafka-features.sh``, or of several of them.
+
+    Raises DeploymentError.
+    """
     reader = _Reader(file)
     lines = decode_utf8(content, Path(file)).split("\n")
     for number, text in enumerate(lines, start=1):
@@ -130,6 +147,7 @@ class _Reader:
         self._file = file
         self._topics: list[_OpenTopic] = []
         self._sections: list[_OpenSection] = []
+        self._features: list[Feature] = []
         self._open: _OpenTopic | _OpenSection | None = None
 
     def take(self, text: str, number: int) -> None:
@@ -146,6 +164,9 @@ class _Reader:
                 self._sections.append(self._open)
             case EntryLine() as entry:
                 self._entry(entry, number)
+            case FeatureLine() as feature:
+                self._open = None
+                self._features.append(self._feature(feature, number))
             case OtherLine(means="failed"):
                 raise self._error("the tool failed here, so its output can be incomplete; run the tool again", number)
             case OtherLine(means="zookeeper"):
@@ -183,6 +204,12 @@ class _Reader:
             raise self._error(f"is listed twice; {_ELSEWHERE}", number, key)
         section.entries[entry.key] = (entry, number)
 
+    def _feature(self, line: FeatureLine, number: int) -> Feature:
+        if any(one.name == line.name for one in self._features):
+            raise self._error(f"is listed twice; {_ELSEWHERE}", number, shown_key(line.name))
+        origin = Origin("file", "", self._file, number)
+        return Feature(line.name, Given(line.name, line.supported, origin), Given(line.name, line.level, origin))
+
     def output(self, last: int) -> Output:
         """Return the content of the file, after its last line."""
         if self._topics and self._topics[-1].line == last:
@@ -194,7 +221,8 @@ class _Reader:
             raise self._error(message, last, self._topics[-1].topic.name)
         with_partitions = any(topic.partitions for topic in self._topics)
         topics = tuple(self._topic(topic, with_partitions) for topic in self._topics)
-        return Output(topics, tuple(self._section(section) for section in self._sections))
+        sections = tuple(self._section(section) for section in self._sections)
+        return Output(topics, sections, tuple(self._features))
 
     def _topic(self, read: _OpenTopic, with_partitions: bool) -> Topic:
         topic, shown = read.topic, len(read.partitions)
@@ -229,11 +257,14 @@ class _Reader:
                 message = f"does not list {key}, as --all does: the output is cut off or filtered; {_ELSEWHERE}"
                 raise self._error(message, read.line, f"{kind} {shown_key(name)}")
         told = {}
+        protocol = None
         for key, (entry, number) in read.entries.items():
+            if key == PROTOCOL and kind == "broker" and entry.of_release is not None:
+                protocol = Given(key, entry.of_release, Origin("file", "", self._file, number))
             if entry.value is not None and (entry.source != DEFAULT or key in USED.get(kind, ())):
                 given = Given(key, entry.value, Origin("file", "", self._file, number))
                 told[key] = Told(given, entry.source)
-        return Section(extent, kind, name, self._file, read.line, told)
+        return Section(extent, kind, name, self._file, read.line, told, protocol)
 
     def _error(self, message: str, line: int, key: str | None = None) -> DeploymentError:
         return DeploymentError(message, file=self._file, line=line, key=key)

@@ -120,8 +120,11 @@ def _choice(topic: str, clients: Sequence[Client]) -> Sequence[str | None]:
 
 def read_pipelines(path: Path) -> Listed:
     """Read the list. Raises DeploymentError for errors of the file; errors of a row come when it is read."""
-    file = str(path)
-    text = decode_utf8(read_bytes(path, LARGEST_OF_A_FLEET), path)
+    return pipelines_in(decode_utf8(read_bytes(path, LARGEST_OF_A_FLEET), path), str(path))
+
+
+def pipelines_in(text: str, file: str) -> Listed:
+    """Read the text of a list; raises the same errors."""
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     found = []
     try:

@@ -151,7 +151,7 @@ def test_a_list_of_pipelines(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "kafka", "words"),
     [
-        ("orders,,,,", None, "pipelines.csv:2: has no release of the brokers, and the tools print none: add --kafka"),
+        ("orders,,,,", None, "pipelines.csv:2: has no release of the brokers, and no output tells it: add --kafka"),
         (
             "orders,,,3.9,",
             "4.0",

@@ -106,7 +106,7 @@ def test_headings(text: str, line: object) -> None:
         (
             "  min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2, "
             "STATIC_BROKER_CONFIG:min.insync.replicas=1, DEFAULT_CONFIG:min.insync.replicas=1}",
-            EntryLine("min.insync.replicas", "2", "DYNAMIC_TOPIC_CONFIG"),
+            EntryLine("min.insync.replicas", "2", "DYNAMIC_TOPIC_CONFIG", "1"),
         ),
         ("  follower.throttled= sensitive=false synonyms={}", EntryLine("follower.throttled", "", DEFAULT)),
         (

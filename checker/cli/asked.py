@@ -1,0 +1,110 @@
+"""The options of ``proofka check``, without its source."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.cli.endings import exit_status
+from checker.cli.limits import budget_of
+from checker.cli.more import DEFAULT_MORE
+from checker.cli.options import EngineName
+from checker.cli.written import Written
+from checker.reductions.choice import Reduction
+
+SNAPSHOT = "snapshot"
+"""The folder in a command line that reads a live cluster for a command that reads files only."""
+
+if TYPE_CHECKING:
+    from checker.budget import Budget
+    from checker.deepening import Depth
+    from checker.engine import Engine as ExploringEngine
+    from checker.source import Source
+    from model.deployment.deployment import Deployment
+    from properties.verdict import Result
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of a check, without its source files."""
+
+    faults: str | None
+    seconds: float | None
+    limits: Mapping[str, int | None]
+    require: tuple[str, ...]
+    profile: str | None
+    fail_on: tuple[str, ...]
+    fails_on_known_defects: bool
+    switches: tuple[tuple[str, tuple[str, ...]], ...]
+    reductions: frozenset[Reduction]
+    engine: EngineName
+    explorer: Callable[[], AbstractContextManager[ExploringEngine]]
+    written: Written
+    all_traces: bool
+    details: bool
+    more: float
+    options: tuple[str, ...]
+    all_properties: bool
+    all_fault_sets: bool
+    stability: float
+    explain: bool
+    quiet: bool
+    checkpoint: Path | None
+
+    @property
+    def is_one_sentence(self) -> bool:
+        """Tell whether the answer is one sentence on the properties that determine the exit status, and no file."""
+        asks_for_more = self.all_properties or self.all_fault_sets or self.explain or self.checkpoint is not None
+        return self.quiet and not asks_for_more and not self.written.is_wanted
+
+    def status(self, result: Result) -> int:
+        """Return the exit status of a result."""
+        return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
+
+    def budget(self) -> Budget:
+        """Return the limits of one exploration."""
+        return budget_of(self.seconds, dict(self.limits))
+
+    def command(self, source: Source, deployment: Deployment) -> str:
+        """Return the command line that repeats this check."""
+        words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
+        for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
+            words += [] if value is None else [f"--{name}", str(value)]
+        words += [] if self.profile is None else ["--profile", self.profile]
+        for name in self.require:
+            words += ["--require", name]
+        for option, names in self.switches:
+            words += [word for name in names for word in (option, name)]
+        words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
+        words += ["--stability", f"--stability-time={self.stability:g}"] if self.stability else []
+        return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
+
+    def about(self, command: str, source: Source) -> str:
+        """Return another command line for these files: ``check`` for ``trace`` if options name the files."""
+        if source.live is not None and command != "trace":
+            read = shlex.join(["proofka", "snapshot", *source.live.arguments(), "-o", SNAPSHOT])
+            return f"{read} && proofka {command} {SNAPSHOT}"
+        words = ("check", "--all-traces") if command == "trace" and source.file is None else (command,)
+        return shlex.join(["proofka", *words, *source.arguments(())])
+
+    def depth(self, deployment: Deployment) -> Depth:
+        """Choose the properties to explore first: those that the user named, or all that one sentence is about."""
+        from checker.deepening import Depth
+        from model.deployment.required_properties import required_unless_said
+
+        if self.is_one_sentence:
+            return Depth(frozenset(self.fail_on or deployment.require), only_first=True)
+        by_default = required_unless_said(deployment)
+        named = self.fail_on or (() if deployment.require == by_default else deployment.require)
+        return Depth(frozenset(named), all_properties=self.all_properties, all_fault_sets=self.all_fault_sets)
+
+
+def options_of(more: float, *, all_properties: bool, all_fault_sets: bool) -> tuple[str, ...]:
+    """Return the options that set the amount of exploration, for the command line that repeats the check."""
+    words = ["--all-properties"] if all_properties else []
+    words += ["--all-fault-sets"] if all_fault_sets else []
+    return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))

@@ -1,0 +1,57 @@
+"""The errors of reading a live cluster: each has a code and an exit status, and its message says what to do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from model.input.input_error import InputError
+
+
+class LiveError(InputError):
+    """A cluster that cannot be read; ``str()`` is one line that ends with the code. ``status``: the exit status."""
+
+    code: ClassVar[str] = "Q00"
+    status: ClassVar[int] = 2
+
+    def __str__(self) -> str:
+        text = f"{super().__str__()} ({self.code})"
+        return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+
+
+class NotInstalled(LiveError):
+    """The admin client is not installed."""
+
+    code = "Q01"
+
+
+class WrongConfig(LiveError):
+    """A file of ``--command-config`` that cannot be used."""
+
+    code = "Q02"
+
+
+class WrongChoice(LiveError):
+    """Options that fit neither each other nor the cluster."""
+
+    code = "Q03"
+
+
+class NoAnswer(LiveError):
+    """A cluster that is not reached, or that does not answer in time."""
+
+    code = "Q10"
+    status = 6
+
+
+class NotAdmitted(LiveError):
+    """A cluster that refuses the connection: TLS or the authentication fails."""
+
+    code = "Q20"
+    status = 7
+
+
+class NoRights(LiveError):
+    """A user who lacks the right to read what a check needs."""
+
+    code = "Q30"
+    status = 8
