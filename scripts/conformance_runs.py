@@ -183,7 +183,7 @@ def _count(path: Path) -> int:
 
 def by_action(rows: Sequence[Row]) -> list[str]:
     """Return, by action, the recordings that need the action, and the rejections at an event that shows the action."""
-    from checker.conformance.explanations import ACTION_ROWS
+    from checker.conformance.asked_event import ACTION_ROWS
 
     groups = sorted({group_of(row) for row in rows})
     lines = [

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
-_IN_ENTRY, _MORE_IN_ENTRY = {"record", "epoch"}, {"producer_epoch", "sequence"}
-"""The numbers that an entry of a log has, and those that an entry can have."""
+_OF_RECORD, _OF_MARKER = {"record", "epoch"}, {"commits", "epoch"}
+"""The numbers that an entry of a log has: that of a record, or that of a marker."""
+
+_MORE_IN_ENTRY = {"producer_epoch", "sequence"}
+"""The numbers that an entry of a log can have."""
 
 
 def _is_number(value: object) -> bool:
@@ -15,6 +18,10 @@ def _is_number(value: object) -> bool:
 
 def _are_numbers(value: object) -> bool:
     return isinstance(value, list) and all(map(_is_number, value))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _is_error(value: object) -> bool:
@@ -28,7 +35,7 @@ def _are_entries(value: object) -> bool:
 def _is_entry(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and _IN_ENTRY <= value.keys() <= _IN_ENTRY | _MORE_IN_ENTRY
+        and value.keys() - _MORE_IN_ENTRY in (_OF_RECORD, _OF_MARKER)
         and all(map(_is_number, value.values()))
     )
 
@@ -37,8 +44,9 @@ _FORMS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
     {
         "isr": (_are_numbers, "a list of numbers"),
         "records": (_are_numbers, "a list of numbers"),
+        "status": (_is_text, "a text"),
         "error": (_is_error, "a number, a text or null"),
-        "entries": (_are_entries, "a list of entries with the numbers record and epoch"),
+        "entries": (_are_entries, "a list of entries with the numbers epoch, and record or commits"),
     }
 )
 """The form of an argument by its name; every other argument is a number."""

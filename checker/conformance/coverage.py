@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from checker.conformance.asked_event import NEVER, seen_as
 from checker.conformance.events import Event, Recording
-from checker.conformance.explanations import NEVER, seen_as
 from checker.conformance.mutations import MUTATIONS
 from checker.conformance.observed_system import ObservedSystem, model_for, observed
 from checker.conformance.tracker import MOST_STATES, Answer, Outcome, check_run

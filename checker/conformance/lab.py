@@ -13,10 +13,11 @@ from checker.cluster.admin import Refused
 from checker.cluster.batches import Batch
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
+from checker.cluster.coordination import transaction_of
 from checker.cluster.errors import ClientEnded, NotSeen
 from checker.cluster.jars import jars_of, newest_patch, release_of_home
 from checker.cluster.passed import Passed
-from checker.cluster.plan import ClusterPlan
+from checker.cluster.plan import CONTROLLER, ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
@@ -25,17 +26,20 @@ from checker.conformance.cluster_controls import ClusterControls
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Recording
 from checker.conformance.gathering import changes_passed, reports_of, requests_of, sends_of
-from checker.conformance.observations import Observations
+from checker.conformance.observations import Observations, OfTransactions
 from checker.conformance.producer_controls import ProducerControls, RunProducer
 from checker.conformance.recording import events_of
 from checker.conformance.renumbering import by_place
 from checker.conformance.scheduler import Schedule
+from checker.conformance.transacting import TransactingApplication
+from checker.conformance.transactional_controls import TransactionalControls
 from checker.conformance.watching import MS, Watcher
 from checker.real_settings import client_of, effective_of, features_of, given_settings
 from model.deployment.choices import OnRestart
 from model.deployment.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.durations import Quantity
+from model.transactions.sending import group_of
 
 _TABLE = Path(__file__).parent / "tables" / "lab_settings.csv"
 _ROWS = tuple(csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines()))
@@ -61,6 +65,9 @@ PRODUCERS = 4
 BOUNDS = Bounds(records=2, log=5, sends=1, epochs=15, producer_epochs=4)
 """The bounds of the model of a run: far enough for what a short run does."""
 
+BOUNDS_WITH_TRANSACTIONS = Bounds(records=3, log=7, sends=1, epochs=15, producer_epochs=12)
+"""The same with transactions, whose ends are entries of logs, and give the producer another epoch."""
+
 
 class NotRunnable(ConformanceError):
     """A deployment that the lab cannot run."""
@@ -81,13 +88,13 @@ def milliseconds_of(setting: str) -> int:
 class Asked:
     """A request for runs of a deployment, a run for each seed.
 
-    ``records``: the number of records of each producer. ``producers``: the number of producers of a run, each with a
-    topic of its own. ``kafka_home``: an installation in place of jars.
+    ``records``: the number of records of each producer; None for that of the bounds. ``producers``: the number of
+    producers of a run, each with a topic of its own. ``kafka_home``: an installation in place of jars.
     """
 
     deployment: Deployment
     seeds: Sequence[int]
-    records: int = 2
+    records: int | None = None
     steps: int = 24
     faults: int = 3
     producers: int = PRODUCERS
@@ -102,13 +109,17 @@ class Asked:
         """
         lag = Quantity(LAG, milliseconds_of(LAG), milliseconds_of(LAG))
         durations = replace(self.deployment.durations, replica_lag=lag)
-        return replace(self.deployment, bounds=replace(BOUNDS, records=self.records), durations=durations)
+        return replace(self.deployment, bounds=self.bounds, durations=durations)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The bounds of the model of a run."""
+        bounds = BOUNDS if self.deployment.producer.transactional is None else BOUNDS_WITH_TRANSACTIONS
+        return bounds if self.records is None else replace(bounds, records=self.records)
 
 
 def expect_runnable(deployment: Deployment) -> None:
     """Raise :class:`NotRunnable` for a deployment that the lab cannot run, with what to do."""
-    if deployment.producer.transactional is not None:
-        raise NotRunnable("the lab has no transactions yet: use a deployment without transactional.id")
     if deployment.cluster.zookeeper:
         raise NotRunnable(
             "the lab reads the controller's log, which clusters with ZooKeeper lack: name brokers of Kafka 3.3 or "
@@ -174,12 +185,7 @@ class _Lab:
         with ThreadPoolExecutor(self._asked.producers) as pool:
             producers, watcher = self._begun(seed, pool)
         first = len(self._proxy.seen)
-        forgets = self._asked.deployment.application.on_restart is OnRestart.FORGET
-        restart = self._started if forgets else None
-        own = [
-            ProducerControls(self._cluster, self._proxy, watcher, producer=producer, restart=restart)
-            for producer in producers
-        ]
+        own = [self._controls(producer, watcher) for producer in producers]
         controls = ClusterControls(self._cluster, self._proxy, watcher, producers=own, end_seconds=END_SECONDS)
         warm = {one.topic: self._cluster.batches(one.order[0], one.topic) for one in producers}
         unfinished: dict[str, object] = {}
@@ -189,9 +195,31 @@ class _Lab:
             unfinished = {"unfinished": str(error)}
         finally:
             watcher.stop()
-        self._idle = [] if unfinished else [each.producer for each in own]
+        # A producer that has run is known to brokers, so another one begins a run in which they know none.
+        goes_on = not unfinished and self._effective.get("application.producer_id") != "new"
+        self._idle = [each.producer for each in own] if goes_on else []
         entries = tuple(self._proxy.seen)[first:]
         return [self._recording(seed, each, controls, watcher, warm, entries, unfinished) for each in own]
+
+    def _controls(self, producer: RunProducer, watcher: Watcher) -> ProducerControls:
+        """Return the controls of a producer. A process that ends is possible where the next one sends nothing again."""
+        deployment = self._asked.modelled
+        forgets = deployment.application.on_restart is OnRestart.FORGET
+        if deployment.producer.transactional is None:
+            restart = self._started if forgets else None
+            return ProducerControls(self._cluster, self._proxy, watcher, producer=producer, restart=restart)
+        groups: dict[int, list[int]] = {}
+        for record in range(producer.records):
+            groups.setdefault(group_of(deployment, record), []).append(record)
+        return TransactionalControls(
+            self._cluster,
+            self._proxy,
+            watcher,
+            producer=producer,
+            restart=self._started,
+            crashes=forgets,
+            transactions=TransactingApplication(list(groups.values())),
+        )
 
     def _recording(
         self,
@@ -204,17 +232,23 @@ class _Lab:
         unfinished: Mapping[str, object],
     ) -> Recording:
         """Return what is known of one producer of a run."""
-        producer, records = own.producer, self._asked.records
-        last = warm[producer.topic][-1] if warm[producer.topic] else None
+        producer, records = own.producer, self._asked.bounds.records
+        last = next((batch for batch in reversed(warm[producer.topic]) if not batch.is_control), None)
+        transactions = _of_transactions(own, watcher)
+        numbers = (last.producer_id, last.producer_epoch) if last is not None and last.producer_id >= 0 else None
+        counted = last.base_sequence + 1 if last is not None else 0
+        if transactions is not None:
+            before = watcher.coordinated_before(producer.topic).producer
+            counted, numbers = counted if numbers == before else 0, before
         looks, events = watcher.looks(producer.topic), producer.events
         done = sorted((*own.done, *shared.done), key=lambda one: one.when)
         seen = Observations(
             brokers=self._cluster.plan.brokers,
             first=watcher.partition_before(producer.topic),
             decisions=watcher.decisions(producer.topic),
-            warm=last.base_sequence + 1 if last is not None else 0,
-            producer=(last.producer_id, last.producer_epoch) if last is not None and last.producer_id >= 0 else None,
-            sends=sends_of(events, own.commanded, looks[-1].when[1]),
+            warm=counted,
+            producer=numbers,
+            sends=sends_of(events, own.sent, looks[-1].when[1]),
             requests=requests_of(entries, producer.client_id, records),
             reports=reports_of(events, records),
             looks=looks,
@@ -223,6 +257,7 @@ class _Lab:
             lag=milliseconds_of(LAG) / MS,
             session=self._cluster.plan.session_ms / MS,
             end=max(look.when[1] for look in looks),
+            transactions=transactions,
         )
         about = {
             "seed": seed,
@@ -251,7 +286,11 @@ class _Lab:
                     range(1, self._asked.producers + 1),
                 )
             )
-            watcher = Watcher(self._cluster, {producer.topic: producer.base for producer in started})
+            watcher = Watcher(
+                self._cluster,
+                {producer.topic: producer.base for producer in started},
+                {producer.topic: producer.client_id for producer in started} if self._transacts else {},
+            )
             left = []
             for producer in started:
                 partition = watcher.partition_before(producer.topic)
@@ -311,16 +350,27 @@ class _Lab:
         self._cluster.create_topic(topic, (order,), self._settings("topic", ""))
         program = self._program(topic, client_id)
         program.ask("prepare", seconds=START_SECONDS)
-        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.records, 0)
+        if self._transacts:
+            program.ask("init", seconds=START_SECONDS)
+        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.bounds.records, 0)
         return self._warm(new, START_SECONDS)
 
     def _started(self, producer: RunProducer) -> ClientProcess:
         """Start another process of a producer in a run, and do not wait for what it asks of the cluster."""
         program = self._program(producer.topic, producer.client_id)
         program.send("prepare", seconds=START_SECONDS)
+        if self._transacts:
+            program.send("init")
         return program
 
+    @property
+    def _transacts(self) -> bool:
+        return self._asked.deployment.producer.transactional is not None
+
     def _program(self, topic: str, client_id: str) -> ClientProcess:
+        settings = self._settings("producer", self._library)
+        if self._transacts:
+            settings["transactional.id"] = client_id
         return ClientProcess.start(
             self._supervisor,
             self._library,
@@ -328,7 +378,7 @@ class _Lab:
             bootstrap=self._cluster.bootstrap,
             topic=topic,
             client_id=client_id,
-            settings=self._settings("producer", self._library),
+            settings=settings,
             classpath=self._classpath() if self._library == "java" else (),
         )
 
@@ -340,7 +390,11 @@ class _Lab:
         process, topic, leader = producer.process, producer.topic, producer.order[0]
         if self._effective.get("application.producer_id") != "new":
             after, end = len(process.events), self._cluster.log_end(leader, topic)
+            if self._transacts:
+                process.ask("begin", seconds=seconds)
             process.ask("send", record=WARM, seconds=seconds)
+            if self._transacts:
+                self._commit(producer, seconds)
             reported = event_is("report", record=WARM, error=None)
             process.wait_event(reported, what="the first report", seconds=seconds, after=after)
             # With acks=0 the report comes before the record is in a log.
@@ -349,8 +403,35 @@ class _Lab:
         base = self._cluster.log_end(leader, topic)
         return replace(producer, base=base, first_event=len(process.events), earlier=())
 
+    def _commit(self, producer: RunProducer, seconds: float) -> None:
+        """Commit the transaction before a run; wait until its marker is in the log, and the coordinator knows this.
+
+        Raises NotSeen.
+        """
+        told, port = producer.process.ask("commit", seconds=seconds), self._cluster.harness_port(CONTROLLER)
+        if told.get("error"):
+            raise NotSeen(f"a transaction before the run ({told['error']})", seconds)
+        until(
+            lambda: transaction_of(port, producer.client_id).state == "CompleteCommit",
+            what="the end of the transaction before the run",
+            seconds=seconds,
+        )
+        until(
+            lambda: any(batch.marker for batch in self._cluster.batches(producer.order[0], producer.topic)[-1:]),
+            what="the marker of the transaction before the run",
+            seconds=seconds,
+        )
+
     def _classpath(self) -> Sequence[Path]:
         """Return the jars of the client; a client of the brokers' release has theirs."""
         if self.release.startswith(self._client_release):
             return self._cluster.classpath
         return jars_of(newest_patch(self._client_release))
+
+
+def _of_transactions(own: ProducerControls, watcher: Watcher) -> OfTransactions | None:
+    """Return what was seen of the transactions of a producer; None for a producer without transactions."""
+    if not isinstance(own, TransactionalControls):
+        return None
+    before = watcher.coordinated_before(own.producer.topic)
+    return OfTransactions(before.producer[1], tuple(own.decisions()), tuple(own.transactions.ended), tuple(own.delayed))

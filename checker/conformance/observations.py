@@ -53,12 +53,16 @@ class Report:
 
 @dataclass(frozen=True)
 class Entry:
-    """A record in a log. ``producer``: producer id and producer epoch; ``sequence``: its sequence number, or -1."""
+    """An entry of a log. ``producer``: producer id and producer epoch; ``sequence``: its sequence number, or -1.
 
-    record: int
+    ``record``: None for the marker of a transaction, which ``marker`` names: "commit" or "abort".
+    """
+
+    record: int | None
     leader_epoch: int
     producer: tuple[int, int]
     sequence: int
+    marker: str | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,46 @@ class BrokerDecision:
 
 
 @dataclass(frozen=True)
+class CoordinatorDecision:
+    """A record of the coordinator of transactions; the first two fields are as in the other decisions.
+
+    ``status``: Kafka's name of the state of the transactional id. ``producer``: producer id and producer epoch.
+    """
+
+    written: float
+    seen: float
+    status: str
+    producer: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class EndedTransaction:
+    """A call that ended a transaction (counted from 0), and returned without an error."""
+
+    transaction: int
+    commits: bool
+    when: Interval
+
+
+@dataclass(frozen=True)
+class DelayedEnd:
+    """A request to end a transaction whose client has lost the connection, and that the coordinator can get later."""
+
+    commits: bool
+    when: Interval
+
+
+@dataclass(frozen=True)
+class OfTransactions:
+    """What is seen of the transactions of a producer. ``epoch``: its producer epoch as the run begins."""
+
+    epoch: int
+    decisions: tuple[CoordinatorDecision, ...]
+    ended: tuple[EndedTransaction, ...]
+    delayed: tuple[DelayedEnd, ...]
+
+
+@dataclass(frozen=True)
 class Done:
     """A control that the scheduler used: its name (tables/controls.csv), its broker, and when."""
 
@@ -124,7 +168,7 @@ class Observations:
     None without idempotence. ``changes_passed``: by broker, when answers to its proposals of another ISR left to the
     broker. ``lag``: seconds after which a
     leader removes a follower that does not fetch. ``session``: seconds after which a silent broker is fenced. ``end``:
-    the end of the run.
+    the end of the run. ``transactions``: None for a producer without transactions.
     """
 
     brokers: tuple[int, ...]
@@ -141,3 +185,4 @@ class Observations:
     lag: float
     session: float
     end: float
+    transactions: OfTransactions | None = None

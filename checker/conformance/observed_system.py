@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.cone import FreeVariables, propagate_constants, slice_to, specialise
+from checker.conformance.asked_event import SILENT, Explanation, seen_as
 from checker.conformance.conditions import Condition
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Event, faults_of
-from checker.conformance.explanations import SILENT, Explanation, explain, seen_as
+from checker.conformance.explanations import explain
 from checker.kernel.layout import Layout, lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from model.deployment.deployment import Deployment
@@ -65,8 +66,6 @@ class ObservedSystem:
 
 def model_for(deployment: Deployment, events: Sequence[Event]) -> Model:
     """Build the deployment's model with the faults that the events can need, each any number of times."""
-    if deployment.producer.transactional is not None:
-        raise NotObservable("the lab does not observe transactions: use a deployment without transactional.id")
     kinds = tuple((kind.value, MOST_OF_A_KIND) for kind in sorted(faults_of(events)))
     return build(replace(deployment, faults=FaultBudget(None, kinds)))
 

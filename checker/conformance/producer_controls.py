@@ -23,6 +23,9 @@ from checker.conformance.watching import Watcher
 SEND_SECONDS = 1.0
 """Seconds within which a call of ``send()`` returns; a call that takes longer goes on beside other controls."""
 
+_ENDS = ("crash", "replace")
+"""The controls that end the process of the producer."""
+
 _HELD = ("request", "response")
 """The sides of the producer's connection to a broker that the proxy can hold."""
 
@@ -79,11 +82,7 @@ class ProducerControls:
     def possible(self, running: Sequence[int]) -> list[Control]:
         """Return the controls that can be used now. ``running``: the brokers that are up and not paused."""
         partition = self._watcher.partition(self.producer.topic)
-        found: list[tuple[str, int]] = []
-        if len(self.commanded) < self.producer.records and self.commanded.keys() <= self._requested() | self._forgotten:
-            found.append(("send", 0))
-        if self._restart is not None and self._can_crash():
-            found.append(("crash", 0))
+        found: list[tuple[str, int]] = [(name, 0) for name in self._calls()]
         for name in _HELD:
             if partition.leader in running and (name, partition.leader) not in self._gates:
                 found.append((f"hold_{name}", partition.leader))
@@ -98,17 +97,30 @@ class ProducerControls:
                 found.append(("move_leader", broker))
         return [Control(name, broker, self.producer.number) for name, broker in found]
 
-    def _can_crash(self) -> bool:
-        """Tell whether each call of ``send()`` has returned, and some send is not over."""
+    def _calls(self) -> list[str]:
+        """Return the controls of the application that can be used now."""
+        found = []
+        if len(self.commanded) < self.producer.records and not self._waits_for_request():
+            found.append("send")
+        if self._restart is not None and self._sends_returned() and not self.commanded.keys() <= self._over():
+            found.append("crash")
+        return found
+
+    def _sends_returned(self) -> bool:
+        """Tell whether each call of ``send()`` has returned."""
         returned = {event["record"] for event in self.producer.events if event["event"] == "sent"}
-        return self.commanded.keys() <= returned and not self.commanded.keys() <= self._over()
+        return self.commanded.keys() <= returned
+
+    def _waits_for_request(self) -> bool:
+        """Tell whether a record waits in the client: the next one would share its batch."""
+        return not self.commanded.keys() <= self._requested() | self._over()
 
     def _over(self) -> set[int]:
         """Return the records of which the application does not wait for a report."""
         return self._forgotten | {event["record"] for event in self.producer.events if event["event"] == "report"}
 
     def _requested(self) -> set[int]:
-        """Return the records that a request had: a record that waits in the client would share the next one's batch."""
+        """Return the records that a request had."""
         entries = tuple(self._proxy.seen)[self._first :]
         requests = requests_of(entries, self.producer.client_id, self.producer.records)
         return {record for request in requests for record in request.records}
@@ -120,6 +132,11 @@ class ProducerControls:
         return waiting or self._proxy.outstanding(link, "Produce", self._client) > 0
 
     @property
+    def sent(self) -> dict[int, float]:
+        """The times of the commands to send, by record."""
+        return self.commanded
+
+    @property
     def _client(self) -> str:
         """The regular expression for the whole client id: that of another producer can begin with the same words."""
         return f"^{self.producer.client_id}$"
@@ -127,9 +144,17 @@ class ProducerControls:
     def use(self, control: Control) -> None:
         """Use a control of this producer."""
         name, broker = control.name, control.broker
+        begin = time.time()
+        self._ways(broker)[name]()
+        self.done.append(Done(name, broker, (begin, time.time())))
+        if name in _ENDS:
+            self._after_end()
+
+    def _ways(self, broker: int) -> dict[str, Callable[[], object]]:
+        """Return the function of each control."""
         ways: dict[str, Callable[[], object]] = {
             "send": self._send,
-            "crash": self._crash,
+            "crash": self._end_program,
             "drop_request": lambda: self._proxy.cut(f"client->{broker}", self._client),
             "detach_request": lambda: self._detach(broker),
             "move_leader": lambda: self._move_leader(broker),
@@ -137,13 +162,14 @@ class ProducerControls:
         for held in _HELD:
             ways[f"hold_{held}"] = lambda held=held: self._hold(held, broker)  # type: ignore[misc]
             ways[f"release_{held}"] = lambda held=held: self._gates.pop((held, broker)).remove()  # type: ignore[misc]
-        begin = time.time()
-        ways[name]()
-        self.done.append(Done(name, broker, (begin, time.time())))
-        if name == "crash" and self._restart is not None:
-            process = self._restart(self.producer)
-            earlier, first = self.producer.events, len(process.events)
-            self.producer = replace(self.producer, process=process, first_event=first, earlier=earlier)
+        return ways
+
+    def _after_end(self) -> None:
+        """Start another process in place of one that was ended."""
+        assert self._restart is not None, "a control that ends the process is possible only with a restart"
+        process = self._restart(self.producer)
+        earlier, first = self.producer.events, len(process.events)
+        self.producer = replace(self.producer, process=process, first_event=first, earlier=earlier)
 
     def _hold(self, side: str, broker: int) -> None:
         self._gates[side, broker] = self._proxy.gate(f"client->{broker}", side, apis={"Produce"}, client=self._client)
@@ -154,14 +180,17 @@ class ProducerControls:
             gate.detach(frame)
 
     def _send(self) -> None:
-        record, process = len(self.commanded), self.producer.process
+        self._send_record(len(self.commanded))
+
+    def _send_record(self, record: int) -> None:
+        process = self.producer.process
         self.commanded[record] = time.time()
         process.send("send", record=record)
         with suppress(NotSeen):
             sent, after = event_is("sent", record=record), self.producer.first_event
             process.wait_event(sent, what="sent", seconds=SEND_SECONDS, after=after)
 
-    def _crash(self) -> None:
+    def _end_program(self) -> None:
         """End the process, and read its last events; what it has not reported then, nobody reports."""
         process = self.producer.process
         process.kill()
@@ -185,8 +214,9 @@ class ProducerControls:
 
     def is_over(self) -> bool:
         """Tell whether all sends are over, and all logs are equal in one ISR."""
-        if not self._over() >= self.commanded.keys():
-            return False
+        return self._over() >= self.commanded.keys() and self._logs_are_equal()
+
+    def _logs_are_equal(self) -> bool:
         topic, brokers = self.producer.topic, self._cluster.plan.brokers
         with suppress(NoAnswer):
             isr = set(self._cluster.view(CONTROLLER, topic).isr)

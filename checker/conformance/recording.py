@@ -30,10 +30,13 @@ from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
-from checker.conformance.observations import Entry, Interval, Look, Observations, Request
+from checker.conformance.observations import Entry, Interval, Look, Observations, OfTransactions, Request
 
 _ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""
+
+_ENDS_OF_PRODUCERS = {"crash": "ended_producer", "replace": "replaced_producer"}
+"""Control -> the event of the end of a producer's process."""
 
 SLACK_SECONDS = 1.0
 """Seconds by which a silence can begin before the session or the lag that made it known, or a broker reads late."""
@@ -49,6 +52,7 @@ def events_of(seen: Observations) -> tuple[Event, ...]:
         *_of_nodes(seen),
         *_of_decisions(seen, decisions),
         *_merged(_of_silence(seen, decisions)),
+        *(_of_coordinator(seen.transactions) if seen.transactions is not None else ()),
     ]
     return tuple(sorted(_within_chains(found), key=lambda event: event.opens))
 
@@ -76,16 +80,42 @@ def _event(kind: str, opens: float, closes: float, *, chain: str = "", **argumen
 
 def _of_application(seen: Observations) -> Iterator[Event]:
     calls = [_event("sent", *send.when, chain="application", batch=send.record) for send in seen.sends]
-    ends = [_event("ended_producer", *when, chain="application") for when in _crashes(seen)]
-    yield from sorted([*calls, *ends], key=lambda event: event.opens)
+    ends = [_event(_ENDS_OF_PRODUCERS[control], *when, chain="application") for control, when in _ends(seen)]
+    yield from sorted([*calls, *ends, *_of_calls(seen)], key=lambda event: event.opens)
     for report in seen.reports:
         begin = report.when[0] if report.error is None else _sent_at(seen, report.record)
         yield _event("reported", begin, report.when[1], batch=report.record, error=report.error)
 
 
-def _crashes(seen: Observations) -> list[Interval]:
-    """Return when the producer's process was killed."""
-    return [done.when for done in seen.done if done.control == "crash"]
+def _of_calls(seen: Observations) -> Iterator[Event]:
+    """Yield the calls that ended a transaction."""
+    for one in seen.transactions.ended if seen.transactions is not None else ():
+        what = {"transaction": one.transaction, "commits": int(one.commits)}
+        yield _event("ended_transaction", *one.when, chain="application", **what)
+
+
+def _ends(seen: Observations) -> list[tuple[str, Interval]]:
+    """Return when the producer's process was ended, each time with the control."""
+    return [(done.control, done.when) for done in seen.done if done.control in _ENDS_OF_PRODUCERS]
+
+
+def _of_coordinator(found: OfTransactions) -> Iterator[Event]:
+    """Yield the records of the coordinator, and the requests that it can get late.
+
+    The model has a transaction ongoing from its first request on, and Kafka some time before or after.
+    """
+    for decision in found.decisions:
+        if decision.status != "Ongoing":
+            yield _event(
+                "coordinated",
+                decision.written,
+                decision.seen,
+                chain="coordinator of transactions",
+                status=decision.status,
+                epoch=decision.producer[1] - found.epoch,
+            )
+    for delayed in found.delayed:
+        yield _event("delayed_end", *delayed.when, commits=int(delayed.commits))
 
 
 def _sent_at(seen: Observations, record: int) -> float:
@@ -142,7 +172,7 @@ def _of_broken_connections(seen: Observations) -> Iterator[Event]:
             for other in seen.requests
             if other.connection != connection and other.arrived > begin and records & set(other.records)
         ]
-        ends += [when[1] for when in _crashes(seen) if when[1] > begin]
+        ends += [when[1] for _, when in _ends(seen) if when[1] > begin]
         if requests[0].answerable:
             ends += [report.when[1] for report in seen.reports if report.record in records and report.when[1] > begin]
         yield _event("broken", begin, min(ends), broker=requests[0].broker)
@@ -171,10 +201,13 @@ def _log(seen: Observations, epochs: Mapping[int, int], look: Look) -> Event:
 
 def _entry(seen: Observations, epochs: Mapping[int, int], entry: Entry) -> dict[str, int]:
     """Return the model's words for an entry: its numbers are known while the producer id is the first one."""
-    found = {"record": entry.record, "epoch": epochs[entry.leader_epoch]}
+    content = {"commits": int(entry.marker == "commit")} if entry.record is None else {"record": entry.record}
+    found = {**content, "epoch": epochs[entry.leader_epoch]}
     if seen.producer is not None and entry.producer[0] == seen.producer[0]:
         bumps = entry.producer[1] - seen.producer[1]
-        found |= {"producer_epoch": bumps, "sequence": entry.sequence - (seen.warm if bumps == 0 else 0)}
+        found |= {"producer_epoch": bumps}
+        if entry.record is not None:
+            found |= {"sequence": entry.sequence - (seen.warm if bumps == 0 else 0)}
     return found
 
 

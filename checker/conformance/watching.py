@@ -15,7 +15,8 @@ from checker.cluster.errors import ClusterError
 from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
 from checker.cluster.plan import CONTROLLER
 from checker.cluster.sends import send_of
-from checker.conformance.observations import BrokerDecision, Entry, Look, PartitionDecision
+from checker.cluster.transaction_log import size_of_states, transaction_states
+from checker.conformance.observations import BrokerDecision, CoordinatorDecision, Entry, Look, PartitionDecision
 
 INTERVAL_SECONDS = 0.01
 """Seconds between two rounds of looks."""
@@ -38,15 +39,22 @@ _Stamp = tuple[tuple[str, int, int], ...]
 
 
 class Watcher:
-    """A thread that looks at the logs of topics on each broker, and at the controller's log.
+    """A thread that looks at the logs of topics on each broker, and at the logs of the controller and of coordinators.
 
-    ``bases``: by topic, the offset from which on its logs belong to the run. Of equal looks in a row, the first and the
-    last are kept.
+    ``bases``: by topic, the offset from which on its logs belong to the run. ``transactional``: by topic, the
+    transactional id of its producer, for producers that have one. Of equal looks in a row, the first and the last are
+    kept.
     """
 
-    def __init__(self, cluster: Cluster, bases: Mapping[str, int]) -> None:
+    def __init__(
+        self, cluster: Cluster, bases: Mapping[str, int], transactional: Mapping[str, str] | None = None
+    ) -> None:
         self._cluster = cluster
         self._bases = dict(bases)
+        self._coordinated: dict[str, list[CoordinatorDecision]] = {each: [] for each in (transactional or {}).values()}
+        self._transactional = dict(transactional or {})
+        self._read_to: dict[int, int] = {}
+        self._size_of_states = -1
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._error: BaseException | None = None
@@ -58,6 +66,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="watcher of disks", daemon=True)
         self._round()
         self._first = len(self._decisions)
+        self._first_coordinated = {each: len(found) for each, found in self._coordinated.items()}
         self._thread.start()
 
     def looks(self, topic: str) -> tuple[Look, ...]:
@@ -69,6 +78,24 @@ class Watcher:
     def decisions(self, topic: str) -> tuple[Decision, ...]:
         """Return the decisions about a topic, or about brokers, since the watcher's start."""
         return self._about(topic, self._first)
+
+    def coordinated(self, topic: str) -> tuple[CoordinatorDecision, ...]:
+        """Return what the coordinator wrote about the topic's producer since the watcher's start."""
+        self._check()
+        name = self._transactional[topic]
+        with self._lock:
+            return tuple(self._coordinated[name][self._first_coordinated[name] :])
+
+    def coordinated_before(self, topic: str) -> CoordinatorDecision:
+        """Return what the coordinator wrote last about the topic's producer before the start.
+
+        Raises ClusterError where there is nothing.
+        """
+        name = self._transactional[topic]
+        first = self._first_coordinated[name]
+        if not first:
+            raise ClusterError(f"the coordinator has no transactional id {name}; run again")
+        return self._coordinated[name][first - 1]
 
     def partition(self, topic: str) -> PartitionDecision:
         """Return the last decision about a topic. Raises ClusterError where there is none."""
@@ -101,7 +128,8 @@ class Watcher:
         """A number that rises with every change that the watcher finds."""
         self._check()
         with self._lock:
-            return len(self._decisions) + sum(len(looks) for looks in self._looks.values())
+            of_coordinator = sum(len(found) for found in self._coordinated.values())
+            return len(self._decisions) + of_coordinator + sum(len(looks) for looks in self._looks.values())
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -132,6 +160,8 @@ class Watcher:
             for topic, broker in self._looks:
                 self._look(topic, broker)
             self._read_decisions()
+            if self._coordinated:
+                self._read_coordinated()
 
     def _look(self, topic: str, broker: int) -> None:
         looks = self._looks[topic, broker]
@@ -159,6 +189,22 @@ class Watcher:
             if state.offset > known:
                 self._decisions += self._decision(state, seen)
         self._size = size
+
+    def _read_coordinated(self) -> None:
+        data = self._cluster.node(CONTROLLER).data
+        size = size_of_states(data)
+        if size == self._size_of_states:
+            return
+        states = transaction_states(data)
+        seen = time.time()
+        for state in states:
+            found = self._coordinated.get(state.transactional_id)
+            if found is not None and state.offset > self._read_to.get(state.partition, -1):
+                producer = (state.producer_id, state.producer_epoch)
+                found.append(CoordinatorDecision(state.time / MS, seen, state.name, producer))
+        for state in states:
+            self._read_to[state.partition] = max(state.offset, self._read_to.get(state.partition, -1))
+        self._size_of_states = size
 
     def _decision(self, state: PartitionState | BrokerState, seen: float) -> Iterator[tuple[str, Decision]]:
         written = state.time / MS
@@ -198,9 +244,12 @@ def entries_of(batches: tuple[Batch, ...], base: int) -> tuple[Entry, ...]:
     """Return the entries of a log from an offset on. Raises ForeignValue."""
     found = []
     for batch in batches:
+        producer = batch.producer_id, batch.producer_epoch
+        if batch.marker is not None and batch.base_offset >= base:
+            found.append(Entry(None, batch.leader_epoch, producer, -1, batch.marker))
         for place, record in enumerate(batch.records):
             if record.offset >= base and not batch.is_control:
                 sequence = batch.base_sequence + place if batch.producer_id >= 0 else -1
                 number = send_of(record.value).record
-                found.append(Entry(number, batch.leader_epoch, (batch.producer_id, batch.producer_epoch), sequence))
+                found.append(Entry(number, batch.leader_epoch, producer, sequence))
     return tuple(found)

@@ -13,8 +13,6 @@ from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.reproduction.gates import PRODUCER_ID
 
-STATE_TOPIC = "__transaction_state"
-"""The topic in which the coordinator of transactions keeps what it decides."""
 OPEN, COMMITTED, ABORTED, REFUSED, LOST = "open", "committed", "aborted", "refused", "lost"
 """The application's knowledge of a transaction, as in the model: ``LOST`` if it crashed before it knew the end."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import z3
 
 from model.deployment.choices import OnRestart, OnSendError, Sends
+from model.deployment.deployment import Deployment
 from model.deployment.implied.cleaning import drops_markers
 from model.language import Effect
 from model.language.terms import And, BoolVal, Not, Or
@@ -16,12 +17,18 @@ from model.state.transactions import Keeping, Outcome, Status, Transaction
 from model.transactions.epochs import has_epoch, of, recovery_in
 
 
+def group_of(deployment: Deployment, record: int) -> int:
+    """Return the number (from 0) of the group of records that are sent in one transaction, of a record (from 0)."""
+    rules = deployment.producer.transactional
+    assert rules is not None
+    # The first transaction has fewer records than the others, so that a late one of it can split the next.
+    return (record + -deployment.bounds.records % rules.records) // rules.records
+
+
 def transaction_of(pipeline: Pipeline, batch: Batch) -> Transaction:
     """Return the transaction in which a batch is sent."""
-    bounds, (transactions, rules) = pipeline.deployment.bounds, of(pipeline)
-    # The first transaction has fewer records than the others, so that a late one of it can split the next.
-    group = (batch.record + -bounds.records % rules.records) // rules.records
-    return transactions.each[group * bounds.sends + batch.attempt]
+    group = group_of(pipeline.deployment, batch.record)
+    return of(pipeline)[0].each[group * pipeline.deployment.bounds.sends + batch.attempt]
 
 
 def batches_of(pipeline: Pipeline, transaction: Transaction) -> Sequence[Batch]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import z3
 
+from checker.conformance.asked_event import SILENT, Explanation, seen_as
 from checker.conformance.events import Event
-from checker.conformance.explanations import SILENT, Explanation, explain, seen_as
+from checker.conformance.explanations import explain
 from checker.evaluation import Evaluator
 from model.language import Action, ActionKey, State
 from model.pipeline import Model

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
 from checker.conformance.conditions import Condition
 from checker.conformance.errors import BadRecording, UnknownAction, UnknownEvent
 from checker.conformance.events import EVENT_ROWS, Event, Recording, from_json, to_json
-from checker.conformance.explanations import ACTION_ROWS, NEVER, SILENT, explain, seen_as
+from checker.conformance.explanations import explain
 from checker.conformance.row_set import RowSet
 from checker.kernel.layout import lay_out
 from model.faults import Fault

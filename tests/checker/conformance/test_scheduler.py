@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from checker.conformance.asked_event import SILENT, seen_as
 from checker.conformance.controls import CONTROL_ROWS, NOBODY, Control
-from checker.conformance.explanations import SILENT, seen_as
 from checker.conformance.observed_system import observed
 from checker.conformance.scheduler import Schedule
 from checker.conformance.tracker import Answer, check_run

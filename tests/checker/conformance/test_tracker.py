@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
+from checker.conformance.asked_event import SILENT, seen_as
 from checker.conformance.events import Event
-from checker.conformance.explanations import SILENT, seen_as
 from checker.conformance.observed_system import NotObservable, ObservedSystem, model_for, observed
 from checker.conformance.tracker import MOST_OVERLAPPING, Answer, check_run
 from model.faults import Fault

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
 from checker.conformance.events import Event
-from checker.conformance.explanations import ACTION_ROWS, NEVER, SILENT, seen_as
 from checker.evaluation import Evaluator
 from model.language import Action, State, TransitionSystem
 from model.pipeline import Model
