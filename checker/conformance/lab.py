@@ -65,7 +65,7 @@ PRODUCERS = 4
 BOUNDS = Bounds(records=2, log=5, sends=1, epochs=15, producer_epochs=4)
 """The bounds of the model of a run: far enough for what a short run does."""
 
-BOUNDS_WITH_TRANSACTIONS = Bounds(records=3, log=7, sends=1, epochs=15, producer_epochs=12)
+BOUNDS_WITH_TRANSACTIONS = Bounds(records=3, log=7, sends=1, epochs=15, producer_epochs=8)
 """The same with transactions, whose ends are entries of logs, and give the producer another epoch."""
 
 

@@ -10,7 +10,6 @@ import z3
 from checker.cone import FreeVariables, propagate_constants, slice_to, specialise
 from checker.conformance.asked_event import SILENT, Explanation, seen_as
 from checker.conformance.conditions import Condition
-from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Event, faults_of
 from checker.conformance.explanations import explain
 from checker.kernel.layout import Layout, lay_out
@@ -23,12 +22,6 @@ from model.pipeline import Model, build
 
 SILENTLY = "silently"
 """The name of the kernel's function for all silent actions; each other function has the name of its actions."""
-
-
-class NotObservable(ConformanceError):
-    """A deployment whose runs the lab cannot observe."""
-
-    code = "E04"
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from random import Random
 from checker.conformance.events import Event
 from model.deployment.explored import Bounds
 from model.faults import Fault
+from model.language import Action
 from model.pipeline import Model, build
 from tests.checker.asking import example
-from tests.checker.conformance.walks import Taken, Walker, shown
+from tests.checker.conformance.walks import Taken, Walker, Weight, few_fetches, shown
 from tests.deployments import changed
 
 SMALL = Bounds(records=2, log=3, sends=1, epochs=5, producer_epochs=2)
@@ -37,11 +38,30 @@ def crashing(name: str) -> Model:
     return build(replace(example(name, (*KINDS, Fault.PRODUCER_CRASH), 9), bounds=LARGE))
 
 
-def walks(model: Model, count: int, length: int) -> list[tuple[list[Taken], list[Event]]]:
+@cache
+def transacting(name: str, brokers: int = 3) -> Model:
+    """Return the model of a producer with transactions, whose application can crash."""
+    kinds = (*(KINDS if brokers == 3 else FEW_KINDS), Fault.PRODUCER_CRASH, Fault.DELAYED_REQUEST)
+    bounds = Bounds(records=3, log=5 if brokers == 3 else 4, sends=1, epochs=8, producer_epochs=6)
+    asked = replace(example(name, tuple(dict.fromkeys(kinds)), 9), bounds=bounds)
+    return build(asked if brokers == 3 else changed(asked, replicas=brokers, min_insync_replicas=1))
+
+
+def towards_ends(action: Action) -> float:
+    """Return a high weight for the steps that a transaction needs, and a low one for other faults than crashes."""
+    needed = action.name in ("append", "fetch", "acknowledge", "write_marker")
+    return (8.0 if needed or action.lane == "producer" or action.actor == "coordinator" else 1.0) * (
+        0.3 if action.fault is not None else 1.0
+    )
+
+
+def walks(
+    model: Model, count: int, length: int, *, weight: Weight = few_fetches
+) -> list[tuple[list[Taken], list[Event]]]:
     """Return random walks of the model with their events."""
     walker, found = Walker(model.system), []
     for seed in range(count):
         random = Random(seed)
-        walk = walker.walk(random, length, 3)
+        walk = walker.walk(random, length, 3, weight=weight)
         found.append((walk, shown(model, walk, random)))
     return found

@@ -9,14 +9,15 @@ from random import Random
 import pytest
 
 from checker.conformance.asked_event import SILENT, seen_as
+from checker.conformance.errors import UnknownEvent
 from checker.conformance.events import Event
-from checker.conformance.observed_system import NotObservable, ObservedSystem, model_for, observed
+from checker.conformance.observed_system import ObservedSystem, model_for, observed
 from checker.conformance.tracker import MOST_OVERLAPPING, Answer, check_run
 from model.faults import Fault
 from model.pipeline import Model, build
 from tests.checker.asking import example
 from tests.checker.conformance.plain_tracker import PlainTracker
-from tests.checker.conformance.small_models import SMALL, three_brokers, two_brokers, walks
+from tests.checker.conformance.small_models import SMALL, three_brokers, towards_ends, transacting, two_brokers, walks
 from tests.checker.conformance.walks import widened
 
 NAMES = ("acks-all-min-isr-2", "acks-1", "retries-in-flight-5", "acks-all-min-isr-1-unclean")
@@ -147,6 +148,64 @@ def test_a_run_gets_the_faults_that_its_events_need() -> None:
     assert {action.fault for action in model.system.actions} == {None, Fault.KILL}
 
 
-def test_transactions_are_refused() -> None:
-    with pytest.raises(NotObservable, match=r"E04: .*transactional\.id"):
-        model_for(example("transactions"), [])
+@pytest.mark.parametrize("name", ["transactions", "transaction-state"])
+def test_every_walk_with_transactions_is_accepted(name: str) -> None:
+    model = transacting(name)
+    found = walks(model, 12, 60, weight=towards_ends)
+    system = system_of(model, [events for _, events in found])
+    for _, events in found:
+        assert check_run(system, events).answer is Answer.ACCEPTED
+    taken = {step.action.name for walk, _ in found for step in walk}
+    assert {"prepare_commit", "write_marker", "complete_transaction", "crash_producer", "initialise"} <= taken
+    assert {event.kind for _, events in found for event in events} >= {"coordinated", "ended_transaction"}
+
+
+def test_the_plain_tracker_gives_the_same_answers_with_transactions() -> None:
+    model = transacting("transactions", 2)
+    plain = PlainTracker(model)
+    runs = []
+    for seed, (_, events) in enumerate(walks(model, 6, 22, weight=towards_ends)):
+        random = Random(seed)
+        runs += [events, corrupted(model, events, random), without_end(events)]
+    system = system_of(model, runs)
+    answers = []
+    for events in runs:
+        outcome = check_run(system, events)
+        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
+        answers.append(outcome.answer is Answer.ACCEPTED)
+    assert True in answers and False in answers
+
+
+def without_end(events: Sequence[Event]) -> list[Event]:
+    """Return the events without the first record of the coordinator."""
+    first = next((place for place, event in enumerate(events) if event.kind == "coordinated"), None)
+    return [event for place, event in enumerate(events) if place != first]
+
+
+def test_a_wrong_marker_is_rejected() -> None:
+    """The coordinator commits, and a log has the marker of an abort, or that of another producer epoch."""
+    model = transacting("transactions", 2)
+    begun = [
+        Event("sent", {"batch": 0}, opens=0, closes=0),
+        Event("requested", {"record": 0, "broker": 1}, opens=1, closes=1),
+        Event("answered", {"record": 0, "broker": 1, "error": 0}, opens=2, closes=2),
+        Event("coordinated", {"status": "PrepareCommit", "epoch": 0}, opens=3, closes=3),
+        Event("ended_transaction", {"transaction": 0, "commits": 1}, opens=4, closes=4),
+    ]
+    record = {"record": 0, "epoch": 1, "producer_epoch": 0}
+    for marker, answer in (
+        ({"commits": 1, "epoch": 1, "producer_epoch": 0}, Answer.ACCEPTED),
+        ({"commits": 0, "epoch": 1, "producer_epoch": 0}, Answer.REJECTED),
+        ({"commits": 1, "epoch": 1, "producer_epoch": 1}, Answer.REJECTED),
+    ):
+        events = [*begun, Event("log", {"broker": 1, "entries": [record, marker]}, opens=5, closes=5)]
+        assert check_run(observed(model, events), events).answer is answer
+    early = [begun[3], *begun[:3]]
+    events = [replace(event, opens=place, closes=place) for place, event in enumerate(early)]
+    assert check_run(observed(model, events), events).event == 0
+
+
+def test_a_deployment_without_transactions_has_no_events_of_them() -> None:
+    model = two_brokers("acks-1")
+    with pytest.raises(UnknownEvent, match=r"needs a deployment with transactional\.id"):
+        observed(model, [Event("coordinated", {"status": "Empty", "epoch": 0}, opens=0, closes=0)])

@@ -8,10 +8,12 @@ from random import Random
 
 from checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
 from checker.conformance.events import Event
+from checker.conformance.transaction_events import STATUSES
 from checker.evaluation import Evaluator
 from model.language import Action, State, TransitionSystem
 from model.pipeline import Model
 from model.state.pipeline import Fate, Pipeline
+from model.state.transactions import Outcome, Status
 
 Weight = Callable[[Action], float]
 """A function from an action to its weight in a random choice."""
@@ -101,10 +103,15 @@ def entries(pipeline: Pipeline, state: State, broker: int) -> list[dict[str, int
     """Return the entries of a broker's log, as the event ``log`` has them."""
     found = pipeline.replica(broker).log.entries(state)
     names = ("epoch", "producer_epoch", "sequence")
-    return [
-        {"record": pipeline.producer.batches[entry["batch"]].record, **{n: entry[n] for n in names if n in entry}}
-        for entry in found
-    ]
+    return [{**_content(pipeline, entry), **{n: entry[n] for n in names if n in entry}} for entry in found]
+
+
+def _content(pipeline: Pipeline, entry: Mapping[str, int]) -> dict[str, int]:
+    batches, transactions = pipeline.producer.batches, pipeline.transactions
+    if entry["batch"] < len(batches):
+        return {"record": batches[entry["batch"]].record}
+    assert transactions is not None
+    return {"commits": int(transactions.of_marker(entry["batch"])[1])}
 
 
 def _event(kind: str, /, **arguments: object) -> Event:
@@ -120,6 +127,15 @@ def _of_step(pipeline: Pipeline, taken: Taken) -> Iterator[Event]:
         was, now = taken.before[batch.fate.name], taken.after[batch.fate.name]
         if was != now and now in (Fate.ACKNOWLEDGED, Fate.FAILED) and kind != "refused_send":
             yield _event("reported", batch=batch.number, error=None if now == Fate.ACKNOWLEDGED else "failed")
+    yield from _ended(pipeline, taken, kind)
+
+
+def _ended(pipeline: Pipeline, taken: Taken, kind: str) -> Iterator[Event]:
+    """Yield the calls that end a transaction in a step; a producer that is given up returns from none."""
+    for one in pipeline.transactions.each if pipeline.transactions is not None else ():
+        was, now = taken.before[one.outcome.name], taken.after[one.outcome.name]
+        if was != now and now in (Outcome.COMMITTED, Outcome.ABORTED) and kind != "replaced_producer":
+            yield _event("ended_transaction", transaction=one.number, commits=int(now == Outcome.COMMITTED))
 
 
 def _kind(pipeline: Pipeline, taken: Taken) -> str:
@@ -146,7 +162,19 @@ def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, 
         errors = ACTION_ROWS[taken.action.name]["errors"].split()
         error = {"error": int(errors[0])} if kind == "answered" else {}
         return {"record": batches[given["batch"]].record, "broker": given.get("leader", given.get("broker")), **error}
+    if kind == "coordinated":
+        assert pipeline.transactions is not None
+        status = Status(taken.after[pipeline.transactions.status.name])
+        name = next(name for name, value in STATUSES.items() if value is status)
+        # The model leaves a new producer's state as it was, and Kafka's coordinator writes that it is empty.
+        is_new = taken.action.name in ("initialise", "ask_before")
+        return {"status": "Empty" if is_new else name, "epoch": taken.after[pipeline.transactions.epoch.name]}
     if kind == "broken":
         return {"broker": taken.before[batches[given["batch"]].target.name]}
-    names = {"lost_power": ("broker", "kept"), "ended_producer": ()}.get(kind, ("batch", "broker"))
+    names = {
+        "lost_power": ("broker", "kept"),
+        "ended_producer": (),
+        "replaced_producer": (),
+        "delayed_end": ("commits",),
+    }.get(kind, ("batch", "broker"))
     return {name: value for name, value in given.items() if name in names}
