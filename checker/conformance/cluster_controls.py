@@ -12,6 +12,7 @@ from checker.cluster.errors import NotSeen
 from checker.cluster.gate import Gate
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
+from checker.conformance.consumer_controls import ConsumerControls
 from checker.conformance.controls import NOBODY, Control
 from checker.conformance.observations import Done
 from checker.conformance.producer_controls import ProducerControls
@@ -25,7 +26,9 @@ _HELD = ("fetch", "change", "metadata")
 
 
 class ClusterControls:
-    """The controls of a cluster, with those of each producer. ``done``: the shared controls that were used.
+    """The controls of a cluster, with those of each producer and of the consumers of their topics.
+
+    ``done``: the shared controls that were used.
 
     ``end_seconds``: seconds within which a run comes to its end.
     """
@@ -37,10 +40,12 @@ class ClusterControls:
         watcher: Watcher,
         *,
         producers: Sequence[ProducerControls],
+        consumers: Sequence[ConsumerControls] = (),
         end_seconds: float,
     ) -> None:
         self._cluster, self._proxy, self._watcher = cluster, proxy, watcher
         self._of = {controls.producer.number: controls for controls in producers}
+        self._consumer_of = {controls.number: controls for controls in consumers}
         self._end_seconds = end_seconds
         self._gates: dict[tuple[str, int], Gate] = {}
         self._cut: set[int] = set()
@@ -78,7 +83,9 @@ class ClusterControls:
             found += [Control(f"release_{name}", broker) for held, broker in sorted(self._gates) if held == name]
         for broker in self._cluster.plan.brokers:
             found += self._of_broker(broker, up, running)
-        return [*found, *(control for each in self._of.values() for control in each.possible(running))]
+        own = (each.possible(running) for each in self._of.values())
+        of_consumers = (each.possible() for each in self._consumer_of.values())
+        return [*found, *(control for controls in (*own, *of_consumers) for control in controls)]
 
     def _of_broker(self, broker: int, up: Sequence[int], running: Sequence[int]) -> list[Control]:
         names: list[str] = []
@@ -101,7 +108,9 @@ class ClusterControls:
 
     def use(self, control: Control, choice: float) -> None:
         name, broker = control.name, control.broker
-        if control.producer != NOBODY:
+        if control.is_of_consumer:
+            self._consumer_of[control.producer].use(control)
+        elif control.producer != NOBODY:
             self._of[control.producer].use(control)
         elif name.startswith("hold_"):
             self._do(control, lambda: self._hold(name.removeprefix("hold_"), broker))
@@ -189,6 +198,8 @@ class ClusterControls:
         for broker in self._cluster.plan.brokers:
             self._cluster.wait_up(broker, seconds=self._end_seconds)
         until(self._is_over, what="the end of all sends, and one ISR with equal logs", seconds=self._end_seconds)
+        for consumer in self._consumer_of.values():
+            consumer.finish()
 
     def _is_over(self) -> bool:
         return all(each.is_over() for each in self._of.values())

@@ -37,6 +37,11 @@ class Control:
         return bool(CONTROL_ROWS[self.name]["fault"])
 
     @property
+    def is_of_consumer(self) -> bool:
+        """Tell whether the control is one of the consumer of the producer's topic."""
+        return CONTROL_ROWS[self.name]["of"] == "consumer"
+
+    @property
     def weight(self) -> int:
         """The weight of the control in a random choice."""
         return int(CONTROL_ROWS[self.name]["weight"])

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from checker.conformance.asked_event import NEVER, seen_as
+from checker.conformance.consumer_events import WAYS as OF_CONSUMERS
 from checker.conformance.events import Event, Recording
 from checker.conformance.mutations import MUTATIONS
 from checker.conformance.observed_system import ObservedSystem, model_for, observed
@@ -93,7 +94,7 @@ def _checked(
     events = recording.events
     outcome = check_run(system, events)
     group = (str(recording.about.get("client", "unknown")), str(recording.about.get("kafka", "unknown")))
-    run = CheckedRun(recording, outcome, group, actions=_of_lab(model))
+    run = CheckedRun(recording, outcome, group, actions=_of_lab(model, events))
     if outcome.answer is not Answer.ACCEPTED:
         return run
     if max(outcome.sizes, default=0) <= most_examined:
@@ -135,10 +136,13 @@ def _rejects(system: ObservedSystem, events: Sequence[Event], removed: Collectio
     return check_run(system, events, without=removed).answer in (Answer.REJECTED, Answer.BOUND)
 
 
-def _of_lab(model: Model) -> frozenset[str]:
-    """Return the names of the model's actions that runs of the lab with a producer can have."""
+def _of_lab(model: Model, events: Sequence[Event]) -> frozenset[str]:
+    """Return the names of the model's actions that a run of the lab can have: of a consumer, where one is seen."""
+    reads = any(event.kind in OF_CONSUMERS for event in events)
     return frozenset(
-        action.name for action in model.system.actions if action.lane != "consumer" and seen_as(action) != NEVER
+        action.name
+        for action in model.system.actions
+        if (action.lane != "consumer" or reads) and seen_as(action) != NEVER
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import z3
 
 from checker.conformance.asked_event import ALWAYS, AskedEvent, Explanation, seen_as
+from checker.conformance.consumer_events import WAYS as OF_CONSUMERS
 from checker.conformance.errors import UnknownEvent
 from checker.conformance.events import Event
 from checker.conformance.transaction_events import WAYS as OF_TRANSACTIONS
@@ -28,13 +29,16 @@ BEGIN_SHUTDOWN = "begin_shutdown"
 """The name of the action in which a broker announces its stop."""
 
 
-def explain(pipeline: Pipeline, actions: Sequence[Action], event: Event) -> Explanation:
-    """Return what explains an event, by actions of ``actions``.
+def explain(pipeline: Pipeline, actions: Sequence[Action], event: Event) -> tuple[Explanation, ...]:
+    """Return the ways in which an event can have happened, by actions of ``actions``.
 
     Raise :class:`UnknownEvent` for an event that names a broker or a record that the model lacks.
     """
+    asked = AskedEvent(pipeline, actions, event)
     try:
-        return _WAYS[event.kind](AskedEvent(pipeline, actions, event))
+        if event.kind in OF_CONSUMERS:
+            return OF_CONSUMERS[event.kind](asked)
+        return (_WAYS[event.kind](asked),)
     except (KeyError, IndexError) as error:
         raise UnknownEvent(f"the model cannot express {event}: {error} is not part of the model") from error
 

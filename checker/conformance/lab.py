@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -11,21 +10,22 @@ from pathlib import Path
 
 from checker.cluster.admin import Refused
 from checker.cluster.batches import Batch
-from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
-from checker.cluster.coordination import transaction_of
-from checker.cluster.errors import ClientEnded, NotSeen
-from checker.cluster.jars import jars_of, newest_patch, release_of_home
+from checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
+from checker.cluster.jars import newest_patch, release_of_home
 from checker.cluster.passed import Passed
-from checker.cluster.plan import CONTROLLER, ClusterPlan
+from checker.cluster.plan import ClusterPlan
 from checker.cluster.proxy import Proxy
 from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
 from checker.cluster.wire import NoAnswer
 from checker.conformance.cluster_controls import ClusterControls
+from checker.conformance.consumer_controls import ConsumerControls
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Recording
 from checker.conformance.gathering import changes_passed, reports_of, requests_of, sends_of
+from checker.conformance.lab_consumers import LabConsumers, is_read
+from checker.conformance.lab_producers import START_SECONDS, LabProducers
+from checker.conformance.lab_settings import LAG, lab_settings, milliseconds_of
 from checker.conformance.observations import Observations, OfTransactions
 from checker.conformance.producer_controls import ProducerControls, RunProducer
 from checker.conformance.recording import events_of
@@ -34,21 +34,12 @@ from checker.conformance.scheduler import Schedule
 from checker.conformance.transacting import TransactingApplication
 from checker.conformance.transactional_controls import TransactionalControls
 from checker.conformance.watching import MS, Watcher
-from checker.real_settings import client_of, effective_of, features_of, given_settings
+from checker.real_settings import effective_of, features_of
 from model.deployment.choices import OnRestart
 from model.deployment.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.durations import Quantity
 from model.transactions.sending import group_of
-
-_TABLE = Path(__file__).parent / "tables" / "lab_settings.csv"
-_ROWS = tuple(csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines()))
-
-WARM = 90
-"""The number of the record before a run; the records of a run have smaller numbers."""
-
-START_SECONDS = 90.0
-"""Seconds within which a client starts and sends its first record."""
 
 AGAIN_SECONDS = 20.0
 """Seconds within which a producer of the run before sends the first record of the next run."""
@@ -75,21 +66,13 @@ class NotRunnable(ConformanceError):
     code = "E05"
 
 
-LAG = "replica.lag.time.max.ms"
-"""The setting of brokers after which a leader drops a silent follower; a run has a shorter one."""
-
-
-def milliseconds_of(setting: str) -> int:
-    """Return the value of a setting that runs change."""
-    return int(next(row["value"] for row in _ROWS if row["setting"] == setting))
-
-
 @dataclass(frozen=True)
 class Asked:
     """A request for runs of a deployment, a run for each seed.
 
     ``records``: the number of records of each producer; None for that of the bounds. ``producers``: the number of
-    producers of a run, each with a topic of its own. ``kafka_home``: an installation in place of jars.
+    producers of a run, each with a topic of its own. ``consumers``: each topic has a consumer, if the lab has one for
+    the deployment. ``kafka_home``: an installation in place of jars.
     """
 
     deployment: Deployment
@@ -98,6 +81,7 @@ class Asked:
     steps: int = 24
     faults: int = 3
     producers: int = PRODUCERS
+    consumers: bool = True
     kafka_home: Path | None = None
 
     @property
@@ -149,6 +133,10 @@ def record_runs(asked: Asked, tell: Told) -> Iterator[Recording]:
                     break
 
 
+_Pair = tuple[RunProducer, ConsumerControls | None]
+"""A producer of a run, and the consumer of its topic, if there is one."""
+
+
 class _Lab:
     """A cluster for the runs of a deployment."""
 
@@ -157,56 +145,71 @@ class _Lab:
         expect_runnable(deployment)
         self._asked, self._tell = asked, tell
         self._effective = effective_of(deployment)
-        self._library, version = client_of(deployment, "producer")
         home = asked.kafka_home
         self.release = str(newest_patch(self._effective["broker.release"]) if home is None else release_of_home(home))
-        self._client_release = version or self.release
         self._supervisor, self._proxy = stack.enter_context(Supervisor()), stack.enter_context(Proxy())
         plan = ClusterPlan(
             self.release,
             brokers=tuple(range(1, deployment.cluster.replicas + 1)),
             kafka_home=asked.kafka_home,
-            broker_settings=self._settings("broker", ""),
+            broker_settings=lab_settings(deployment, "broker"),
             features=features_of(deployment),
         )
         tell(f"Apache Kafka {self.release}: a controller and {len(plan.brokers)} brokers start on this machine")
         self._cluster = stack.enter_context(Cluster(plan, self._supervisor, self._proxy))
         self._cluster.start()
+        self._producers = LabProducers(
+            deployment, self._cluster, self._supervisor, release=self.release, records=asked.bounds.records
+        )
+        self._consumers: LabConsumers | None = None
+        if asked.consumers and is_read(deployment):
+            self._consumers = LabConsumers(deployment, self._cluster, self._supervisor, release=self.release)
+        self._transacts = deployment.producer.transactional is not None
         self._idle: list[RunProducer] = []
-
-    def _settings(self, role: str, library: str) -> dict[str, str]:
-        own = given_settings(self._asked.deployment, role)
-        for key in ("client.id", "bootstrap.servers"):
-            own.pop(key, None)
-        return own | {row["setting"]: row["value"] for row in _ROWS if (row["role"], row["library"]) == (role, library)}
 
     def run(self, seed: int) -> list[Recording]:
         """Run a schedule on topics of its own; return a recording for each producer."""
         with ThreadPoolExecutor(self._asked.producers) as pool:
-            producers, watcher = self._begun(seed, pool)
+            begun, watcher = self._begun(seed, pool)
         first = len(self._proxy.seen)
+        producers = [producer for producer, _ in begun]
+        consumers = {consumer.number: consumer for _, consumer in begun if consumer is not None}
         own = [self._controls(producer, watcher) for producer in producers]
-        controls = ClusterControls(self._cluster, self._proxy, watcher, producers=own, end_seconds=END_SECONDS)
+        controls = ClusterControls(
+            self._cluster,
+            self._proxy,
+            watcher,
+            producers=own,
+            consumers=list(consumers.values()),
+            end_seconds=END_SECONDS,
+        )
         warm = {one.topic: self._cluster.batches(one.order[0], one.topic) for one in producers}
         unfinished: dict[str, object] = {}
         try:
             Schedule(seed, steps=self._asked.steps, faults=self._asked.faults).run(controls)
-        except NotSeen as error:
+        except (NotSeen, CommandFailed) as error:
             unfinished = {"unfinished": str(error)}
         finally:
             watcher.stop()
+            for consumer in consumers.values():
+                consumer.kill()
         # A producer that has run is known to brokers, so another one begins a run in which they know none.
         goes_on = not unfinished and self._effective.get("application.producer_id") != "new"
         self._idle = [each.producer for each in own] if goes_on else []
         entries = tuple(self._proxy.seen)[first:]
-        return [self._recording(seed, each, controls, watcher, warm, entries, unfinished) for each in own]
+        return [
+            self._recording(
+                seed, each, consumers.get(each.producer.number), controls, watcher, warm, entries, unfinished
+            )
+            for each in own
+        ]
 
     def _controls(self, producer: RunProducer, watcher: Watcher) -> ProducerControls:
         """Return the controls of a producer. A process that ends is possible where the next one sends nothing again."""
         deployment = self._asked.modelled
         forgets = deployment.application.on_restart is OnRestart.FORGET
         if deployment.producer.transactional is None:
-            restart = self._started if forgets else None
+            restart = self._producers.start_again if forgets else None
             return ProducerControls(self._cluster, self._proxy, watcher, producer=producer, restart=restart)
         groups: dict[int, list[int]] = {}
         for record in range(producer.records):
@@ -216,7 +219,7 @@ class _Lab:
             self._proxy,
             watcher,
             producer=producer,
-            restart=self._started,
+            restart=self._producers.start_again,
             crashes=forgets,
             transactions=TransactingApplication(list(groups.values())),
         )
@@ -225,6 +228,7 @@ class _Lab:
         self,
         seed: int,
         own: ProducerControls,
+        consumer: ConsumerControls | None,
         shared: ClusterControls,
         watcher: Watcher,
         warm: Mapping[str, Sequence[Batch]],
@@ -258,20 +262,22 @@ class _Lab:
             session=self._cluster.plan.session_ms / MS,
             end=max(look.when[1] for look in looks),
             transactions=transactions,
+            consumer=consumer.seen() if consumer is not None else None,
         )
+        used = sorted((*done, *(consumer.done if consumer is not None else ())), key=lambda one: one.when)
         about = {
             "seed": seed,
             "producer": producer.number,
             "kafka": self.release,
-            "client": self._client(producer.process),
+            "client": self._producers.client(producer.process),
             "replicas": list(producer.order),
             "records": records,
-            "controls": [f"{one.control}({one.broker})" for one in done],
+            "controls": [f"{one.control}({one.broker})" for one in used],
         }
         return Recording(self._asked.modelled, events_of(by_place(seen, producer.order)), {**about, **unfinished})
 
-    def _begun(self, seed: int, pool: ThreadPoolExecutor) -> tuple[list[RunProducer], Watcher]:
-        """Return the producers of a run that begins as the model does, and the watcher.
+    def _begun(self, seed: int, pool: ThreadPoolExecutor) -> tuple[list[_Pair], Watcher]:
+        """Return the producers and consumers of a run that begins as the model does, and the watcher.
 
         A slow machine can change leader or ISR of a topic before the run begins. The run leaves such a topic out; with
         no topic left, others are tried.
@@ -288,29 +294,36 @@ class _Lab:
             )
             watcher = Watcher(
                 self._cluster,
-                {producer.topic: producer.base for producer in started},
-                {producer.topic: producer.client_id for producer in started} if self._transacts else {},
+                {producer.topic: producer.base for producer, _ in started},
+                {producer.topic: producer.client_id for producer, _ in started} if self._transacts else {},
             )
             left = []
-            for producer in started:
+            for producer, consumer in started:
                 partition = watcher.partition_before(producer.topic)
                 if partition.leader == producer.order[0] and set(partition.isr) == set(brokers) == set(watcher.live):
-                    left.append(producer)
-                else:
-                    self._end(producer)
+                    left.append((producer, consumer))
+                    continue
+                self._end(producer)
+                if consumer is not None:
+                    consumer.kill()
             if left:
                 return left, watcher
             watcher.stop()
         raise NotSeen("a topic with its first leader and all replicas in sync", START_SECONDS)
 
-    def _ready(self, name: str, number: int, idle: RunProducer | None) -> RunProducer:
-        """Return a producer that has sent a record: the idle one of the run before, or a new one with a new topic."""
+    def _ready(self, name: str, number: int, idle: RunProducer | None) -> _Pair:
+        """Return a producer that has sent a record, and the consumer of its topic.
+
+        The producer is the idle one of the run before, or a new one with a new topic.
+        """
+        producer = None
         if idle is not None:
             try:
-                return self._again(idle)
-            except (NotSeen, ClientEnded):
+                producer = self._again(idle)
+            except (NotSeen, ClientEnded, CommandFailed):
                 self._end(idle)
-        return self._producer(name, number)
+        producer = producer or self._producers.new(name, number)
+        return producer, None if self._consumers is None else self._consumers.join(name, producer)
 
     def _again(self, idle: RunProducer) -> RunProducer:
         """Give a topic its first leader again, and let its producer send a record.
@@ -325,108 +338,12 @@ class _Lab:
             what=f"leader {idle.order[0]} of {idle.topic}, and all its replicas in sync",
             seconds=AGAIN_SECONDS,
         )
-        return self._warm(idle, AGAIN_SECONDS)
+        return self._producers.warm(idle, AGAIN_SECONDS)
 
     def _end(self, producer: RunProducer) -> None:
         producer.process.kill()
         with suppress(Refused, NoAnswer):
             self._cluster.admin.delete_topic(producer.topic)
-
-    def _client(self, process: ClientProcess) -> str:
-        """Return the client that ran: the library, and the release that the program told, which can be newer.
-
-        A client of Java has the release that the deployment names, whose newest patch runs.
-        """
-        if self._library == "java":
-            return self._effective["producer.client"]
-        return f"{self._library} {process.events[0]['version']}"
-
-    def _producer(self, name: str, number: int) -> RunProducer:
-        """Start a producer, and let it send a record into a new topic."""
-        brokers = self._cluster.plan.brokers
-        first = (number - 1) % len(brokers)
-        order = brokers[first:] + brokers[:first]
-        topic, client_id = f"lab-{name}", f"lab-producer-{name}"
-        self._cluster.create_topic(topic, (order,), self._settings("topic", ""))
-        program = self._program(topic, client_id)
-        program.ask("prepare", seconds=START_SECONDS)
-        if self._transacts:
-            program.ask("init", seconds=START_SECONDS)
-        new = RunProducer(number, topic, order, client_id, program, 0, self._asked.bounds.records, 0)
-        return self._warm(new, START_SECONDS)
-
-    def _started(self, producer: RunProducer) -> ClientProcess:
-        """Start another process of a producer in a run, and do not wait for what it asks of the cluster."""
-        program = self._program(producer.topic, producer.client_id)
-        program.send("prepare", seconds=START_SECONDS)
-        if self._transacts:
-            program.send("init")
-        return program
-
-    @property
-    def _transacts(self) -> bool:
-        return self._asked.deployment.producer.transactional is not None
-
-    def _program(self, topic: str, client_id: str) -> ClientProcess:
-        settings = self._settings("producer", self._library)
-        if self._transacts:
-            settings["transactional.id"] = client_id
-        return ClientProcess.start(
-            self._supervisor,
-            self._library,
-            "producer",
-            bootstrap=self._cluster.bootstrap,
-            topic=topic,
-            client_id=client_id,
-            settings=settings,
-            classpath=self._classpath() if self._library == "java" else (),
-        )
-
-    def _warm(self, producer: RunProducer, seconds: float) -> RunProducer:
-        """Let a producer send a record; wait until each broker has the record. Return the producer as the run begins.
-
-        The sequence numbers of the run count from this record. Raises NotSeen.
-        """
-        process, topic, leader = producer.process, producer.topic, producer.order[0]
-        if self._effective.get("application.producer_id") != "new":
-            after, end = len(process.events), self._cluster.log_end(leader, topic)
-            if self._transacts:
-                process.ask("begin", seconds=seconds)
-            process.ask("send", record=WARM, seconds=seconds)
-            if self._transacts:
-                self._commit(producer, seconds)
-            reported = event_is("report", record=WARM, error=None)
-            process.wait_event(reported, what="the first report", seconds=seconds, after=after)
-            # With acks=0 the report comes before the record is in a log.
-            until(lambda: self._cluster.log_end(leader, topic) > end, what="the first record", seconds=seconds)
-        self._cluster.wait_copied(topic, seconds=seconds)
-        base = self._cluster.log_end(leader, topic)
-        return replace(producer, base=base, first_event=len(process.events), earlier=())
-
-    def _commit(self, producer: RunProducer, seconds: float) -> None:
-        """Commit the transaction before a run; wait until its marker is in the log, and the coordinator knows this.
-
-        Raises NotSeen.
-        """
-        told, port = producer.process.ask("commit", seconds=seconds), self._cluster.harness_port(CONTROLLER)
-        if told.get("error"):
-            raise NotSeen(f"a transaction before the run ({told['error']})", seconds)
-        until(
-            lambda: transaction_of(port, producer.client_id).state == "CompleteCommit",
-            what="the end of the transaction before the run",
-            seconds=seconds,
-        )
-        until(
-            lambda: any(batch.marker for batch in self._cluster.batches(producer.order[0], producer.topic)[-1:]),
-            what="the marker of the transaction before the run",
-            seconds=seconds,
-        )
-
-    def _classpath(self) -> Sequence[Path]:
-        """Return the jars of the client; a client of the brokers' release has theirs."""
-        if self.release.startswith(self._client_release):
-            return self._cluster.classpath
-        return jars_of(newest_patch(self._client_release))
 
 
 def _of_transactions(own: ProducerControls, watcher: Watcher) -> OfTransactions | None:

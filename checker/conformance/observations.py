@@ -151,6 +151,32 @@ class OfTransactions:
 
 
 @dataclass(frozen=True)
+class Joined:
+    """A consumer that started and got the partition, at a position (0 is the run's first offset)."""
+
+    position: int
+    when: Interval
+
+
+@dataclass(frozen=True)
+class Given:
+    """A record that poll() returned, at an offset (0 is the run's first offset)."""
+
+    offset: int
+    record: int
+    when: Interval
+
+
+@dataclass(frozen=True)
+class OfConsumer:
+    """What is seen of the consumer of a producer's topic. ``ended``: the ends of its processes in the run."""
+
+    joined: tuple[Joined, ...]
+    given: tuple[Given, ...]
+    ended: tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
 class Done:
     """A control that the scheduler used: its name (tables/controls.csv), its broker, and when."""
 
@@ -168,7 +194,8 @@ class Observations:
     None without idempotence. ``changes_passed``: by broker, when answers to its proposals of another ISR left to the
     broker. ``lag``: seconds after which a
     leader removes a follower that does not fetch. ``session``: seconds after which a silent broker is fenced. ``end``:
-    the end of the run. ``transactions``: None for a producer without transactions.
+    the end of the run. ``transactions``: None for a producer without transactions. ``consumer``: None for a topic
+    without a consumer.
     """
 
     brokers: tuple[int, ...]
@@ -186,3 +213,4 @@ class Observations:
     session: float
     end: float
     transactions: OfTransactions | None = None
+    consumer: OfConsumer | None = None

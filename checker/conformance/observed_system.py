@@ -50,10 +50,10 @@ class ObservedSystem:
     kernel: Kernel
     limits: Mapping[str, Condition]
     constants: Mapping[str, int]
-    _ways: Mapping[str, Way]
+    _ways: Mapping[str, tuple[Way, ...]]
 
-    def way(self, event: Event) -> Way:
-        """Return the explanation of one of the events that the system was made for."""
+    def ways(self, event: Event) -> tuple[Way, ...]:
+        """Return the explanations of one of the events that the system was made for."""
         return self._ways[event.content]
 
 
@@ -72,7 +72,7 @@ def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:
     explanations = {
         content: explain(model.pipeline, model.system.actions, event) for content, event in different.items()
     }
-    system, substitution = _with_steps(model, list(explanations.values()))
+    system, substitution = _with_steps(model, [one for found in explanations.values() for one in found])
     labelled = list(enumerate(system.actions))
     names = {action.key: SILENTLY if seen_as(action) == SILENT else action.name for action in system.actions}
     groups: dict[str, list[tuple[int, Action]]] = {SILENTLY: []}
@@ -97,7 +97,7 @@ def observed(model: Model, events: Sequence[Event]) -> ObservedSystem:
 
     limits = {name: condition(limit) for name, limit in (model.system.limits or {}).items()}
     kernel = compile_kernel(layout, groups, [])
-    ways = {content: way(one) for content, one in explanations.items()}
+    ways = {content: tuple(map(way, found)) for content, found in explanations.items()}
     constants = {str(variable): value.as_long() for variable, value in substitution}
     return ObservedSystem(system, system.actions, layout, kernel, limits, constants, ways)
 

@@ -30,7 +30,7 @@ from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
-from checker.conformance.observations import Entry, Interval, Look, Observations, OfTransactions, Request
+from checker.conformance.observations import Entry, Interval, Look, Observations, OfConsumer, OfTransactions, Request
 
 _ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""
@@ -53,6 +53,7 @@ def events_of(seen: Observations) -> tuple[Event, ...]:
         *_of_decisions(seen, decisions),
         *_merged(_of_silence(seen, decisions)),
         *(_of_coordinator(seen.transactions) if seen.transactions is not None else ()),
+        *(_of_consumer(seen.consumer) if seen.consumer is not None else ()),
     ]
     return tuple(sorted(_within_chains(found), key=lambda event: event.opens))
 
@@ -120,6 +121,19 @@ def _of_coordinator(found: OfTransactions) -> Iterator[Event]:
 
 def _sent_at(seen: Observations, record: int) -> float:
     return max(send.when[1] for send in seen.sends if send.record == record)
+
+
+def _of_consumer(found: OfConsumer) -> Iterator[Event]:
+    """Yield the records that poll() returned, and the starts and ends of the consumer, in their order.
+
+    The model's poll() fetches and returns at once. A client can have fetched the record before.
+    """
+    events = [_event("joined", *one.when, chain="consumer", position=one.position) for one in found.joined]
+    events += [_event("ended_consumer", *when, chain="consumer") for when in found.ended]
+    events += [
+        _event("polled", *one.when, chain="consumer", offset=one.offset, record=one.record) for one in found.given
+    ]
+    yield from sorted(events, key=lambda event: event.closes)
 
 
 def _of_requests(seen: Observations) -> Iterator[Event]:

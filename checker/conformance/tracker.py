@@ -112,7 +112,7 @@ class _Tracker:
         self._most = most
         never = [label for label, action in enumerate(system.actions) if action.name in without]
         self._never = np.array(never, dtype=np.uint64)
-        self._ways = [system.way(event) for event in events]
+        self._ways = [system.ways(event) for event in events]
         self._predecessors = _predecessors(events)
         self._bits: dict[int, int] = {}
         self._closed: set[int] = set()
@@ -129,7 +129,7 @@ class _Tracker:
 
     def open(self, number: int) -> None:
         """Let an event happen from now on."""
-        if self._ways[number].permits:
+        if any(way.permits for way in self._ways[number]):
             self._permitted.add(number)
             return
         used = set(self._bits.values())
@@ -181,12 +181,12 @@ class _Tracker:
             for made in self._expanded(SILENTLY, rows):
                 self._enter(mask, made[:, :-1])
             return
-        way = self._ways[what]
         target = mask | self._bits.get(what, 0)
-        if way.stays is not None:
-            self._enter(target, rows[way.stays.holds(rows)])
-        for after in self._explained(way, rows):
-            self._enter(target, after)
+        for way in self._ways[what]:
+            if way.stays is not None:
+                self._enter(target, rows[way.stays.holds(rows)])
+            for after in self._explained(way, rows):
+                self._enter(target, after)
 
     def _explained(self, way: Way, rows: Words) -> Iterator[Words]:
         """Yield the states after the steps that explain an event."""

@@ -46,7 +46,7 @@ class PlainTracker:
                 continue
             places = self._closure(places, opened, explanations, events)
             opened.remove(number)
-            if explanations[number].permits:
+            if any(one.permits for one in explanations[number]):
                 continue
             places = {(state, happened - {number}) for state, happened in places if number in happened}
             if not places:
@@ -57,7 +57,7 @@ class PlainTracker:
         self,
         places: set[Place],
         opened: Sequence[int],
-        explanations: Sequence[Explanation],
+        explanations: Sequence[tuple[Explanation, ...]],
         events: Sequence[Event],
     ) -> set[Place]:
         found = set(places)
@@ -68,16 +68,16 @@ class PlainTracker:
             for number in opened:
                 if number in happened or self._waits(number, opened, happened, events):
                     continue
-                explanation = explanations[number]
-                now = happened if explanation.permits else happened | {number}
-                if self._holds(explanation.stays, state):
-                    new.append((state, now))
-                if self._holds(explanation.before, state):
-                    new += [
-                        (after, now)
-                        for after in self._after(explanation.steps, state)
-                        if self._holds(explanation.after, after)
-                    ]
+                for explanation in explanations[number]:
+                    now = happened if explanation.permits else happened | {number}
+                    if self._holds(explanation.stays, state):
+                        new.append((state, now))
+                    if self._holds(explanation.before, state):
+                        new += [
+                            (after, now)
+                            for after in self._after(explanation.steps, state)
+                            if self._holds(explanation.after, after)
+                        ]
             waiting += set(new) - found
             found |= set(new)
         return found
