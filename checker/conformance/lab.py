@@ -33,6 +33,7 @@ from checker.conformance.renumbering import by_place
 from checker.conformance.scheduler import Schedule
 from checker.conformance.transacting import TransactingApplication
 from checker.conformance.transactional_controls import TransactionalControls
+from checker.conformance.transactions_as_modelled import as_modelled
 from checker.conformance.watching import MS, Watcher
 from checker.real_settings import effective_of, features_of
 from model.deployment.choices import OnRestart
@@ -274,7 +275,9 @@ class _Lab:
             "records": records,
             "controls": [f"{one.control}({one.broker})" for one in used],
         }
-        return Recording(self._asked.modelled, events_of(by_place(seen, producer.order)), {**about, **unfinished})
+        return Recording(
+            self._asked.modelled, events_of(as_modelled(by_place(seen, producer.order))), {**about, **unfinished}
+        )
 
     def _begun(self, seed: int, pool: ThreadPoolExecutor) -> tuple[list[_Pair], Watcher]:
         """Return the producers and consumers of a run that begins as the model does, and the watcher.
@@ -351,4 +354,7 @@ def _of_transactions(own: ProducerControls, watcher: Watcher) -> OfTransactions 
     if not isinstance(own, TransactionalControls):
         return None
     before = watcher.coordinated_before(own.producer.topic)
-    return OfTransactions(before.producer[1], tuple(own.decisions()), tuple(own.transactions.ended), tuple(own.delayed))
+    calls = own.transactions
+    return OfTransactions(
+        before.producer[1], tuple(own.decisions()), tuple(calls.ended), tuple(own.delayed), tuple(calls.committing)
+    )

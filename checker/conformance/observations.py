@@ -142,12 +142,17 @@ class DelayedEnd:
 
 @dataclass(frozen=True)
 class OfTransactions:
-    """What is seen of the transactions of a producer. ``epoch``: its producer epoch as the run begins."""
+    """What is seen of the transactions of a producer.
+
+    ``epoch``: its producer epoch as the run begins. ``committing``: when a process ended that waited for the return of
+    commitTransaction().
+    """
 
     epoch: int
     decisions: tuple[CoordinatorDecision, ...]
     ended: tuple[EndedTransaction, ...]
     delayed: tuple[DelayedEnd, ...]
+    committing: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

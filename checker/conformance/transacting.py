@@ -33,6 +33,7 @@ class TransactingApplication:
     """The transactions of one producer in a run.
 
     ``groups``: the records of each transaction, in their order. ``ended``: the calls that ended a transaction.
+    ``committing``: when a program ended that waited for the return of commitTransaction().
     """
 
     def __init__(self, groups: Sequence[Sequence[int]]) -> None:
@@ -44,6 +45,7 @@ class TransactingApplication:
         self._sent: list[int] = []
         self._call: Call | None = None
         self.ended: list[EndedTransaction] = []
+        self.committing: list[float] = []
 
     @property
     def is_open(self) -> bool:
@@ -88,8 +90,10 @@ class TransactingApplication:
         self._is_open = True
         self._sent.append(record)
 
-    def lose_program(self) -> None:
+    def lose_program(self, when: float) -> None:
         """Note that the program has ended, and that another one calls initTransactions()."""
+        if self._call is not None and self._call.command == "commit":
+            self.committing.append(when)
         if self._is_open:
             self._next()
         self._is_broken = False

@@ -89,7 +89,7 @@ class TransactionalControls(ProducerControls):
 
     def _after_end(self) -> None:
         super()._after_end()
-        self.transactions.lose_program()
+        self.transactions.lose_program(self.done[-1].when[1])
 
     def _hold_end(self) -> None:
         self._end_gate = self._proxy.gate(_TO_COORDINATOR, "request", apis={"EndTxn"}, client=self._client)
