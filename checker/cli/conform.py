@@ -32,6 +32,7 @@ _OF_RUNS = {
     "steps": "--steps",
     "faults": "--faults",
     "producers": "--producers",
+    "consumers": "--consumers",
     "keep": "--keep",
     "kafka_home": "--kafka-home",
     "assume": "--assume",
@@ -50,11 +51,15 @@ def conform(
         int, typer.Option("--seed", metavar="S", min=0, help="Seed of the first run; later runs add 1 (default: 1).")
     ] = 1,
     records: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--records", metavar="N", min=1, max=MOST_RECORDS, help="Number of records that a run sends (default: 2)."
+            "--records",
+            metavar="N",
+            min=1,
+            max=MOST_RECORDS,
+            help="Number of records that each producer sends (default: 2, with transactions 3).",
         ),
-    ] = 2,
+    ] = None,
     steps: Annotated[
         int, typer.Option("--steps", metavar="N", min=1, help="Number of random controls in a run (default: 24).")
     ] = 24,
@@ -71,6 +76,13 @@ def conform(
             help="Number of producers in a run, each with a topic and a recording of its own (default: 4).",
         ),
     ] = 4,
+    consumers: Annotated[
+        bool,
+        typer.Option(
+            "--consumers/--no-consumers",
+            help="Run a consumer beside each producer, if the lab has one for the deployment (default: --consumers).",
+        ),
+    ] = True,
     recorded: Annotated[
         list[Path] | None,
         typer.Option(
@@ -116,6 +128,7 @@ def conform(
             steps=steps,
             faults=faults,
             producers=producers,
+            consumers=consumers,
             kafka_home=kafka_home,
         )
         found = _runs(chosen, keep)

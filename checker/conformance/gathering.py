@@ -82,12 +82,21 @@ def _request(one: _Seen, ended: Mapping[int, float], records: int) -> Request:
     )
 
 
+def changes_proposed(entries: Iterable[Passed]) -> dict[int, tuple[float, ...]]:
+    """Return, by broker, the times at which its proposals of another ISR left to the controller."""
+    return _times_of_changes(entries, are_requests=True)
+
+
 def changes_passed(entries: Iterable[Passed]) -> dict[int, tuple[float, ...]]:
     """Return, by broker, the times at which answers to its proposals of another ISR left to the broker."""
+    return _times_of_changes(entries, are_requests=False)
+
+
+def _times_of_changes(entries: Iterable[Passed], *, are_requests: bool) -> dict[int, tuple[float, ...]]:
     found: dict[int, tuple[float, ...]] = {}
     for entry in entries:
         frame = entry.frame
-        if frame.api == "AlterPartition" and frame.side != REQUEST and entry.fate in _GONE_ON:
+        if frame.api == "AlterPartition" and (frame.side == REQUEST) is are_requests and entry.fate in _GONE_ON:
             broker = _broker(_TO_CONTROLLER, frame.link)
             found[broker] = (*found.get(broker, ()), entry.at)
     return found

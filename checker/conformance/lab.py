@@ -22,7 +22,7 @@ from checker.conformance.cluster_controls import ClusterControls
 from checker.conformance.consumer_controls import ConsumerControls
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Recording
-from checker.conformance.gathering import changes_passed, reports_of, requests_of, sends_of
+from checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
 from checker.conformance.lab_consumers import LabConsumers, is_read
 from checker.conformance.lab_producers import START_SECONDS, LabProducers
 from checker.conformance.lab_settings import LAG, lab_settings, milliseconds_of
@@ -259,6 +259,7 @@ class _Lab:
             looks=looks,
             done=tuple(done),
             changes_passed=changes_passed(entries),
+            changes_proposed=changes_proposed(entries),
             lag=milliseconds_of(LAG) / MS,
             session=self._cluster.plan.session_ms / MS,
             end=max(look.when[1] for look in looks),

@@ -6,7 +6,7 @@ An interval is a pair of times between which the thing happened.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Interval = tuple[float, float]
 """The times before and after something happened."""
@@ -200,7 +200,7 @@ class Observations:
     broker. ``lag``: seconds after which a
     leader removes a follower that does not fetch. ``session``: seconds after which a silent broker is fenced. ``end``:
     the end of the run. ``transactions``: None for a producer without transactions. ``consumer``: None for a topic
-    without a consumer.
+    without a consumer. ``changes_proposed``: by broker, when its proposals of another ISR left to the controller.
     """
 
     brokers: tuple[int, ...]
@@ -219,3 +219,4 @@ class Observations:
     end: float
     transactions: OfTransactions | None = None
     consumer: OfConsumer | None = None
+    changes_proposed: Mapping[int, tuple[float, ...]] = field(default_factory=dict)

@@ -9,7 +9,8 @@ All times are of one clock, and each event has an interval that certainly contai
 - A log is on disk between the beginning and the end of a look. The append, fetch or truncation before is silent.
 - A decision is made after the time that the controller wrote into the record, and before a look at the controller's
   log. Nobody acts on a decision before it is in that log. A change of the ISR is one step for leader and controller, so
-  its interval lasts until the leader has read the answer, some time after the answer has passed on a busy machine.
+  its interval lasts from the leader's proposal until the leader has read the answer, some time after the answer has
+  passed on a busy machine.
 - A broker that starts takes part before the controller takes it back, and a broker that was cut off is taken back
   before it has caught up. The model has one step for both. So the interval of its return begins with its start, or its
   fencing, and lasts until a decision needs the return.
@@ -30,6 +31,7 @@ from dataclasses import replace
 
 from checker.conformance.decisions import Decision, decisions_of, model_epochs
 from checker.conformance.events import Event
+from checker.conformance.gathering import CLOCK_SECONDS
 from checker.conformance.observations import Entry, Interval, Look, Observations, OfConsumer, OfTransactions, Request
 
 _ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
@@ -264,6 +266,12 @@ def _of_decisions(seen: Observations, decisions: Sequence[Decision]) -> Iterator
                 continue
             closes = seen.end  # The order of the decisions ends the interval.
         elif not (decision.fenced or decision.stopping or decision.registered) and (decision.removed or decision.added):
+            proposed = [
+                time
+                for time in seen.changes_proposed.get(decision.leader, ())
+                if time <= decision.written + CLOCK_SECONDS
+            ]
+            opens = min(max(proposed, default=opens), opens)
             passed = [time for time in seen.changes_passed.get(decision.leader, ()) if time >= decision.written]
             closes = _heard(seen, decision.leader, max(closes, min(passed, default=closes)))
         for isr in _one_by_one(decision):

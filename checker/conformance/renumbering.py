@@ -29,4 +29,5 @@ def by_place(seen: Observations, order: Sequence[int]) -> Observations:
         looks=tuple(replace(look, broker=place[look.broker]) for look in seen.looks),
         done=tuple(replace(done, broker=place[done.broker]) for done in seen.done),
         changes_passed={place[broker]: times for broker, times in seen.changes_passed.items()},
+        changes_proposed={place[broker]: times for broker, times in seen.changes_proposed.items()},
     )

@@ -131,6 +131,7 @@ class TransactionalControls(ProducerControls):
         if due is not None and (self.transactions.is_open or due == "replace"):
             self.use(Control(due, producer=self.producer.number))
             return False
+        self._watcher.look()
         decided = self.decisions()
         is_complete = not decided or decided[-1].status in AT_REST
         return self.transactions.is_at_rest and is_complete and self._logs_are_equal()

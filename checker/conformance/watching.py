@@ -137,6 +137,10 @@ class Watcher:
         with self._lock:
             yield
 
+    def look(self) -> None:
+        """Look at everything now."""
+        self._round()
+
     def stop(self) -> None:
         """Look once more, and end the thread."""
         self._stop.set()

@@ -12,6 +12,8 @@ from checker.cluster.plan import CONTROLLER
 from checker.cluster.wire import int32, int64
 from tests.checker.cluster.segments import TIME, batch, marker
 from tests.checker.cluster.test_metadata_log import changed, created, framed, ids, registered, topic
+from tests.checker.cluster.test_transaction_log import key as state_key
+from tests.checker.cluster.test_transaction_log import value as state_value
 
 BROKERS = (1, 2)
 """The brokers of the cluster; both have each topic's replicas."""
@@ -27,6 +29,7 @@ class Disks:
             number: SimpleNamespace(data=folder / str(number), is_up=True, is_paused=False)
             for number in (*BROKERS, CONTROLLER)
         }
+        self.coordinated: list[tuple[str, int, int]] = []
         self.written: list[bytes] = [topic("t"), created()]
         self._write_metadata()
 
@@ -58,6 +61,17 @@ class Disks:
         """Let the controller register a broker, and take it back."""
         self.written += [registered(broker, 5, version=1), framed(8, int32(broker) + int64(5))]
         self._write_metadata()
+
+    def coordinate(self, name: str, epoch: int, status: int) -> None:
+        """Let the coordinator of transactions write a state of a transactional id (0 is empty, 1 ongoing, ...)."""
+        self.coordinated.append((name, epoch, status))
+        folder = self.nodes[CONTROLLER].data / "__transaction_state-0"
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [
+            batch(at, [state_value(epoch, status)], key=state_key(name), time=TIME + at)
+            for at, (name, epoch, status) in enumerate(self.coordinated)
+        ]
+        replace_log(folder, b"".join(written))
 
     def _write_metadata(self) -> None:
         folder = self.nodes[CONTROLLER].data / "__cluster_metadata-0"

@@ -14,11 +14,15 @@ from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
 from checker.cluster.disk import DurableRecords
 from checker.cluster.errors import ClientEnded, NotSeen
+from checker.cluster.plan import CONTROLLER
 from checker.cluster.proxy import Proxy
 from checker.cluster.waiting import until
+from checker.cluster.wire import int8, int16, int64, text
 from checker.conformance.cluster_controls import ClusterControls
 from checker.conformance.controls import Control
 from checker.conformance.producer_controls import ProducerControls, RunProducer
+from checker.conformance.transacting import TransactingApplication
+from checker.conformance.transactional_controls import TransactionalControls
 from checker.conformance.watching import Watcher
 from tests.checker.cluster.wire import SECONDS, Broker, Client
 from tests.checker.conformance.disks import BROKERS, Disks
@@ -318,3 +322,130 @@ def test_a_run_whose_record_is_not_reported_has_not_ended(run: Run) -> None:
     run.cluster.isr = (1,)
     with pytest.raises(NotSeen, match="one ISR with equal logs"):
         run.controls.finish()
+
+
+class TransactingProgram(Program):
+    """A program whose calls return when the test says so."""
+
+    def send(self, command: str, *, record: int = -1) -> None:
+        if command == "send":
+            super().send(command, record=record)
+        else:
+            self.commands.append((command, record))
+
+    def ask(self, command: str, *, seconds: float) -> dict[str, Any]:
+        self.commands.append((command, -1))
+        return {}
+
+    def say(self, event: str, **fields: Any) -> None:
+        self.events = (*self.events, {"event": event, "at": 0.0, **fields})
+
+
+class TransactingRun(Run):
+    """A run of a producer with two transactions, of record 0, and of record 1."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        super().__init__(folder, stack)
+        self.cluster.coordinate("lab-producer", 0, 4)
+        cluster = cast(Cluster, self.cluster)
+        self.watcher = Watcher(cluster, {"t": 1}, {"t": "lab-producer"})
+        stack.callback(self.watcher.stop)
+        self.coordinator = stack.enter_context(Broker())
+        self.port = self.proxy.listen(f"client->{CONTROLLER}", self.coordinator.port)
+        self.transacting = TransactingProgram()
+        process = cast(ClientProcess, self.transacting)
+        producer = RunProducer(1, "t", BROKERS, "lab-producer", process, 1, 2, len(self.transacting.events))
+        self.mine = TransactionalControls(
+            cluster,
+            self.proxy,
+            self.watcher,
+            producer=producer,
+            restart=self._another,
+            crashes=True,
+            transactions=TransactingApplication([[0], [1]]),
+        )
+        self.controls = ClusterControls(cluster, self.proxy, self.watcher, producers=[self.mine], end_seconds=2.0)
+
+    def _another(self, producer: RunProducer) -> ClientProcess:
+        self.transacting = TransactingProgram()
+        return cast(ClientProcess, self.transacting)
+
+    def end_request(self, *, commits: bool) -> Client:
+        """Send a request to end the transaction; return the client's connection."""
+        end = self._stack.enter_context(Client(self.port))
+        body = text("lab-producer") + int64(7) + int16(0) + int8(commits)
+        end.send(26, 0, 1, client="lab-producer", body=body)
+        return end
+
+
+@pytest.fixture
+def transacting(tmp_path: Path) -> Iterator[TransactingRun]:
+    with ExitStack() as stack:
+        yield TransactingRun(tmp_path, stack)
+
+
+def test_a_transaction_is_begun_sent_committed_and_complete(transacting: TransactingRun) -> None:
+    run = transacting
+    run.use("send", producer=1)
+    assert run.transacting.commands == [("begin", -1), ("send", 0)] and {"commit", "crash"} <= run.names()
+    assert "send" not in run.names(), "the transaction has one record"
+    run.request(0)
+    run.at_broker(1)
+    run.use("commit", producer=1)
+    assert not {"commit", "send"} & run.names() and "crash" in run.names()
+    run.transacting.say("committed", error=None)
+    assert "send" in run.names() and "crash" not in run.names()
+    assert [(one.transaction, one.commits) for one in run.mine.transactions.ended] == [(0, True)]
+    run.cluster.coordinate("lab-producer", 0, 2)
+    with pytest.raises(NotSeen, match="the end of all sends"):
+        run.controls.finish()
+    run.cluster.coordinate("lab-producer", 0, 4)
+    run.controls.finish()
+
+
+def test_the_end_of_a_run_ends_the_transaction(transacting: TransactingRun) -> None:
+    run = transacting
+    run.use("send", producer=1)
+    run.request(0)
+    run.at_broker(1)
+    with pytest.raises(NotSeen, match="the end of all sends"):
+        run.controls.finish()
+    assert run.transacting.commands[-1] == ("commit", -1)
+    run.transacting.say("committed", error=None)
+    run.controls.finish()
+
+
+def test_a_producer_that_failed_for_good_is_replaced(transacting: TransactingRun) -> None:
+    run = transacting
+    run.use("send", producer=1)
+    run.transacting.say("report", record=0, error="ProducerFencedException", code="ProducerFencedException")
+    assert "abort" in run.names()
+    run.use("abort", producer=1)
+    run.transacting.say("aborted", error="ProducerFencedException")
+    assert "replace" in run.names() and "send" not in run.names()
+    first = run.transacting
+    run.use("replace", producer=1)
+    assert first.is_killed and run.transacting is not first
+    run.transacting.say("initialised", error=None)
+    assert "send" in run.names()
+    run.use("send", producer=1)
+    assert run.transacting.commands[-1] == ("send", 1) and run.mine.sent.keys() == {0, 1}
+
+
+def test_a_send_that_threw_an_error_was_not_sent(transacting: TransactingRun) -> None:
+    transacting.use("send", producer=1)
+    transacting.transacting.say("failed", do="send", record=0, error="KafkaException")
+    assert transacting.mine.sent == {} and "abort" in transacting.names()
+
+
+def test_a_detached_end_is_noted_and_delivered_later(transacting: TransactingRun) -> None:
+    run = transacting
+    run.use("hold_end", producer=1)
+    client = run.end_request(commits=True)
+    until(lambda: "detach_end" in run.names(), what="the held request", seconds=SECONDS)
+    run.use("detach_end", producer=1)
+    assert client.receive() is None and [one.commits for one in run.mine.delayed] == [True]
+    run.end_request(commits=True)
+    assert "detach_end" not in run.names(), "one late request at a time, as in the model"
+    run.use("release_end", producer=1)
+    run.coordinator.connection().wait_requests(1)

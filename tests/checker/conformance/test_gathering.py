@@ -5,7 +5,7 @@ from __future__ import annotations
 from checker.cluster.frames import REQUEST, RESPONSE, Frame
 from checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Passed
 from checker.cluster.wire import array, int16, int32, int64, text
-from checker.conformance.gathering import changes_passed, reports_of, requests_of, sends_of
+from checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
 from checker.conformance.observations import Report, Request, Send
 from checker.conformance.watching import entries_of
 from tests.checker.cluster.segments import batch
@@ -71,6 +71,7 @@ def test_answers_about_the_isr_are_found_by_broker() -> None:
     request = Frame("1->controller", REQUEST, "AlterPartition", 3, 1, "", b"", 0.0)
     seen = record((1.0, request, PASSED), *((2.0 + n, frame, PASSED) for n, frame in enumerate(frames)))
     assert changes_passed(seen) == {1: (2.0, 4.0), 2: (3.0,)}
+    assert changes_proposed(seen) == {1: (1.0,)}
 
 
 def test_sends_and_reports_have_intervals() -> None:

@@ -9,8 +9,10 @@ import pytest
 import proofka
 from checker.cluster.cluster import Cluster
 from checker.cluster.errors import CannotStart, JarsUnavailable, MissingProgram
-from checker.conformance.coverage import checked
-from checker.conformance.lab import LAG, Asked, NotRunnable, milliseconds_of, record_runs
+from checker.conformance.coverage import checked, checked_together
+from checker.conformance.lab import Asked, NotRunnable, record_runs
+from checker.conformance.lab_consumers import is_read
+from checker.conformance.lab_settings import LAG, milliseconds_of
 from checker.conformance.tracker import Answer
 from model.deployment.implied.outages import brokers_start_early
 from model.faults import Fault
@@ -52,9 +54,32 @@ def test_a_run_has_the_release_of_the_installation(tmp_path: Path, monkeypatch: 
     assert told == ["Apache Kafka 3.9.1: a controller and 3 brokers start on this machine"]
 
 
-def test_transactions_are_refused_before_a_cluster_starts() -> None:
-    with pytest.raises(NotRunnable, match=r"E05: .*transactional\.id"):
-        next(record_runs(Asked(example("transactions"), [1]), print))
+def test_a_run_with_transactions_has_room_for_their_ends() -> None:
+    modelled = Asked(example("transactions"), [1]).modelled
+    assert (modelled.bounds.records, Asked(example("transactions"), [1], records=2).modelled.bounds.records) == (3, 2)
+    assert modelled.bounds.log > Asked(example("acks-1"), [1]).modelled.bounds.log
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("auto-commit", True), ("auto-commit-handed-off", True), ("orders", True), ("exactly-once", False)],
+)
+def test_the_lab_has_consumers_whose_application_keeps_no_offsets(name: str, read: bool) -> None:
+    assert is_read(example(name)) is read
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("name", ["transactions", "commit-before-processing"])
+def test_runs_with_transactions_and_consumers_are_behaviours_of_the_model(name: str) -> None:
+    asked = Asked(example(name), [3], steps=14, faults=1, producers=2)
+    try:
+        recordings = list(record_runs(asked, print))
+    except (MissingProgram, JarsUnavailable) as missing:
+        pytest.skip(str(missing))
+    runs = list(checked_together(recordings, most_examined=0, most_mutated=0))
+    assert [run.outcome.answer for run in runs] == [Answer.ACCEPTED] * 2
+    kinds = {event.kind for recording in recordings for event in recording.events}
+    assert {"polled", *(["coordinated", "ended_transaction"] if name == "transactions" else [])} <= kinds
 
 
 def test_clusters_with_zookeeper_are_refused_before_a_cluster_starts(tmp_path: Path) -> None:

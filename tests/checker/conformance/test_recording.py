@@ -10,10 +10,17 @@ from checker.conformance.events import Event
 from checker.conformance.mutations import mutated, without
 from checker.conformance.observations import (
     BrokerDecision,
+    CoordinatorDecision,
+    DelayedEnd,
     Done,
+    EndedTransaction,
     Entry,
+    Given,
+    Joined,
     Look,
     Observations,
+    OfConsumer,
+    OfTransactions,
     PartitionDecision,
     Report,
     Request,
@@ -259,6 +266,14 @@ def test_a_change_of_the_isr_lasts_until_its_leader_has_the_answer() -> None:
     assert (event.opens, event.closes) == (5.0, 8.0)
 
 
+def test_a_change_of_the_isr_begins_with_the_last_proposal_of_its_leader() -> None:
+    """The controller tells times in whole milliseconds, so a proposal can seem to come just after the decision."""
+    decided = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),))
+    for proposed, opens in (((1.0, 4.0, 6.0), 4.0), ((4.0, 5.0005), 5.0), ((), 5.0)):
+        (event,) = found(replace(decided, changes_proposed={1: proposed, 2: (4.5,)}), "decided")
+        assert event.opens == opens
+
+
 def test_a_leader_that_stands_still_reads_the_answer_later() -> None:
     changed = replace(NOTHING, decisions=(partition(5.0, 1, 4, (1, 2)),), changes_passed={1: (7.0,)})
     pauses = (Done("pause", 1, (7.5, 7.5)), Done("resume", 1, (12.0, 12.0)))
@@ -389,3 +404,44 @@ def test_a_retry_is_sent_after_the_attempt_before() -> None:
     again = Request(7, 1, (0,), arrived=1.5, left=1.5, given_up=None, answered=1.6, error=0)
     events = found(replace(SENT, requests=(first, again), reports=()), "requested")
     assert [(event.opens, event.closes) for event in events] == [(1.0, 1.06), (1.2, 1.5)]
+
+
+def test_records_of_the_coordinator_are_events_in_their_order() -> None:
+    decisions = (
+        CoordinatorDecision(1.0, 1.2, "Ongoing", (9, 3)),
+        CoordinatorDecision(2.0, 2.2, "PrepareCommit", (9, 4)),
+        CoordinatorDecision(2.1, 2.3, "CompleteCommit", (9, 4)),
+    )
+    ended = (EndedTransaction(0, True, (2.4, 2.5)),)
+    run = replace(NOTHING, transactions=OfTransactions(3, decisions, ended, (DelayedEnd(False, (1.5, 1.6)),)))
+    coordinated = found(run, "coordinated")
+    assert [event.arguments for event in coordinated] == [
+        {"status": "PrepareCommit", "epoch": 1},
+        {"status": "CompleteCommit", "epoch": 1},
+    ], "the model has a transaction ongoing from its first request on"
+    assert len({event.chain for event in coordinated}) == 1
+    assert [event.arguments for event in found(run, "ended_transaction")] == [{"transaction": 0, "commits": 1}]
+    assert [event.arguments for event in found(run, "delayed_end")] == [{"commits": 0}]
+
+
+def test_a_producer_that_is_replaced_is_an_event_of_its_own() -> None:
+    run = replace(NOTHING, done=(Done("replace", 0, (1.0, 1.1)), Done("crash", 0, (2.0, 2.1))))
+    kinds = [event.kind for event in events_of(run) if event.chain == "application"]
+    assert kinds == ["replaced_producer", "ended_producer"]
+
+
+def test_a_marker_is_an_entry_without_a_record() -> None:
+    marked = Entry(None, 4, (9, 5), -1, "commit")
+    run = replace(NOTHING, producer=(9, 4), looks=(look(1, 1.0, Entry(0, 4, (9, 4), 1), marked),))
+    assert found(run, "log")[-1].arguments["entries"] == [
+        {"record": 0, "epoch": 1, "producer_epoch": 0, "sequence": 0},
+        {"commits": 1, "epoch": 1, "producer_epoch": 1},
+    ]
+
+
+def test_the_events_of_a_consumer_are_one_chain() -> None:
+    consumer = OfConsumer((Joined(1, (4.0, 6.0)),), (Given(0, 0, (1.0, 3.0)), Given(1, 1, (6.0, 7.0))), ((3.5, 3.6),))
+    events = [event for event in events_of(replace(NOTHING, consumer=consumer)) if event.chain == "consumer"]
+    assert [event.kind for event in events] == ["polled", "ended_consumer", "joined", "polled"]
+    assert events[0].arguments == {"offset": 0, "record": 0} and events[2].arguments == {"position": 1}
+    assert events[0].closes <= events[1].closes <= events[2].closes

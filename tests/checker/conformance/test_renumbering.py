@@ -22,6 +22,7 @@ def test_every_number_of_a_broker_becomes_its_place() -> None:
         looks=(Look(3, (1.0, 1.1), ()),),
         done=(Done("kill", 1, (1.0, 1.1)), Done("send", 0, (1.0, 1.1))),
         changes_passed={2: (4.0,)},
+        changes_proposed={2: (3.0,)},
     )
     found = by_place(seen, ORDER)
     assert (found.first.leader, found.first.isr) == (1, (1, 2, 3))
@@ -29,7 +30,8 @@ def test_every_number_of_a_broker_becomes_its_place() -> None:
     assert [request.broker for request in found.requests] == [1]
     assert [look.broker for look in found.looks] == [2]
     assert [done.broker for done in found.done] == [3, 0]
-    assert found.changes_passed == {1: (4.0,)} and found.brokers == (1, 2, 3)
+    assert found.changes_passed == {1: (4.0,)} and found.changes_proposed == {1: (3.0,)}
+    assert found.brokers == (1, 2, 3)
 
 
 def test_a_run_with_another_first_leader_has_the_same_events() -> None:

@@ -15,7 +15,7 @@ from checker.cluster.sends import ForeignValue
 from checker.cluster.waiting import until
 from checker.conformance.observations import PartitionDecision
 from checker.conformance.watching import Watcher
-from tests.checker.cluster.segments import batch
+from tests.checker.cluster.segments import batch, marker
 from tests.checker.conformance.disks import Disks, replace_log
 
 SECONDS = 20.0
@@ -31,7 +31,7 @@ def watched(disks: Disks, bases: dict[str, int]) -> Iterator[Watcher]:
         watcher.stop()
 
 
-def records(watcher: Watcher, topic: str, broker: int) -> list[tuple[int, ...]]:
+def records(watcher: Watcher, topic: str, broker: int) -> list[tuple[int | None, ...]]:
     """Return the records of each look at a log."""
     return [tuple(entry.record for entry in look.entries) for look in watcher.looks(topic) if look.broker == broker]
 
@@ -105,3 +105,42 @@ def test_an_error_of_the_thread_reaches_the_next_caller(tmp_path: Path) -> None:
         until(lambda: watcher.looks("t") == (), what="the error", seconds=SECONDS)
     with pytest.raises(ForeignValue, match="no value of a client program"):
         watcher.stop()
+
+
+def test_what_the_coordinator_writes_is_seen_for_each_transactional_id(tmp_path: Path) -> None:
+    disks = Disks(tmp_path)
+    disks.write(1, "t", 90)
+    disks.coordinate("mine", 3, 4)
+    watcher = Watcher(cast(Cluster, disks), {"t": 1}, {"t": "mine"})
+    try:
+        before = watcher.coordinated_before("t")
+        assert (before.status, before.producer, watcher.coordinated("t")) == ("CompleteCommit", (7, 3), ())
+        disks.coordinate("other", 0, 1)
+        disks.coordinate("mine", 3, 1)
+        disks.coordinate("mine", 4, 3)
+        wait(lambda: len(watcher.coordinated("t")) == 2)
+    finally:
+        watcher.stop()
+    found = watcher.coordinated("t")
+    assert [(one.status, one.producer) for one in found] == [("Ongoing", (7, 3)), ("PrepareAbort", (7, 4))]
+    assert all(one.written <= one.seen for one in found)
+
+
+def test_a_transactional_id_that_the_coordinator_does_not_know_is_an_error(tmp_path: Path) -> None:
+    disks = Disks(tmp_path)
+    watcher = Watcher(cast(Cluster, disks), {"t": 1}, {"t": "mine"})
+    try:
+        with pytest.raises(ClusterError, match="no transactional id mine"):
+            watcher.coordinated_before("t")
+    finally:
+        watcher.stop()
+
+
+def test_markers_are_entries_of_a_log(tmp_path: Path) -> None:
+    disks = Disks(tmp_path)
+    folder = disks.nodes[1].data / "t-0"
+    folder.mkdir(parents=True)
+    replace_log(folder, batch(0, [b"record-90"]) + batch(1, [b"record-0"]) + marker(2, 0, producer_id=7))
+    with watched(disks, {"t": 1}) as watcher:
+        entries = [look.entries for look in watcher.looks("t") if look.broker == 1][-1]
+    assert [(entry.record, entry.marker) for entry in entries] == [(0, None), (None, "abort")]
