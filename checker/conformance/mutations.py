@@ -13,6 +13,7 @@ from pathlib import Path
 
 import z3
 
+from model.consuming.consumer import reaches
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.language import Action
@@ -119,11 +120,17 @@ def _expand_isr(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     return And(may_change_isr(pipeline, leader), may_join)
 
 
+def _poll(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    leader, position = pipeline.replica(action.arguments["leader"]), pipeline.consumer.position.term
+    return And(reaches(pipeline, leader), position + action.arguments["count"] <= leader.log.end.term)
+
+
 _WEAKER: Mapping[str, Callable[[Pipeline, Action], z3.BoolRef]] = {
     "append": _append,
     "acknowledge": _acknowledge,
     "fetch": _fetch,
     "expand_isr": _expand_isr,
+    "poll": _poll,
 }
 """Name of an action -> a function that returns a weaker guard."""
 

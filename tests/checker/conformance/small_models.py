@@ -47,6 +47,20 @@ def transacting(name: str, brokers: int = 3) -> Model:
     return build(asked if brokers == 3 else changed(asked, replicas=brokers, min_insync_replicas=1))
 
 
+@cache
+def reading(name: str, brokers: int = 3) -> Model:
+    """Return the model of a consumer that can crash."""
+    kinds = (*(KINDS if brokers == 3 else FEW_KINDS), Fault.CONSUMER_CRASH)
+    asked = replace(example(name, kinds, 9), bounds=LARGE if brokers == 3 else SMALL)
+    return build(asked if brokers == 3 else changed(asked, replicas=brokers, min_insync_replicas=1))
+
+
+def towards_polls(action: Action) -> float:
+    """Return a high weight for what a record needs until it is read, and for the consumer."""
+    needed = action.name in ("append", "fetch", "acknowledge", "send", "transmit")
+    return (8.0 if needed or action.lane == "consumer" else 1.0) * (0.3 if action.fault is not None else 1.0)
+
+
 def towards_ends(action: Action) -> float:
     """Return a high weight for the steps that a transaction needs, and a low one for other faults than crashes."""
     needed = action.name in ("append", "fetch", "acknowledge", "write_marker")
@@ -56,10 +70,10 @@ def towards_ends(action: Action) -> float:
 
 
 def walks(
-    model: Model, count: int, length: int, *, weight: Weight = few_fetches
+    model: Model, count: int, length: int, *, weight: Weight = few_fetches, reads: bool = False
 ) -> list[tuple[list[Taken], list[Event]]]:
-    """Return random walks of the model with their events."""
-    walker, found = Walker(model.system), []
+    """Return random walks of the model with their events. ``reads``: as of :class:`Walker`."""
+    walker, found = Walker(model.system, reads=reads), []
     for seed in range(count):
         random = Random(seed)
         walk = walker.walk(random, length, 3, weight=weight)

@@ -15,8 +15,9 @@ from checker.conformance.tracker import Answer, check_run
 from model.deployment.choices import Acks
 from model.language import Action
 from model.pipeline import Model
-from tests.checker.conformance.small_models import three_brokers
-from tests.checker.conformance.walks import Taken, Walker, few_fetches, shown
+from tests.checker.conformance.small_models import reading, three_brokers, towards_ends, towards_polls, transacting
+from tests.checker.conformance.small_models import walks as small_walks
+from tests.checker.conformance.walks import Taken, Walker, Weight, few_fetches, shown
 
 WALKS, LENGTH = 15, 50
 BY_NAME = {mutation.name: mutation for mutation in MUTATIONS}
@@ -52,6 +53,11 @@ def walks(of: Model, mutation: Mutation) -> list[Walk]:
     return found
 
 
+def models() -> tuple[Model, ...]:
+    """Return a model without transactions, and one with them; both have a consumer that can crash."""
+    return reading("acks-all-min-isr-2"), transacting("transactions")
+
+
 def answers(of: Model, runs: Sequence[Walk]) -> list[Answer]:
     system = observed(of, [event for _, events in runs for event in events])
     return [check_run(system, events).answer for _, events in runs]
@@ -75,16 +81,37 @@ def test_the_model_rejects_runs_of_a_model_that_allows_more(name: str) -> None:
     assert Answer.REJECTED in answers(model(), runs)
 
 
+@pytest.mark.parametrize(("name", "weight"), [("no-markers", towards_ends), ("no-fencing-of-producers", towards_ends)])
+def test_a_model_without_a_step_of_transactions_rejects_runs_that_need_it(name: str, weight: Weight) -> None:
+    of, mutation = transacting("transactions"), BY_NAME[name]
+    found = answers(mutated(of, mutation), small_walks(of, WALKS, LENGTH, weight=weight))
+    assert Answer.REJECTED in found
+
+
+def test_a_model_whose_consumers_never_return_rejects_runs_in_which_one_does() -> None:
+    of = reading("commit-before-processing")
+    runs = small_walks(of, WALKS, LENGTH, weight=towards_polls, reads=True)
+    assert Answer.REJECTED in answers(mutated(of, BY_NAME["no-return-of-consumers"]), runs)
+
+
+def test_the_model_rejects_a_consumer_that_is_given_what_is_not_replicated() -> None:
+    of, mutation = reading("commit-before-processing"), BY_NAME["reads-what-is-not-replicated"]
+    runs = small_walks(mutated(of, mutation), WALKS, LENGTH, weight=towards_polls, reads=True)
+    assert set(answers(mutated(of, mutation), runs)) == {Answer.ACCEPTED}
+    assert Answer.REJECTED in answers(of, runs)
+
+
 def test_every_mutation_changes_the_model() -> None:
     for mutation in MUTATIONS:
         if mutation.sets:
             continue
-        assert mutation.concerns(model()), mutation.name
-        after = mutated(model(), mutation).system.actions
+        of = next((one for one in models() if mutation.concerns(one)), None)
+        assert of is not None, mutation.name
+        after = mutated(of, mutation).system.actions
         names = {action.name for action in after}
         assert mutation.removes.isdisjoint(names)
         assert mutation.adds <= names
-        guards = {action.key: action.guard for action in model().system.actions}
+        guards = {action.key: action.guard for action in of.system.actions}
         weaker = {action.name for action in after if action.key in guards and not action.guard.eq(guards[action.key])}
         assert weaker == mutation.weakens
 

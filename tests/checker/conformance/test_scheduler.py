@@ -168,7 +168,9 @@ def test_shared_controls_are_as_frequent_as_in_runs_of_one_producer() -> None:
 @pytest.mark.parametrize("row", CONTROL_ROWS.values(), ids=CONTROL_ROWS)
 def test_the_table_of_controls_is_consistent(row: dict[str, str]) -> None:
     assert (
-        row["of"] in ("run", "broker", "producer", "producer and broker") and int(row["weight"]) > 0 and row["meaning"]
+        row["of"] in ("run", "broker", "producer", "producer and broker", "consumer")
+        and int(row["weight"]) > 0
+        and row["meaning"]
     )
     assert not row["undoes"] or row["undoes"] in CONTROL_ROWS
 

@@ -17,7 +17,16 @@ from model.faults import Fault
 from model.pipeline import Model, build
 from tests.checker.asking import example
 from tests.checker.conformance.plain_tracker import PlainTracker
-from tests.checker.conformance.small_models import SMALL, three_brokers, towards_ends, transacting, two_brokers, walks
+from tests.checker.conformance.small_models import (
+    SMALL,
+    reading,
+    three_brokers,
+    towards_ends,
+    towards_polls,
+    transacting,
+    two_brokers,
+    walks,
+)
 from tests.checker.conformance.walks import widened
 
 NAMES = ("acks-all-min-isr-2", "acks-1", "retries-in-flight-5", "acks-all-min-isr-1-unclean")
@@ -209,3 +218,69 @@ def test_a_deployment_without_transactions_has_no_events_of_them() -> None:
     model = two_brokers("acks-1")
     with pytest.raises(UnknownEvent, match=r"needs a deployment with transactional\.id"):
         observed(model, [Event("coordinated", {"status": "Empty", "epoch": 0}, opens=0, closes=0)])
+
+
+@pytest.mark.parametrize("name", ["commit-before-processing", "auto-commit", "manual-commit-plain-sink"])
+def test_every_walk_with_a_consumer_is_accepted(name: str) -> None:
+    model = reading(name)
+    found = walks(model, 10, 60, weight=towards_polls, reads=True)
+    system = system_of(model, [events for _, events in found])
+    for _, events in found:
+        assert check_run(system, events).answer is Answer.ACCEPTED
+    assert {event.kind for _, events in found for event in events} >= {"polled", "joined", "ended_consumer"}
+
+
+def test_the_plain_tracker_gives_the_same_answers_with_a_consumer() -> None:
+    model = reading("commit-before-processing", 2)
+    plain = PlainTracker(model)
+    runs = []
+    for seed, (_, events) in enumerate(walks(model, 6, 22, weight=towards_polls, reads=True)):
+        random = Random(seed)
+        runs += [events, corrupted(model, events, random), [displaced(event) for event in events]]
+    system = system_of(model, runs)
+    answers = []
+    for events in runs:
+        outcome = check_run(system, events)
+        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
+        answers.append(outcome.answer is Answer.ACCEPTED)
+    assert True in answers and False in answers
+
+
+def displaced(event: Event) -> Event:
+    """Return the event; a record that poll() returned has another offset."""
+    if event.kind != "polled":
+        return event
+    return replace(event, arguments={**event.arguments, "offset": event.arguments["offset"] + 1})
+
+
+def test_a_consumer_is_given_what_a_broker_has_and_the_isr_has() -> None:
+    model = reading("commit-before-processing", 2)
+    sent = [
+        Event("sent", {"batch": 0}, opens=0, closes=0),
+        Event("requested", {"record": 0, "broker": 1}, opens=1, closes=1),
+    ]
+    replicated = Event("answered", {"record": 0, "broker": 1, "error": 0}, opens=2, closes=2)
+    given = Event("polled", {"offset": 0, "record": 0}, opens=3, closes=3)
+    for events, answer in (
+        ([*sent, replicated, given], Answer.ACCEPTED),
+        ([*sent, replicated, replace(given, arguments={"offset": 0, "record": 1})], Answer.REJECTED),
+        ([*sent, replicated, replace(given, arguments={"offset": 1, "record": 0})], Answer.REJECTED),
+        ([given, *sent], Answer.REJECTED),
+    ):
+        placed = [replace(event, opens=place, closes=place) for place, event in enumerate(events)]
+        assert check_run(observed(model, placed), placed).answer is answer
+
+
+def test_a_consumer_begins_where_the_group_has_committed() -> None:
+    """With commits before processing, the committed offset follows each poll()."""
+    model = reading("commit-before-processing", 2)
+    begun = [
+        Event("sent", {"batch": 0}, opens=0, closes=0),
+        Event("requested", {"record": 0, "broker": 1}, opens=1, closes=1),
+        Event("answered", {"record": 0, "broker": 1, "error": 0}, opens=2, closes=2),
+        Event("polled", {"offset": 0, "record": 0}, opens=3, closes=3),
+        Event("ended_consumer", {}, opens=4, closes=4),
+    ]
+    for position, answer in ((1, Answer.ACCEPTED), (0, Answer.REJECTED)):
+        events = [*begun, Event("joined", {"position": position}, opens=5, closes=5)]
+        assert check_run(observed(model, events), events).answer is answer

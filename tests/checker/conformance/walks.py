@@ -37,11 +37,19 @@ class Taken:
 
 
 class Walker:
-    """A source of random walks of one system, computed in plain Python."""
+    """A source of random walks of one system, computed in plain Python.
 
-    def __init__(self, system: TransitionSystem) -> None:
+    ``reads``: the walks have a consumer, which is given one record at a time.
+    """
+
+    def __init__(self, system: TransitionSystem, *, reads: bool = False) -> None:
         self._system = system
-        self._actions = [action for action in system.actions if seen_as(action) != NEVER and action.lane != "consumer"]
+        self._actions = [
+            action
+            for action in system.actions
+            if seen_as(action) != NEVER
+            and (action.lane != "consumer" or (reads and action.arguments.get("count", 1) == 1))
+        ]
         self._guards = Evaluator(action.guard for action in self._actions)
         self._updates = {action.key: Evaluator(action.updates.values()) for action in self._actions}
 
@@ -171,9 +179,16 @@ def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, 
         return {"status": "Empty" if is_new else name, "epoch": taken.after[pipeline.transactions.epoch.name]}
     if kind == "broken":
         return {"broker": taken.before[batches[given["batch"]].target.name]}
+    if kind == "joined":
+        return {"position": taken.after[pipeline.consumer.position.name]}
+    if kind == "polled":
+        offset = taken.before[pipeline.consumer.position.name]
+        slot = pipeline.replica(given["leader"]).log.slots[offset]
+        return {"offset": offset, "record": batches[taken.before[slot["batch"].name]].record}
     names = {
         "lost_power": ("broker", "kept"),
         "ended_producer": (),
+        "ended_consumer": (),
         "replaced_producer": (),
         "delayed_end": ("commits",),
     }.get(kind, ("batch", "broker"))
