@@ -10,10 +10,15 @@ from model.consuming.consumer import record_at
 from model.language.terms import And, Not
 
 
+def started_consumer(asked: AskedEvent) -> tuple[Explanation, ...]:
+    """Explain a consumer that starts; where it begins, a later event tells."""
+    return (Explanation(asked.steps(lambda _: True)),)
+
+
 def joined(asked: AskedEvent) -> tuple[Explanation, ...]:
-    """Explain a consumer that begins at a position."""
-    begins = asked.pipeline.consumer.position.term == asked.argument("position")
-    return (Explanation(asked.steps(lambda _: True), after=begins),)
+    """Explain a position, which a client tells after it has compared the position with the leader's log."""
+    consumer = asked.pipeline.consumer
+    return (Explanation(stays=And(consumer.running.is_set, consumer.position.term == asked.argument("position"))),)
 
 
 def polled(asked: AskedEvent) -> tuple[Explanation, ...]:
@@ -37,6 +42,6 @@ def ended_consumer(asked: AskedEvent) -> tuple[Explanation, ...]:
 
 
 WAYS: Mapping[str, Callable[[AskedEvent], tuple[Explanation, ...]]] = MappingProxyType(
-    {"joined": joined, "polled": polled, "ended_consumer": ended_consumer}
+    {"started_consumer": started_consumer, "joined": joined, "polled": polled, "ended_consumer": ended_consumer}
 )
 """Kind of event -> the function that returns the ways in which the event can have happened."""

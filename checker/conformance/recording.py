@@ -46,7 +46,7 @@ SLACK_SECONDS = 1.0
 
 def events_of(seen: Observations) -> tuple[Event, ...]:
     """Return the events of a run."""
-    decisions = list(decisions_of(seen))
+    decisions = [_by_stop(seen, decision) for decision in decisions_of(seen)]
     found = [
         *_of_application(seen),
         *_of_requests(seen),
@@ -58,6 +58,18 @@ def events_of(seen: Observations) -> tuple[Event, ...]:
         *(_of_consumer(seen.consumer) if seen.consumer is not None else ()),
     ]
     return tuple(sorted(_within_chains(found), key=lambda event: event.opens))
+
+
+def _by_stop(seen: Observations, decision: Decision) -> Decision:
+    """Return the fencing of a broker that stops as what it announces: one that leads nothing is fenced at once."""
+    for done in seen.done:
+        begin, end = done.when
+        if (done.control, done.broker) == (
+            "stop",
+            decision.fenced,
+        ) and begin <= decision.written + CLOCK_SECONDS <= end:
+            return replace(decision, fenced=0, stopping=decision.fenced)
+    return decision
 
 
 def _within_chains(events: Sequence[Event]) -> list[Event]:
@@ -130,7 +142,8 @@ def _of_consumer(found: OfConsumer) -> Iterator[Event]:
 
     The model's poll() fetches and returns at once. A client can have fetched the record before.
     """
-    events = [_event("joined", *one.when, chain="consumer", position=one.position) for one in found.joined]
+    events = [_event("started_consumer", *one.when, chain="consumer") for one in found.joined]
+    events += [_event("joined", *one.when, chain="consumer", position=one.position) for one in found.joined]
     events += [_event("ended_consumer", *when, chain="consumer") for when in found.ended]
     events += [
         _event("polled", *one.when, chain="consumer", offset=one.offset, record=one.record) for one in found.given

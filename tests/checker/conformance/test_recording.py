@@ -442,6 +442,16 @@ def test_a_marker_is_an_entry_without_a_record() -> None:
 def test_the_events_of_a_consumer_are_one_chain() -> None:
     consumer = OfConsumer((Joined(1, (4.0, 6.0)),), (Given(0, 0, (1.0, 3.0)), Given(1, 1, (6.0, 7.0))), ((3.5, 3.6),))
     events = [event for event in events_of(replace(NOTHING, consumer=consumer)) if event.chain == "consumer"]
-    assert [event.kind for event in events] == ["polled", "ended_consumer", "joined", "polled"]
-    assert events[0].arguments == {"offset": 0, "record": 0} and events[2].arguments == {"position": 1}
+    kinds = ["polled", "ended_consumer", "started_consumer", "joined", "polled"]
+    assert [event.kind for event in events] == kinds
+    assert events[0].arguments == {"offset": 0, "record": 0} and events[3].arguments == {"position": 1}
     assert events[0].closes <= events[1].closes <= events[2].closes
+
+
+def test_a_broker_that_stops_and_leads_nothing_announces_its_stop() -> None:
+    decisions = (partition(5.0, 1, 4, (1, 3)), broker(5.0, 2, fenced=True))
+    stop = Done("stop", 2, (4.8, 6.0))
+    (event,) = found(replace(NOTHING, decisions=decisions, done=(stop,)), "decided")
+    assert (event.arguments["stopping"], "fenced" in event.arguments) == (2, False)
+    (event,) = found(replace(NOTHING, decisions=decisions, done=(replace(stop, when=(1.0, 2.0)),)), "decided")
+    assert event.arguments["fenced"] == 2

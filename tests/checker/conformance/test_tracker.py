@@ -282,5 +282,6 @@ def test_a_consumer_begins_where_the_group_has_committed() -> None:
         Event("ended_consumer", {}, opens=4, closes=4),
     ]
     for position, answer in ((1, Answer.ACCEPTED), (0, Answer.REJECTED)):
-        events = [*begun, Event("joined", {"position": position}, opens=5, closes=5)]
+        started = Event("started_consumer", {}, opens=5, closes=5)
+        events = [*begun, started, Event("joined", {"position": position}, opens=6, closes=6)]
         assert check_run(observed(model, events), events).answer is answer

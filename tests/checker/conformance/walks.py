@@ -136,6 +136,8 @@ def _of_step(pipeline: Pipeline, taken: Taken) -> Iterator[Event]:
         if was != now and now in (Fate.ACKNOWLEDGED, Fate.FAILED) and kind != "refused_send":
             yield _event("reported", batch=batch.number, error=None if now == Fate.ACKNOWLEDGED else "failed")
     yield from _ended(pipeline, taken, kind)
+    if kind == "started_consumer":
+        yield _event("joined", position=taken.after[pipeline.consumer.position.name])
 
 
 def _ended(pipeline: Pipeline, taken: Taken, kind: str) -> Iterator[Event]:
@@ -179,8 +181,6 @@ def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, 
         return {"status": "Empty" if is_new else name, "epoch": taken.after[pipeline.transactions.epoch.name]}
     if kind == "broken":
         return {"broker": taken.before[batches[given["batch"]].target.name]}
-    if kind == "joined":
-        return {"position": taken.after[pipeline.consumer.position.name]}
     if kind == "polled":
         offset = taken.before[pipeline.consumer.position.name]
         slot = pipeline.replica(given["leader"]).log.slots[offset]
@@ -189,6 +189,7 @@ def _arguments(pipeline: Pipeline, kind: str, taken: Taken, given: Mapping[str, 
         "lost_power": ("broker", "kept"),
         "ended_producer": (),
         "ended_consumer": (),
+        "started_consumer": (),
         "replaced_producer": (),
         "delayed_end": ("commits",),
     }.get(kind, ("batch", "broker"))
