@@ -142,7 +142,7 @@ class DelayedEnd:
 
 @dataclass(frozen=True)
 class OfTransactions:
-    """What is seen of the transactions of a producer.
+    """The transactions of a producer, as they are seen.
 
     ``epoch``: its producer epoch as the run begins. ``committing``: when a process ended that waited for the return of
     commitTransaction().
@@ -174,7 +174,7 @@ class Given:
 
 @dataclass(frozen=True)
 class OfConsumer:
-    """What is seen of the consumer of a producer's topic. ``ended``: the ends of its processes in the run."""
+    """The consumer of a producer's topic, as it is seen. ``ended``: the ends of its processes in the run."""
 
     joined: tuple[Joined, ...]
     given: tuple[Given, ...]

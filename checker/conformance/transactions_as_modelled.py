@@ -6,7 +6,8 @@ The model leaves these out, as they change nothing that a property reads (semant
 - A client before version 2 of transactions has the partition added to a transaction before it sends the first record,
   and its process can end in between. In the model the first request does both, and is lost with the process.
 - Version 2 of transactions: a leader refuses records while the transaction before is not complete
-  (CONCURRENT_TRANSACTIONS), and the client sends them again. The model's client waits.
+  (CONCURRENT_TRANSACTIONS), and the client sends them again. It has sent the next record by then, which the leader
+  refuses as out of order. The model's client waits with both.
 - A process ends while its request to commit is on its way. In the model it ends in the step in which the coordinator
   decides.
 """
@@ -31,6 +32,9 @@ from checker.conformance.observations import (
 CONCURRENT_TRANSACTIONS = 51
 """Kafka's number of the error CONCURRENT_TRANSACTIONS."""
 
+OUT_OF_ORDER = 45
+"""Kafka's number of the error OUT_OF_ORDER_SEQUENCE_NUMBER."""
+
 _ENDS = ("crash", "replace")
 """The controls that end a producer's process."""
 
@@ -40,7 +44,7 @@ def as_modelled(seen: Observations) -> Observations:
     transactions = seen.transactions
     if transactions is None:
         return seen
-    taken = tuple(request for request in seen.requests if request.error != CONCURRENT_TRANSACTIONS)
+    taken = tuple(request for request in seen.requests if not _is_too_early(request, seen.requests))
     looks = tuple(replace(look, entries=_without_repeated(look.entries)) for look in seen.looks)
     found = replace(
         seen,
@@ -49,6 +53,19 @@ def as_modelled(seen: Observations) -> Observations:
         done=tuple(_until_decided(done, transactions) for done in seen.done),
     )
     return found if seen.consumer is None else replace(found, consumer=_moved(seen.consumer, seen.looks))
+
+
+def _is_too_early(request: Request, requests: Sequence[Request]) -> bool:
+    """Tell whether the transaction before was not complete for the request, or for one with an earlier record."""
+    if request.error != OUT_OF_ORDER or request.answered is None:
+        return request.error == CONCURRENT_TRANSACTIONS
+    before = [
+        other
+        for other in requests
+        if other.answered is not None and max(other.records) < min(request.records) and other.arrived < request.answered
+    ]
+    last = max(before, key=lambda other: other.arrived, default=None)
+    return last is not None and last.error == CONCURRENT_TRANSACTIONS
 
 
 def _repeated(entries: Sequence[Entry]) -> list[int]:

@@ -275,7 +275,7 @@ def replayed(module: Callable[..., None], tmp_path: Path) -> Callable[[Callable[
 
     def stand_in(replay: Callable[[object], object]) -> Path:
         module("bundle_check", is_of_this_model=lambda _: True, of_another_model=None)
-        module("tampered", TamperedDocument=Tampered)
+        module("tampered", TamperedDocument=Tampered, compare=None)
         module("verify", verify=replay)
         file = tmp_path / "result.json"
         file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")

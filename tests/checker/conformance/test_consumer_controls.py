@@ -147,7 +147,7 @@ def test_a_commit_that_fails_ends_the_run() -> None:
     assert not run.programs[0].is_killed
 
 
-def test_the_end_of_a_run_reads_what_there_is() -> None:
+def test_the_end_of_a_run_reads_all_records() -> None:
     run = Run(Commit.AFTER)
     run.programs[0].waiting = [(BASE, 0)]
     run.controls.finish()

@@ -94,7 +94,7 @@ def test_a_model_whose_consumers_never_return_rejects_runs_in_which_one_does() -
     assert Answer.REJECTED in answers(mutated(of, BY_NAME["no-return-of-consumers"]), runs)
 
 
-def test_the_model_rejects_a_consumer_that_is_given_what_is_not_replicated() -> None:
+def test_the_model_rejects_a_consumer_that_is_given_records_without_replicas() -> None:
     of, mutation = reading("commit-before-processing"), BY_NAME["reads-what-is-not-replicated"]
     runs = small_walks(mutated(of, mutation), WALKS, LENGTH, weight=towards_polls, reads=True)
     assert set(answers(mutated(of, mutation), runs)) == {Answer.ACCEPTED}

@@ -253,7 +253,7 @@ def displaced(event: Event) -> Event:
     return replace(event, arguments={**event.arguments, "offset": event.arguments["offset"] + 1})
 
 
-def test_a_consumer_is_given_what_a_broker_has_and_the_isr_has() -> None:
+def test_a_consumer_is_given_replicated_records_of_a_broker() -> None:
     model = reading("commit-before-processing", 2)
     sent = [
         Event("sent", {"batch": 0}, opens=0, closes=0),

@@ -18,7 +18,7 @@ from checker.conformance.observations import (
     Send,
 )
 from checker.conformance.recording import events_of
-from checker.conformance.transactions_as_modelled import CONCURRENT_TRANSACTIONS, as_modelled
+from checker.conformance.transactions_as_modelled import CONCURRENT_TRANSACTIONS, OUT_OF_ORDER, as_modelled
 from tests.checker.conformance.test_recording import ALL, NOTHING, partition
 
 PRODUCER = (9, 3)
@@ -59,6 +59,14 @@ def test_a_record_that_was_refused_for_the_transaction_before_was_not_sent() -> 
     refused = Request(7, 1, (0,), 1.0, 1.1, None, 1.2, CONCURRENT_TRANSACTIONS)
     taken = replace(refused, arrived=1.3, left=1.4, answered=1.5, error=0)
     assert as_modelled(replace(seen(), requests=(refused, taken))).requests == (taken,)
+
+
+def test_a_record_that_follows_a_refused_one_was_not_sent() -> None:
+    refused = Request(7, 1, (0,), 1.0, 1.1, None, 1.2, CONCURRENT_TRANSACTIONS)
+    behind = Request(7, 1, (1,), 1.05, 1.15, None, 1.3, OUT_OF_ORDER)
+    again = Request(7, 1, (0,), 2.0, 2.1, None, 2.2, 0)
+    assert as_modelled(replace(seen(), requests=(refused, behind, again))).requests == (again,)
+    assert as_modelled(replace(seen(), requests=(replace(refused, error=0), behind))).requests[1] == behind
 
 
 def test_a_transaction_without_a_request_is_a_request_that_is_lost_with_its_process() -> None:

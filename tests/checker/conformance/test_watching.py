@@ -107,7 +107,7 @@ def test_an_error_of_the_thread_reaches_the_next_caller(tmp_path: Path) -> None:
         watcher.stop()
 
 
-def test_what_the_coordinator_writes_is_seen_for_each_transactional_id(tmp_path: Path) -> None:
+def test_the_states_of_each_transactional_id_are_seen(tmp_path: Path) -> None:
     disks = Disks(tmp_path)
     disks.write(1, "t", 90)
     disks.coordinate("mine", 3, 4)
