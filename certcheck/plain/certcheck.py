@@ -86,7 +86,7 @@ class Archive:
     def __init__(self, file: BinaryIO, limit: int) -> None:
         self.file, self.limit, self.taken, self.listed = file, limit, 0, set(UNREAD)
         self.members: dict[str, Member] = {}
-        size = file.seek(0, 2)
+        self.size = size = file.seek(0, 2)
         self.memory(size * COST_OF_ARCHIVE, "the archive")
         file.seek(max(size - 22, 0))
         mark, disks, here, count, length, start, comment = struct.unpack("<4sL2H2LH", file.read(22).ljust(22))
@@ -100,7 +100,7 @@ class Archive:
             name, at = text_of(directory[at + 46 : at + 46 + ends[0]]), at + 46 + sum(ends)
             form(mark == b"PK\1\2" and at <= length, "the directory of the archive is damaged")
             form(method in (0, 8) and not flags & ~FLAGS and not disk, "unknown compression, or encryption")
-            form(name not in self.members and packed <= size, "a member occurs twice, or is truncated")
+            form(name not in self.members, "a member occurs twice")
             self.members[name] = Member(method, check, packed, full, place)
         form(at == length, "the directory of the archive is longer than its members")
         form(not min((one.place for one in self.members.values()), default=0), "bytes before the first member")
@@ -124,10 +124,10 @@ class Archive:
         self.file.seek(member.place)
         mark, flags, method, length, extra = struct.unpack("<4s2x2H16x2H", self.file.read(30).ljust(30))
         same = method == member.method and self.file.read(length) == name.encode()
-        if mark != b"PK\3\4" or flags & ~FLAGS or not same:
-            raise broken
         self.file.seek(extra, 1)
-        content = self.file.read(member.packed)
+        content = self.file.read(min(member.packed, self.size))
+        if mark != b"PK\3\4" or flags & ~FLAGS or not same or len(content) != member.packed:
+            raise broken
         if member.method == 8:
             inflater = zlib.decompressobj(-15)
             try:

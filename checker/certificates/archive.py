@@ -1,17 +1,23 @@
 """The ZIP file of a certificate: members packed by several threads, and written in the order of their names.
 
-Python's own writer packs while it holds a lock, one member after the other.
+Python's own writer packs while it holds a lock, one member after the other. Members that other processes packed stay in
+their files until the certificate is written.
 """
 
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from checker.zip_members import DEFLATED, END, END_MARK, Member, deflated
 
 LEVEL = 6
 """Level of compression, from 0 to 9."""
+
+PIECE = 1 << 20
+"""Bytes of a file that are copied at a time."""
 
 MOST_BYTES = 0xFFFFFFFF
 """Largest size of a member, and of the file, in bytes: larger files need another form of directory."""
@@ -23,11 +29,33 @@ class TooLarge(ValueError):
     """The content does not fit into a certificate."""
 
 
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a certificate, piece by piece: the file of a member is read when its turn comes."""
+
+    members: tuple[tuple[Member, bytes | Path], ...]
+    size: int
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the pieces of the file. Raise OSError if the file of a member is gone."""
+        for member, packed in self.members:
+            yield member.local()
+            if isinstance(packed, Path):
+                with packed.open("rb") as file:
+                    yield from iter(lambda: file.read(PIECE), b"")
+            else:
+                yield packed
+        place = self.members[-1][0].end if self.members else 0
+        directory = b"".join(member.central() for member, _ in self.members)
+        yield directory
+        yield END.pack(END_MARK, 0, 0, len(self.members), len(self.members), len(directory), place, 0)
+
+
 class Archive:
-    """A ZIP file in memory; several threads can add members at the same time."""
+    """A ZIP file that is not written yet; several threads can add members at the same time."""
 
     def __init__(self) -> None:
-        self._packed: dict[str, tuple[Member, bytes]] = {}
+        self._packed: dict[str, tuple[Member, bytes | Path]] = {}
 
     def add(self, name: str, content: bytes | str) -> None:
         """Pack a member; text in UTF-8. Raise :class:`TooLarge`."""
@@ -37,16 +65,20 @@ class Archive:
         packed = deflated(whole, LEVEL)
         self._packed[name] = Member(name, DEFLATED, zlib.crc32(whole), len(packed), len(whole), 0), packed
 
-    def content(self) -> bytes:
-        """Return the file. Raise :class:`TooLarge`."""
-        parts: list[bytes] = []
-        members: list[Member] = []
+    def add_packed(self, member: Member, file: Path) -> None:
+        """Add a member whose packed bytes are a file."""
+        self._packed[member.name] = member, file
+
+    def content(self) -> Content:
+        """Return the bytes of the file. Raise :class:`TooLarge`."""
+        members: list[tuple[Member, bytes | Path]] = []
+        place = 0
         for _, (member, packed) in sorted(self._packed.items()):
-            members.append(replace(member, start=members[-1].end if members else 0))
-            parts += [member.local(), packed]
-        count, place = len(members), members[-1].end if members else 0
-        if place > MOST_BYTES or count > MOST_MEMBERS:
-            raise TooLarge(f"{count:,} members with {place:,} bytes do not fit into one file; explore fewer faults")
-        directory = b"".join(member.central() for member in members)
-        end = END.pack(END_MARK, 0, 0, count, count, len(directory), place, 0)
-        return b"".join([*parts, directory, end])
+            members.append((replace(member, start=place), packed))
+            place = members[-1][0].end
+        if place > MOST_BYTES or len(members) > MOST_MEMBERS:
+            raise TooLarge(
+                f"{len(members):,} members with {place:,} bytes do not fit into one file; explore fewer faults"
+            )
+        directory = sum(len(member.central()) for member, _ in members)
+        return Content(tuple(members), place + directory + END.size)

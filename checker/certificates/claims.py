@@ -10,7 +10,7 @@ from checker.certificates.part import Claim, Part, Smallest
 from checker.certificates.reading import SYSTEM
 from checker.certificates.systems import system_text, timed_text
 from checker.check import Run
-from checker.embedded import EmbeddedExploration
+from checker.exploration import AnyExploration
 from checker.questions import WITNESS
 from checker.timing.refinement import bounds_in, differences_in
 from checker.timing.tables import TooManyFlags
@@ -22,9 +22,6 @@ from properties.verdict import Status, Trace, Verdict
 
 RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
-
-ELSEWHERE = "the states are not in the memory of this process"
-"""The reason against a claim on what another engine has explored."""
 
 NOT_EXPLORED = "some fault sets were not explored to the end"
 """The reason against a claim that lacks a closed set."""
@@ -47,9 +44,7 @@ def claims_of(run: Run) -> Claims:
     for verdict in run.verdicts():
         name, number = verdict.property, run.number_of(verdict.property)
         exploration = run.explorations[number]
-        if not isinstance(exploration, EmbeddedExploration):
-            left_out[name] = ELSEWHERE
-        elif (reason := _uncertified(verdict, exploration)) is not None:
+        if (reason := _uncertified(verdict, exploration)) is not None:
             left_out[name] = reason
         elif _is_free_of_times(verdict, exploration, run):
             claims.setdefault(number, []).append(_claim_of(verdict, exploration, run))
@@ -61,9 +56,7 @@ def claims_of(run: Run) -> Claims:
                 timed.append(part)
     untimed = []
     for number, of_part in sorted(claims.items()):
-        exploration = run.explorations[number]
-        assert isinstance(exploration, EmbeddedExploration)
-        untimed.append(Part(exploration, SYSTEM, whole, tuple(of_part)))
+        untimed.append(Part(run.explorations[number], SYSTEM, whole, tuple(of_part)))
     evident = []
     for part in (*untimed, *timed):
         kept = tuple(claim for claim in part.claims if part.is_evident(claim))
@@ -72,7 +65,7 @@ def claims_of(run: Run) -> Claims:
     return Claims(tuple(evident), left_out)
 
 
-def _uncertified(verdict: Verdict, exploration: EmbeddedExploration) -> str | None:
+def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:
     """Return the reason for which no claim on a property can be written; None if a claim can be."""
     if verdict.status is Status.UNKNOWN:
         return "the property is not decided"
@@ -81,7 +74,7 @@ def _uncertified(verdict: Verdict, exploration: EmbeddedExploration) -> str | No
     return None if exploration.canonical is None else "the states are stored up to symmetry or ranks"
 
 
-def _is_free_of_times(verdict: Verdict, exploration: EmbeddedExploration, run: Run) -> bool:
+def _is_free_of_times(verdict: Verdict, exploration: AnyExploration, run: Run) -> bool:
     """Tell whether the runs without clocks violate the property with the same smallest fault sets."""
     name = verdict.property
     if verdict.lemmas or run.in_time(name).undecided or any(aside == name for aside, _ in exploration.aside):
@@ -89,7 +82,7 @@ def _is_free_of_times(verdict: Verdict, exploration: EmbeddedExploration, run: R
     return {exploration.named(violation.combination) for violation in exploration.cut_sets(name)} == {*verdict.cut_sets}
 
 
-def _timed(verdict: Verdict, exploration: EmbeddedExploration, run: Run, system: str) -> Part | None:
+def _timed(verdict: Verdict, exploration: AnyExploration, run: Run, system: str) -> Part | None:
     """Return the part of a verdict that rests on times; None if the lemmas do not suffice for a claim."""
     name = verdict.property
     in_time = run.in_time(name)
@@ -109,7 +102,7 @@ def _timed(verdict: Verdict, exploration: EmbeddedExploration, run: Run, system:
     return Part(again, system, text, (_claim_of(verdict, again, run),), lemmas)
 
 
-def _claim_of(verdict: Verdict, exploration: EmbeddedExploration, run: Run) -> Claim:
+def _claim_of(verdict: Verdict, exploration: AnyExploration, run: Run) -> Claim:
     name, goal = verdict.property, exploration.question.goal
     is_goal = goal is not None and goal[0] == name
     smallest = (_smallest(trace, run, is_goal=is_goal) for trace in verdict.traces)
@@ -123,7 +116,7 @@ def _smallest(trace: Trace, run: Run, *, is_goal: bool) -> Smallest:
     return Smallest(trace.faults, tuple(actions), end)
 
 
-def _witness(exploration: EmbeddedExploration, name: str) -> tuple[Action, ...] | None:
+def _witness(exploration: AnyExploration, name: str) -> tuple[Action, ...] | None:
     """Return a run of few faults to the witness of a property, if the exploration found one."""
     first = exploration.first_observed(WITNESS + name)
     return tuple(exploration.system.actions[label] for label in exploration.path(first[0])) if first else None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from checker.certificates.text import SystemText
 from checker.combinations import Combination, is_contained, layer, without_one
-from checker.embedded import EmbeddedExploration
+from checker.exploration import AnyExploration
 from checker.kernel.layout import WORD_BITS, Field
 from checker.timing.refinement import Lemma
 from model.faults import COVERED_BY, Fault
@@ -48,7 +48,7 @@ class Part:
     ``lemmas``: why some runs are impossible in time, if the system has flags that leave them out.
     """
 
-    exploration: EmbeddedExploration
+    exploration: AnyExploration
     system: str
     text: SystemText
     claims: tuple[Claim, ...]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -14,26 +13,23 @@ from checker.budget import Budget, Meter
 from checker.bundle import json_bytes
 from checker.certificates.archive import Archive
 from checker.certificates.claims import claims_of
-from checker.certificates.order import Order
 from checker.certificates.part import Claim, Part, Smallest
-from checker.certificates.ranks import Ranks, ranks_of
 from checker.certificates.reading import DEPLOYMENT, FORMAT, README, TEXT, TIMES
-from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
+from checker.certificates.rows import Rows, as_bytes
+from checker.certificates.sets import faults_in, set_lines
 from checker.certificates.systems import limits_of
 from checker.certificates.text import quoted
 from checker.certificates.times import lemma_lines, times_of
 from checker.check import Run
-from checker.combinations import Combination, smaller
 from checker.continuing import continued
 from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
+from checker.exploration import AnyExploration, Question
 from checker.kernel.visited import PARTITIONS
 from model.deployment.document import to_document
 from model.input.whole_file import write_whole
 from model.language import Action
 from model.language.terms import BoolVal
 from model.pipeline import VERSION
-from properties.verdict import CutSet
 
 HOW = """This file proves verdicts of Proofka. docs/certificates.md of Proofka describes it.
 Check it with certcheck, which needs nothing of Proofka:  certcheck FILE
@@ -74,7 +70,7 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
     write_whole(path, content)
     certified = tuple(claim.property for part in claims.parts for claim in part.claims)
     states = sum(part.exploration.shards[one].count for part in claims.parts for one in part.closed)
-    return Written(certified, claims.left_out, states, len(content))
+    return Written(certified, claims.left_out, states, content.size)
 
 
 class _Writer:
@@ -85,11 +81,9 @@ class _Writer:
         self._part = part
         self._archive = archive
         self._exploration = part.exploration
-        self._order = Order.of(part.exploration.components)
-        self._ranks: dict[Combination, Ranks] = {}
 
     def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
-        """Write the members of the part, and yield its lines of the text. Sets of one layer are written together."""
+        """Write the members of the part, and yield its lines of the text."""
         part = self._part
         yield f'  (part {self._number} (system "{part.system}")'
         for lemma in part.lemmas:
@@ -99,33 +93,10 @@ class _Writer:
         yield f"    (layout {self._exploration.layout.words} {placed})"
         for kind, by in part.covered:
             yield f"    (covered {kind.value} {by.value})"
-        places = {combination: place for place, combination in enumerate(part.closed)}
-        for _, layer in groupby(part.closed, key=sum):
-            yield from pool.map(lambda combination: self._set(places[combination], combination), list(layer))
+        yield from set_lines(self._number, part, self._archive, pool)
         for claim in part.claims:
             yield from self._claim(claim)
         yield "  )"
-
-    def _set(self, place: int, combination: Combination) -> str:
-        """Write a set after the sets of all contained combinations, and return its line."""
-        shard = self._exploration.shards[combination]
-        ranks = None
-        if self._part.is_ranked(combination):
-            below = [(self._exploration.shards[one], self._ranks[one]) for one in smaller(combination)]
-            ranks = self._ranks[combination] = ranks_of(self._exploration, shard, below)
-        names, count = [], 0
-        for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._part.mask, ranks)):
-            name = f"{self._number}/{place}.{piece}"
-            names.append(f'(rows "{name}.rows" {len(rows)})' + self._rows(name, rows, ranked))
-            count += len(rows)
-        return f"    (set {_faults_in(self._exploration.named(combination))} {count} {' '.join(names)})"
-
-    def _rows(self, name: str, rows: Rows, ranks: RankRow | None) -> str:
-        self._archive.add(f"{name}.rows", as_bytes(rows))
-        if ranks is None:
-            return ""
-        self._archive.add(f"{name}.ranks", ranks.astype("<u2", copy=False).tobytes())
-        return f' (ranks "{name}.ranks")'
 
     def _claim(self, claim: Claim) -> Iterator[str]:
         yield f'    (claim {quoted(claim.property)} (id "{claim.id}") (up-to {claim.up_to})'
@@ -133,7 +104,7 @@ class _Writer:
             yield f"      (witness {self._trace(claim.witness)})"
         for place, one in enumerate(claim.smallest):
             stuck = self._stuck(f"{self._number}/stuck.{claim.property}.{place}.rows", one) if claim.is_goal else ""
-            yield f"      (smallest {_faults_in(one.faults)} (trace {self._trace(one.actions)}){stuck})"
+            yield f"      (smallest {faults_in(one.faults)} (trace {self._trace(one.actions)}){stuck})"
         yield "    )"
 
     def _trace(self, actions: tuple[Action, ...]) -> str:
@@ -145,7 +116,7 @@ class _Writer:
         return f' (stuck "{name}" {len(rows)})'
 
 
-def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
+def _stuck_rows(exploration: AnyExploration, smallest: Smallest) -> Rows:
     """Return the states that follow from the end of a trace without further faults."""
     assert smallest.stuck_from is not None
     system = continued(exploration.system, smallest.stuck_from)
@@ -156,8 +127,3 @@ def _stuck_rows(exploration: EmbeddedExploration, smallest: Smallest) -> Rows:
     rows = [row for part in range(PARTITIONS) for row in shard.packed(part, slice(None))]
     packed: Rows = np.array([exploration.layout.pack(again.layout.unpack(row)) for row in rows], dtype=np.uint64)
     return packed[np.lexsort(packed.T[::-1])]
-
-
-def _faults_in(cut_set: CutSet) -> str:
-    """Return a fault set as an S-expression."""
-    return f"({' '.join(f'({kind} {count})' for kind, count in cut_set)})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -274,25 +275,26 @@ def check(
 
 def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Screen) -> tuple[int, bool]:
     """Check a deployment and print the outcome. Return the exit status, and whether the user interrupted the check."""
-    with one_line_errors(), asked.explorer() as explorer:
-        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
     again = asked.command(source, deployment)
-    interrupted = is_interrupted(result.verdicts)
-    if screen.is_of_several:
-        from reports.several import Checked
-
-        asked.written.add(deployment, result, again)
-        with one_line_errors():
-            screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
-        status = asked.status(result)
-        return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
-    shown = asked.written.json_file != STANDARD_OUTPUT
     repair = asked.about("repair", source)
-    searches = bool(asked.more) and not interrupted
-    if shown:
-        with one_line_errors():
+    shown = asked.written.json_file != STANDARD_OUTPUT
+    with one_line_errors(), ExitStack() as kept:
+        explorer = kept.enter_context(asked.explorer())
+        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
+        if asked.written.certificate is None:  # otherwise the engine's states go into the certificate
+            kept.close()
+        interrupted = is_interrupted(result.verdicts)
+        if screen.is_of_several:
+            from reports.several import Checked
+
+            asked.written.add(deployment, result, again)
+            screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
+            status = asked.status(result)
+            return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
+        searches = bool(asked.more) and not interrupted
+        if shown:
             _print_verdicts(deployment, result, asked, repair, screen, search_follows=searches)
-    result = asked.written.certify(run, result)
+        result = asked.written.certify(run, result)
     if asked.explain and not interrupted:
         with one_line_errors():
             result = with_preventions(run, result)

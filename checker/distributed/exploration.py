@@ -11,14 +11,17 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from checker.certificates.packed import PackedSet
 from checker.combinations import Combination, smaller, without_one
 from checker.distributed.control_plane import control_plane
 from checker.distributed.goal import Marking
 from checker.distributed.messages import write_messages
+from checker.distributed.packing import pack_sets
 from checker.distributed.plan import Failure, Order, Plan, Report, Task
 from checker.distributed.region import read_row
 from checker.distributed.running import DistributedError, Interrupted, Runner
@@ -84,6 +87,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         self.plan.take_over()
         self._superstep = 1  # handed-over states count as the result of superstep 0
         self._spread: dict[Combination, SpreadStates] = {}
+        self._ranked: set[Combination] = set()
 
     def _asked(self) -> str:
         """Return the identity of the question, from everything that the result depends on."""
@@ -149,8 +153,7 @@ class DistributedExploration(Exploration[SpreadStates]):
         limits = sum(
             1 << bit for bit, name in enumerate(self.question.observations, first) if name in self.question.limits
         )
-        known = {one: self._known(one) for one in combinations}
-        marking = Marking(self.plan, known, self._carry, self._next_superstep)
+        marking = self._marking(combinations)
         try:
             open_ones = list(marking.not_reaching(combinations, 1 << self.goal_bit, anew=True))
             stuck = marking.not_reaching(open_ones, limits, anew=False)
@@ -160,11 +163,34 @@ class DistributedExploration(Exploration[SpreadStates]):
             for one in combinations:
                 self.shards[one].complete = False
             return
+        self._ranked |= {
+            one for one in combinations if one not in open_ones and self._ranked.issuperset(self._known(one))
+        }
         for one in open_ones:
             if one in stuck:
                 self._record(Violation(self.question.names[-1], one, stuck[one].reference, stuck[one].depth))
             else:
                 self._record_undecided()
+
+    def _marking(self, combinations: Sequence[Combination]) -> Marking:
+        known = {one: self._known(one) for one in combinations}
+        return Marking(self.plan, known, self._carry, self._next_superstep)
+
+    def packed_sets(
+        self, names: Mapping[Combination, str], ranked: Collection[Combination]
+    ) -> Mapping[Combination, PackedSet]:
+        """Return the sets of some combinations as members of a certificate, written by the tasks.
+
+        Marks are ranks, except where states of smaller combinations were taken over from another engine: these
+        combinations are marked again. Raise :class:`checker.distributed.running.DistributedError`.
+        """
+        missing = sorted((one for one in ranked if one not in self._ranked), key=sum)
+        for _, layer in groupby(missing, key=sum):
+            again = list(layer)
+            if self._marking(again).not_reaching(again, 1 << self.goal_bit, anew=True):
+                raise DistributedError(f"{self.plan.folder}: a state does not reach the goal")
+            self._ranked.update(again)
+        return pack_sets(self.plan, self._carry, self.runner.parallelism, names, ranked)
 
     def _carry(self, do: Callable[[Plan, Any], Any], tasks: Sequence[Any]) -> list[Any]:
         return self.runner.run(do, self.plan, tasks, lambda: self.meter.interrupted)

@@ -1,4 +1,4 @@
-"""One partition's part in deciding which of its states can reach a goal.
+"""One partition's part in deciding which of its states can reach a goal, and in how many steps at most.
 
 In the first half of a round, a partition marks states by the answers received, and asks the owners of the successors
 that it still depends on. In the second half, the partition answers the questions received. Marks are only added, and
@@ -23,6 +23,7 @@ from checker.distributed.region import Region, RegionError, opened_region, scrat
 from checker.distributed.superstep import Commit, alone, failures, read_document
 from checker.distributed.writing import write_json
 from checker.kernel import backward_closing, closing
+from checker.kernel.backward_closing import Marks
 from checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
 from checker.kernel.native import INSPECT
 from checker.kernel.table import COUNT, ROOM
@@ -106,23 +107,27 @@ class _Part:
             opened_region(folder, plan.words, self.commit.extent, run=plan.run, grows=False)
         )
         self.region.place[KNOWN] = self.region.count
-        self.smaller = _places([self._open(plan.place(one, task.partition)) for one in order.smaller])
+        smaller = [plan.place(one, task.partition) for one in order.smaller]
+        self.smaller = _places([self._open(one) for one in smaller])
+        self.marks = [marks_in(one) for one in smaller]
+        self.addresses = np.array([one.ctypes.data if len(one) else 0 for one in self.marks], dtype=np.int64)
         self.owners = Ownership(np.array(plan.mask, dtype=np.uint64), plan.partitions, task.partition)
+        self.dead = self.region.dead()
         self.good = self._marks()
 
     def _open(self, folder: Path) -> Region:
         extent = Commit.read(folder).extent
         return self.opened.enter_context(opened_region(folder, self.plan.words, extent, run=self.plan.run, grows=False))
 
-    def _marks(self) -> NDArray[np.uint8]:
+    def _marks(self) -> Marks:
         file = self.folder / MARKS
         if self.order.anew:
             file.unlink(missing_ok=True)
         if not self.region.count:
-            return np.empty(0, dtype=np.uint8)
+            return np.empty(0, dtype=np.uint16)
         if not file.exists():
-            file.write_bytes(bytes(self.region.count))
-        marks: NDArray[np.uint8] = np.memmap(file, dtype=np.uint8, mode="r+", shape=(self.region.count,))
+            file.write_bytes(bytes(2 * self.region.count))
+        marks: Marks = np.memmap(file, dtype=np.uint16, mode="r+", shape=(self.region.count,))
         return marks
 
     def _inbox(self) -> list[tuple[int, NDArray[np.uint64]]]:
@@ -134,7 +139,7 @@ class _Part:
 
     def _open_rows(self) -> NDArray[np.int64]:
         """Return the rows that are not marked and were not replaced, deepest first."""
-        dead = self.region.dead()
+        dead = self.dead
         found = []
         for _, first, last in sorted(self.commit.segments, reverse=True):
             rows = np.flatnonzero(self.good[first:last] == 0) + first
@@ -147,7 +152,14 @@ class _Part:
         rows = self._open_rows()
         if self.order.bits:
             backward_closing.mark_where(
-                kernel.addresses[INSPECT], plan.words, region.place, rows, self.good, self.owners, self.order.bits
+                kernel.addresses[INSPECT],
+                plan.words,
+                region.place,
+                rows,
+                self.good,
+                self.dead,
+                self.owners,
+                self.order.bits,
             )
         answered = self._answered()
         scratch = np.empty((kernel.most + 1) * (plan.words + 1), dtype=np.uint64)
@@ -162,8 +174,10 @@ class _Part:
                     region.place,
                     rows[:left],
                     self.good,
+                    self.dead,
                     self.owners,
                     self.smaller,
+                    self.addresses,
                     answered,
                 )
             )
@@ -182,7 +196,7 @@ class _Part:
         return depth, first
 
     def _answered(self) -> NDArray[np.int64]:
-        """Return the good states of other partitions, as a region."""
+        """Return the place of the good states of other partitions, with their marks."""
         region = self.opened.enter_context(scratch_region(self.folder / "answered", self.plan.words))
         boxes, nothing = new_boxes(self.plan.words, self.kernel.most), no_tally()
         nowhere = _places([])
@@ -191,7 +205,7 @@ class _Part:
             while at < len(rows):
                 region.reserve(entries_of(boxes))
                 at = int(closing.enter_rows(rows.ctypes.data, at, len(rows), region.place, nowhere, boxes, nothing))
-        return _places([region])
+        return region.place
 
     def _ask_about(self, rows: NDArray[np.int64]) -> tuple[int, ...]:
         """Send the successors of these rows that other partitions own to their owners, each once."""
@@ -240,18 +254,29 @@ class _Part:
         return tuple(last - first for first, last in pairwise(starts))
 
     def answer(self) -> GoalReport:
-        """Return to each sender the states of its questions that are known to be good."""
+        """Return to each sender the states of its questions that are known to be good, with their marks."""
         answers: list[NDArray[np.uint64]] = [np.empty((0, self.plan.words + 1), dtype=np.uint64)]
         counts = [0] * self.plan.partitions
         for sender, questions in self._inbox():
-            known = np.zeros(len(questions), dtype=np.bool_)
-            if backward_closing.answer(questions, self.region.place, self.good, self.smaller, known):
+            marks = np.zeros(len(questions), dtype=np.int64)
+            if backward_closing.answer(questions, self.region.place, self.good, self.smaller, self.addresses, marks):
                 raise RegionError(f"{self.folder}: was asked about a state that it does not hold")
-            counts[sender] = int(known.sum())
-            answers.append(questions[known])
+            known = questions[marks > 0]
+            known[:, -1] = marks[marks > 0].astype(np.uint64)
+            counts[sender] = len(known)
+            answers.append(known)
         starts = [0, *np.cumsum(counts).tolist()]
         sent = self._write(np.concatenate(answers), starts)
         return GoalReport(self.order.combination, self.task.partition, sent, 0, None)
+
+
+def marks_in(folder: Path) -> Marks:
+    """Return the marks of a partition's rows; no marks if the rows were never marked."""
+    file = folder / MARKS
+    if not file.exists():
+        return np.empty(0, dtype=np.uint16)
+    marks: Marks = np.memmap(file, dtype=np.uint16, mode="r")
+    return marks
 
 
 def _places(regions: list[Region]) -> NDArray[np.int64]:

@@ -132,7 +132,8 @@ def _write_all(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan)
             origins = _origins(found_from[these], places[smaller], common)
             closing.scatter(shard.packed(part, these), origins, mine.places[part][these], targets)
     reports = tuple(_commit(shard, mine, plan, region, partition) for partition, region in enumerate(regions))
-    return SpreadStates(shard.combination, shard.complete, 0, reports)
+    cut_short = shard.complete and not shard.closed
+    return SpreadStates(shard.combination, shard.complete, 0, reports, cut_short)
 
 
 def _segments(shard: Shard) -> Iterator[tuple[int, int, list[slice]]]:

@@ -210,6 +210,10 @@ class Region:
         self.place[COUNT] = count
         closing.fill_table(self.place, self.words)
 
+    def rows(self) -> NDArray[np.uint64]:
+        """Return all rows, also the replaced ones: packed states with their origins."""
+        return self._rows.bytes[: self.count * self.row_bytes].view(np.uint64).reshape(-1, self.words + 1)
+
     def replaced(self) -> NDArray[np.uint64]:
         """Return the replacements as written: the new row's number above the old row's number."""
         return self._replaced.bytes[: int(self.place[REPLACED_COUNT]) * 8].view(np.uint64)

@@ -20,13 +20,20 @@ class SpreadStates:
 
     ``sought``: the predicates that ended the search once all were seen. Deeper states than the last first sight are
     then not counted, although a partition without this information can have found some. While the search is incomplete,
-    depths are upper bounds. Only states no deeper than ``settled`` are known to have a shortest path.
+    depths are upper bounds. Only states no deeper than ``settled`` are known to have a shortest path. ``cut_short``:
+    another engine found these states, and ended its search at the last violation that was sought.
     """
 
     combination: Combination
     complete: bool
     sought: int
     reports: tuple[Report, ...]
+    cut_short: bool = False
+
+    @property
+    def closed(self) -> bool:
+        """Tell whether the search found every state of the combination."""
+        return self.complete and self.deepest is None and not self.cut_short
 
     @property
     def settled(self) -> int | None:

@@ -134,4 +134,5 @@ def _to_document(states: SpreadStates) -> dict[str, Any]:
 def _from_document(document: Mapping[str, Any]) -> SpreadStates:
     """Return the states from a document of :meth:`ExplorationFolder.note` or :meth:`ExplorationFolder.keep`."""
     reports = tuple(report_from(report) for report in document["reports"])
-    return SpreadStates(tuple(document["combination"]), document["complete"], document["sought"], reports)
+    known = document["complete"], document["sought"]
+    return SpreadStates(tuple(document["combination"]), *known, reports, document["cut_short"])

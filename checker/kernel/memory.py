@@ -46,6 +46,8 @@ load_word: Any = _load(64, types.uint64)
 """Load the unsigned 64-bit word at an address."""
 load_half: Any = _load(32, types.uint32)
 """Load the unsigned 32-bit word at an address."""
+load_short: Any = _load(16, types.uint16)
+"""Load the unsigned 16-bit word at an address."""
 load_byte: Any = _load(8, types.uint8)
 """Load the byte at an address."""
 store_word: Any = _store(64, types.uint64)

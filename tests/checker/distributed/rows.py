@@ -42,17 +42,13 @@ def enter(region: Region, rows: NDArray[np.uint64], *, at_once: int = 8) -> None
         at = int(closing.enter_rows(rows.ctypes.data, at, len(rows), region.place, NOWHERE, boxes, no_tally()))
 
 
-def held(region: Region) -> NDArray[np.uint64]:
-    """Return all rows, as memory has them."""
-    return region._rows.bytes[: region.count * region.row_bytes].view(np.uint64).reshape(-1, region.words + 1)
-
-
 def is_found(region: Region, states: Sequence[int]) -> list[bool]:
     """Tell for each state whether the table leads to it."""
     questions = rows_of([(state, 0) for state in states], region.words)
-    answers = np.zeros(len(states), dtype=np.bool_)
-    everything = np.ones(region.count, dtype=np.uint8)
-    missing = backward_closing.answer(questions, region.place, everything, NOWHERE, answers)
+    answers = np.zeros(len(states), dtype=np.int64)
+    everything = np.ones(region.count, dtype=np.uint16)
+    no_marks = np.empty(0, dtype=np.int64)
+    missing = backward_closing.answer(questions, region.place, everything, NOWHERE, no_marks, answers)
     assert missing == len(states) - answers.sum()
     return [bool(answer) for answer in answers]
 
@@ -87,7 +83,7 @@ class Model:
     def assert_equals(self, region: Region) -> None:
         """Assert equal rows, replacements and numbers, and that the table leads to every state and to no other."""
         expected = [[*packed(state, region.words), depth << DEPTH_SHIFT | number] for state, depth, number in self.rows]
-        assert held(region).tolist() == expected
+        assert region.rows().tolist() == expected
         pairs = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in region.replaced()]
         assert pairs == self.replaced
         assert (region.count, region.states) == (len(self.rows), len(self.last))

@@ -25,7 +25,7 @@ from checker.distributed.region import (
 )
 from checker.kernel import closing
 from checker.kernel.closing import DEPTH_SHIFT
-from tests.checker.distributed.rows import Model, enter, held, is_found, packed, rows_of
+from tests.checker.distributed.rows import Model, enter, is_found, packed, rows_of
 
 WORDS = 2
 
@@ -33,7 +33,7 @@ WORDS = 2
 def test_states_are_entered_once(tmp_path: Path) -> None:
     with opened_region(tmp_path, WORDS, Extent()) as region:
         enter(region, rows_of([(1, 0), (2, 1), (1, 1), (3, 2), (2, 2)], WORDS))
-        assert [int(row[-1]) & 0xFF for row in held(region)] == [0, 1, 3], "the first of each state"
+        assert [int(row[-1]) & 0xFF for row in region.rows()] == [0, 1, 3], "the first of each state"
         assert (region.count, region.states, len(region.replaced()), len(region.dead())) == (3, 3, 0, 0)
         assert is_found(region, [1, 2, 3, 4]) == [True, True, True, False]
 
@@ -126,7 +126,7 @@ def test_uncommitted_rows_are_dropped(tmp_path: Path) -> None:
         assert (region.count, region.states) == (101, 100)
         assert is_found(region, [7, 99, 100, 299]) == [True, True, False, False]
         enter(region, rows_of([(200, 2)], WORDS))
-        assert held(region)[101].tolist() == rows_of([(200, 2)], WORDS)[0].tolist()
+        assert region.rows()[101].tolist() == rows_of([(200, 2)], WORDS)[0].tolist()
 
 
 def test_a_table_that_was_being_written_to_is_made_again(tmp_path: Path) -> None:

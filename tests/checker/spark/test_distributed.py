@@ -22,15 +22,18 @@ from checker.distributed.running import DistributedError, ShouldStop
 from checker.published import explore_whole
 from checker.spark.engine import AutoEngine, DistributedEngine
 from checker.spark.running import SparkRunner
+from model.faults import Fault
 from model.published.protocols import protocol
 from properties.superstep import Superstep
 from properties.whole_space import WholeSpace
-from tests.checker.asking import SMALL, example
+from tests.checker.asking import SMALL, example, run
+from tests.checker.certificates.accepting import certified
 from tests.checker.distributed.both import assert_same, embedded
 from tests.checker.distributed.dying import counted
 from tests.checker.distributed.stopping import Asked, some_resets
 from tests.checker.distributed.test_engines import TIGHT, told, whole
 from tests.checker.processes import kill, wait_until, workers
+from tests.deployments import changed
 
 
 def on(spark: Any, folder: Path, noted: list[Superstep], partitions: int | None = None) -> DistributedEngine:
@@ -55,6 +58,14 @@ def test_checks_of_examples(spark: Any, tmp_path: Path, name: str) -> None:
     found = check(deployment, engine=on(spark, tmp_path, noted))
     assert noted
     assert told(found) == told(check(deployment))
+
+
+@pytest.mark.slow
+def test_a_certificate(spark: Any, tmp_path: Path) -> None:
+    """The executors sort and pack the states, and the checker accepts the file."""
+    asked = changed(example("acks-1", (Fault.KILL, Fault.POWER_LOSS)), bounds=SMALL, replicas=2)
+    written = certified(run(asked, ["recoverability"], engine=on(spark, tmp_path, [])), tmp_path / "a.cert")
+    assert written.certified == ("recoverability",)
 
 
 @pytest.mark.slow

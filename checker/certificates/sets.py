@@ -1,0 +1,96 @@
+"""The sets of a part: their members of the file, and their lines of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+
+from checker.certificates.archive import Archive
+from checker.certificates.order import Order
+from checker.certificates.packed import PackedSet, PacksSets
+from checker.certificates.part import Part
+from checker.certificates.ranks import Ranks, ranks_of
+from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
+from checker.combinations import Combination, smaller
+from checker.embedded import EmbeddedExploration
+from properties.verdict import CutSet
+
+
+def set_lines(number: int, part: Part, archive: Archive, pool: ThreadPoolExecutor) -> Iterator[str]:
+    """Write the sets of a part into the archive, and yield their lines. ``number``: of the part in the file."""
+    exploration = part.exploration
+    if isinstance(exploration, EmbeddedExploration):
+        yield from _InMemory(number, part, exploration, archive).lines(pool)
+    elif isinstance(exploration, PacksSets):
+        yield from _elsewhere(number, part, exploration, archive)
+
+
+def faults_in(cut_set: CutSet) -> str:
+    """Return a fault set as an S-expression."""
+    return f"({' '.join(f'({kind} {count})' for kind, count in cut_set)})"
+
+
+def _name_of(number: int, place: int) -> str:
+    """Return what the names of the members of a set begin with."""
+    return f"{number}/{place}"
+
+
+def _line(part: Part, combination: Combination, count: int, members: Sequence[tuple[str, int, bool]]) -> str:
+    """Return the line of a set. ``members``: the name of each, its number of rows, and whether these have ranks."""
+    rows = (
+        f'(rows "{name}.rows" {rows})' + (f' (ranks "{name}.ranks")' if ranked else "")
+        for name, rows, ranked in members
+    )
+    return f"    (set {faults_in(part.exploration.named(combination))} {count} {' '.join(rows)})"
+
+
+def _elsewhere(number: int, part: Part, exploration: PacksSets, archive: Archive) -> Iterator[str]:
+    names = {combination: _name_of(number, place) for place, combination in enumerate(part.closed)}
+    packed = exploration.packed_sets(names, [one for one in part.closed if part.is_ranked(one)])
+    for combination, name in names.items():
+        yield _line(part, combination, packed[combination].count, list(_added(name, packed[combination], archive)))
+
+
+def _added(name: str, packed: PackedSet, archive: Archive) -> Iterator[tuple[str, int, bool]]:
+    for piece, one in enumerate(packed.members):
+        archive.add_packed(*one.rows)
+        if one.ranks is not None:
+            archive.add_packed(*one.ranks)
+        yield f"{name}.{piece}", one.count, one.ranks is not None
+
+
+class _InMemory:
+    """The sets of an exploration in the memory of this process. Sets of one layer are written together."""
+
+    def __init__(self, number: int, part: Part, exploration: EmbeddedExploration, archive: Archive) -> None:
+        self._number = number
+        self._part = part
+        self._exploration = exploration
+        self._archive = archive
+        self._order = Order.of(exploration.components)
+        self._ranks: dict[Combination, Ranks] = {}
+
+    def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
+        places = {combination: place for place, combination in enumerate(self._part.closed)}
+        for _, layer in groupby(self._part.closed, key=sum):
+            yield from pool.map(lambda combination: self._set(places[combination], combination), list(layer))
+
+    def _set(self, place: int, combination: Combination) -> str:
+        """Write a set after the sets of all contained combinations, and return its line."""
+        shard = self._exploration.shards[combination]
+        ranks = None
+        if self._part.is_ranked(combination):
+            below = [(self._exploration.shards[one], self._ranks[one]) for one in smaller(combination)]
+            ranks = self._ranks[combination] = ranks_of(self._exploration, shard, below)
+        members = []
+        for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._part.mask, ranks)):
+            name = f"{_name_of(self._number, place)}.{piece}"
+            self._add(name, rows, ranked)
+            members.append((name, len(rows), ranked is not None))
+        return _line(self._part, combination, shard.count, members)
+
+    def _add(self, name: str, rows: Rows, ranks: RankRow | None) -> None:
+        self._archive.add(f"{name}.rows", as_bytes(rows))
+        if ranks is not None:
+            self._archive.add(f"{name}.ranks", ranks.astype("<u2", copy=False).tobytes())
