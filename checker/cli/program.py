@@ -25,6 +25,7 @@ from checker.cli.help import help_on
 from checker.cli.memory_errors import one_line_without_memory
 from checker.cli.no_cache import one_line_without_cache
 from checker.cli.properties import properties
+from checker.cli.prove import prove
 from checker.cli.published import published
 from checker.cli.repair import repair
 from checker.cli.reproduce import reproduce
@@ -110,6 +111,7 @@ app.command(short_help="Write a certificate of the verdicts.")(certify)
 app.command(short_help="Check a result or a bundle again.")(verify)
 app.command(short_help="Compare two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)
+app.command(short_help="Prove a published protocol by induction.")(prove)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide published claims about Kafka.")(claims)
 app.command()(properties)

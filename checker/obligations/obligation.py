@@ -23,6 +23,7 @@ class Kind(StrEnum):
     RANKS = "ranks"
     SYMMETRY = "symmetry"
     CYCLES = "cycles"
+    INVARIANTS = "invariants"
 
 
 IN_WORDS = {
@@ -32,6 +33,7 @@ IN_WORDS = {
     Kind.RANKS: "ranked values that are settled",
     Kind.SYMMETRY: "generators of a symmetry",
     Kind.CYCLES: "cycles behind timing lemmas",
+    Kind.INVARIANTS: "invariants that every step keeps",
 }
 """Each kind in words."""
 

@@ -67,10 +67,20 @@ class Scripts:
         """Return the script that asks for values that fulfil the condition, of which the constants have theirs."""
         return self._script(condition, constants, in_domains=False)
 
+    def without_domains(self, condition: z3.BoolRef) -> str:
+        """Return the script that asks for values that fulfil the condition, whatever the domains are.
+
+        The condition may apply functions of numbers.
+        """
+        return self._script(condition, {}, in_domains=False)
+
     def _script(self, condition: z3.BoolRef, constants: Mapping[str, int], *, in_domains: bool) -> str:
         root = self._terms.add(condition)
         used = uses_of(self._terms.nodes, [root])
-        lines = ["(set-info :smt-lib-version 2.6)", "(set-logic QF_LIA)"]
+        functions = _functions(self._terms.nodes, used)
+        logic = "QF_UFLIA" if functions else "QF_LIA"
+        lines = ["(set-info :smt-lib-version 2.6)", f"(set-logic {logic})"]
+        lines += [f"(declare-fun {name} ({' '.join(['Int'] * count)}) Int)" for name, count in functions.items()]
         names = sorted(str(self._terms.nodes[place].leaf) for place in used if self._terms.nodes[place].is_variable)
         for name in names:
             lines += self._declared(name, constants, in_domains=in_domains)
@@ -86,6 +96,16 @@ class Scripts:
             yield f"(assert (= {name} {numeral(constants[name])}))"
         elif in_domains:
             yield f"(assert (<= {numeral(variable.low)} {name} {numeral(variable.high)}))"
+
+
+def _functions(nodes: Sequence[Node], used: Iterable[int]) -> dict[str, int]:
+    """Return the functions of numbers that some terms apply, each with the number of its arguments, in order."""
+    applied = (nodes[place] for place in used if nodes[place].kind == z3.Z3_OP_UNINTERPRETED)
+    found = {str(node.leaf): len(node.children) for node in applied if node.children}
+    for name in found:
+        if OWN_NAME.fullmatch(name) or not _SYMBOL.fullmatch(name):
+            raise CannotBeWritten(f"{name}: cannot be the name of a function in a script")
+    return dict(sorted(found.items()))
 
 
 def cycle_script(edges: Sequence[Edge]) -> str:
@@ -136,6 +156,8 @@ class _Text:
             return numeral(int(str(node.leaf)))
         if node.kind in (z3.Z3_OP_TRUE, z3.Z3_OP_FALSE):
             return "true" if node.kind == z3.Z3_OP_TRUE else "false"
+        if node.kind == z3.Z3_OP_UNINTERPRETED:
+            return f"({node.leaf} {' '.join(map(self._written, node.children))})"
         if node.kind not in _OPERATORS:
             raise CannotBeWritten(f"operator {node.kind} of Z3 has no form in a script")
         if node.kind in _NEUTRAL and len(node.children) < 2:

@@ -32,7 +32,7 @@ class Request:
     Any replica can receive it at any time and any number of times, in any order: only the epoch is compared.
     """
 
-    epoch: int
+    epoch: int | z3.ArithRef
     leader: Variable
     isr: Mapping[int, Variable]
 
@@ -99,6 +99,11 @@ class Cluster:
         return self.next_epoch.term <= self.constants.epochs
 
     @cached_property
+    def record_left(self) -> z3.BoolRef:
+        """The condition that another record can be written."""
+        return self.records_written.term < self.constants.records
+
+    @cached_property
     def _leaders(self) -> Mapping[int, z3.ArithRef]:
         return {replica.number: self._leader_in(replica.epoch.term) for replica in self.replicas}
 
@@ -147,6 +152,11 @@ class Cluster:
     def epoch_at(self, log: RecordLog, offset: int) -> z3.ArithRef:
         """Return the leader epoch of the record at ``offset``, where there is a record."""
         return self.epoch_of(log.slots[offset].term)
+
+    def set_epoch_of(self, effect: Effect, record: z3.ArithRef, epoch: z3.ArithRef) -> None:
+        """Store the leader epoch in which a record is written."""
+        for number, variable in enumerate(self.record_epochs, 1):
+            effect.set_when(record == number, variable, epoch)
 
     def truncate(self, effect: Effect, replica: Replica, length: z3.ArithRef) -> None:
         """Drop a log's records at ``length`` and above; the high watermark is limited to ``length``.

@@ -37,8 +37,7 @@ def write(cluster: Cluster, leader: Replica) -> Action:
     record = cluster.records_written.term + 1
     effect = Effect()
     leader.log.append(effect, record)
-    for number, epoch in enumerate(cluster.record_epochs, 1):
-        effect.set_when(record == number, epoch, leader.epoch.term)
+    cluster.set_epoch_of(effect, record, leader.epoch.term)
     effect[cluster.records_written] = record
     return Action(
         "write",
@@ -47,7 +46,7 @@ def write(cluster: Cluster, leader: Replica) -> Action:
         arguments={"leader": leader.number},
         guard=And(
             cluster.presumes_leadership(leader),
-            cluster.records_written.term < cluster.constants.records,
+            cluster.record_left,
             Not(leader.log.is_full),
         ),
         updates=effect.updates,

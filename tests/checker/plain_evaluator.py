@@ -57,10 +57,14 @@ def taken_apart(term: z3.ExprRef) -> Part:
 
 
 class PlainEvaluator:
-    """The values of terms in one concrete state, each shared subterm computed once."""
+    """The values of terms in one concrete state, each shared subterm computed once.
 
-    def __init__(self, state: State) -> None:
+    ``functions``: the functions that the terms apply, by name.
+    """
+
+    def __init__(self, state: State, functions: Mapping[str, Callable[..., int]] | None = None) -> None:
         self._state = state
+        self._functions = functions or {}
         self._known: dict[Part, Value] = {}
 
     def value(self, term: z3.ExprRef) -> Value:
@@ -74,6 +78,8 @@ class PlainEvaluator:
 
     def _compute(self, part: Part) -> Value:
         kind, parts = part.kind, part.parts
+        if kind == z3.Z3_OP_UNINTERPRETED and parts:
+            return self._functions[str(part.leaf)](*map(self._value, parts))
         if kind == z3.Z3_OP_UNINTERPRETED:
             return self._state[str(part.leaf)]
         if kind == z3.Z3_OP_ANUM:
