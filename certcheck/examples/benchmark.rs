@@ -117,7 +117,7 @@ fn main() {
     let path = std::env::temp_dir().join(format!("certcheck-benchmark-{}.cert", std::process::id()));
     std::fs::write(&path, zip::archive(&members)).unwrap();
     let (begin, busy) = (std::time::Instant::now(), processor_seconds());
-    let result = check(&path, &Options { systems: None, memory: 8 << 30, threads });
+    let result = check(&path, &Options { systems: None, memory: 8 << 30, threads, share: None });
     let (seconds, busy) = (begin.elapsed().as_secs_f64(), processor_seconds() - busy);
     std::fs::remove_file(&path).unwrap();
     let report = result.map_err(|rejection| rejection.to_string()).unwrap();

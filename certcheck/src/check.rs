@@ -7,6 +7,7 @@ use crate::memory::Memory;
 use crate::parts::{Counts, Evidence};
 use crate::rejection::{rule, Result};
 use crate::sexp::BYTES_PER_BYTE;
+use crate::steps::Share;
 use crate::system::{self, System};
 use crate::traces;
 use std::collections::BTreeMap;
@@ -18,6 +19,8 @@ pub struct Options<'a> {
     pub systems: Option<&'a Path>,
     pub memory: u64,
     pub threads: usize,
+    /// One part of the work of several processes, which must all accept; None for all of the work.
+    pub share: Option<Share>,
 }
 
 /// What an accepted certificate proves.
@@ -57,7 +60,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
             let right = i128::from(lemma.sum) == lemma.computed && lemma.sum < 0;
             rule!("lemma", right, "{:?} has the sum {}, its bounds {}", lemma.name, lemma.sum, lemma.computed);
         }
-        let evidence = Evidence::new(system, &certificate, part, options.threads, seed)?;
+        let evidence = Evidence::new(system, &certificate, part, options.threads, seed, options.share.unwrap_or(Share { index: 0, of: 1 }))?;
         let mut last_states = Vec::new();
         for claim in &part.claims {
             check_smallest(system, &certificate, claim)?;
@@ -67,7 +70,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
         }
         let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
         for (index, claim) in part.claims.iter().enumerate() {
-            check_claim(system, &certificate, part, index, &evidence.possible, &broken)?;
+            check_claim(system, &certificate, part, index, &evidence.possible, &broken, options.share.is_some())?;
             for (smallest, last) in claim.smallest.iter().zip(&last_states[index]) {
                 evidence.check_stuck(claim, smallest, last, &mut archive, &mut memory, &mut counts)?;
             }

@@ -26,8 +26,9 @@ pub fn check_smallest(system: &System, certificate: &Certificate, claim: &Claim)
 }
 
 /// Rule `claim`: each combination of possible kinds within the limits and the total contains a smallest fault set, or its
-/// sets or those of its covering combination break nothing.
-pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, index: usize, possible: &[usize], broken: &Broken) -> Result<()> {
+/// sets or those of its covering combination break nothing. In a share of the work, a combination with a set needs its own
+/// set: otherwise one share could rest on one of the two sets, and another share on the other one.
+pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, index: usize, possible: &[usize], broken: &Broken, is_share: bool) -> Result<()> {
     let claim = &part.claims[index];
     let mut waiting = vec![(Faults::default(), 0)];
     let mut seen = 1;
@@ -36,7 +37,11 @@ pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, inde
             continue;
         }
         let found = [faults.clone(), faults.replaced(&part.covered)].map(|c| first_broken(index, &c, broken));
-        if !found.contains(&Some(None)) {
+        let proved = match is_share && found[0].is_some() {
+            true => found[0] == Some(None),
+            false => found.contains(&Some(None)),
+        };
+        if !proved {
             return Err(refusal(system, claim, &faults, found.into_iter().flatten().flatten().next()));
         }
         // Kinds are added in order, so that each combination is reached once.

@@ -21,3 +21,4 @@ mod traces;
 pub use check::{check, Options, Report};
 pub use memory::{default_limit, parse_bytes};
 pub use rejection::Rejection;
+pub use steps::Share;

@@ -1,12 +1,12 @@
 //! The command line. Exit status: 0 accepted, 1 refused, 2 not a certificate or a wrong command.
 #![forbid(unsafe_code)]
 
-use certcheck::{check, default_limit, parse_bytes, Options, Rejection, Report};
+use certcheck::{check, default_limit, parse_bytes, Options, Rejection, Report, Share};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-const HELP: &str = "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N]
+const HELP: &str = "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N] [--share I/N]
 
 Checks a certificate of Proofka (docs/certificates.md, format version 1).
 
@@ -14,6 +14,7 @@ Checks a certificate of Proofka (docs/certificates.md, format version 1).
   --systems FOLDER  each system must be the file of its name in the folder, byte for byte
   --memory SIZE     the most memory to use, like 4GiB or 512MiB (default: 80 % of the free memory)
   --threads N       the number of threads (default: one for each core)
+  --share I/N       do one part, from 1 to N, of the work of N processes; the file is accepted if all of them accept
   --version         print the version
   --help            print this text
 
@@ -25,6 +26,14 @@ struct Arguments {
     systems: Option<String>,
     memory: Option<u64>,
     threads: Option<usize>,
+    share: Option<Share>,
+}
+
+/// A share, as in 2/8.
+fn share(text: &str) -> Option<Share> {
+    let (number, of) = text.split_once('/')?;
+    let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
+    (1 <= number && number <= of && of <= 1_000_000).then_some(Share { index: number - 1, of })
 }
 
 fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
@@ -38,6 +47,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
                 let threads = value()?.parse().ok().filter(|n| (1..=1024).contains(n));
                 arguments.threads = Some(threads.ok_or("--threads needs a number from 1 to 1024")?);
             }
+            "--share" => arguments.share = Some(share(&value()?).ok_or("--share needs two numbers like 1/8")?),
             _ if word.starts_with("--") || arguments.file.is_some() => return Err(format!("no such argument: {word}")),
             _ => arguments.file = Some(word),
         }
@@ -45,7 +55,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
     Ok(arguments)
 }
 
-fn print(report: &Report, seconds: f64, threads: usize) {
+fn print(report: &Report, seconds: f64, threads: usize, share: Option<Share>) {
     println!("says of itself (not proved): {}", report.about.join(", "));
     let limits: Vec<String> = report.limits.iter().map(|(kind, limit)| format!("{kind} {limit}")).collect();
     println!("limits: {}", if limits.is_empty() { "no kinds of fault".to_string() } else { limits.join(", ") });
@@ -53,10 +63,11 @@ fn print(report: &Report, seconds: f64, threads: usize) {
         println!("lemma: {lemma:?}, with the sum {sum} ms");
     }
     for claim in &report.claims {
-        println!("proved: {claim}");
+        println!("{}: {claim}", if share.is_some() { "no objection" } else { "proved" });
     }
+    let all = share.map_or("accepted".to_string(), |share| format!("share {} of {}", share.index + 1, share.of));
     let (states, steps, memory) = (report.states, report.steps, report.peak_memory.div_ceil(1 << 20));
-    println!("accepted: {states} states and {steps} steps checked in {seconds:.1} s, with {threads} threads and at most {memory} MiB");
+    println!("{all}: {states} states and {steps} steps checked in {seconds:.1} s, with {threads} threads and at most {memory} MiB");
 }
 
 fn main() -> ExitCode {
@@ -83,10 +94,10 @@ fn main() -> ExitCode {
     let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let memory = arguments.memory.unwrap_or_else(default_limit);
     let start = Instant::now();
-    let options = Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads };
+    let options = Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads, share: arguments.share };
     match check(Path::new(&arguments.file.unwrap_or_default()), &options) {
         Ok(report) => {
-            print(&report, start.elapsed().as_secs_f64(), threads);
+            print(&report, start.elapsed().as_secs_f64(), threads, arguments.share);
             ExitCode::SUCCESS
         }
         Err(rejection) => {

@@ -7,7 +7,7 @@ use crate::faults::Faults;
 use crate::memory::Memory;
 use crate::rejection::{rule, Result};
 use crate::states::States;
-use crate::steps::{Action, Demand, Pass};
+use crate::steps::{Action, Demand, Pass, Share};
 use crate::system::System;
 use std::collections::BTreeMap;
 
@@ -26,11 +26,12 @@ pub struct Evidence<'a> {
     demands: Vec<Demand>,
     threads: usize,
     seed: u64,
+    share: Share,
 }
 
 impl<'a> Evidence<'a> {
     /// Finds the actions of the part, and checks rule `cone`.
-    pub fn new(system: &'a System, certificate: &'a Certificate, part: &'a Part, threads: usize, seed: u64) -> Result<Self> {
+    pub fn new(system: &'a System, certificate: &'a Certificate, part: &'a Part, threads: usize, seed: u64, share: Share) -> Result<Self> {
         let fields = part.layout.by_variable(system.variables.len());
         let others = system.terms.reading_others(&part.kept);
         let mut actions = Vec::new();
@@ -52,7 +53,7 @@ impl<'a> Evidence<'a> {
         }
         let has_action = |kind| actions.iter().any(|action| system.actions[action.number].kind == Some(kind));
         let possible = (0..system.kinds.len()).filter(|kind| certificate.limits[*kind] > 0 && has_action(*kind)).collect();
-        Ok(Evidence { system, part, actions, possible, demands, threads, seed })
+        Ok(Evidence { system, part, actions, possible, demands, threads, seed, share })
     }
 
     fn words(&self, faults: &Faults) -> String {
@@ -111,7 +112,7 @@ impl<'a> Evidence<'a> {
         demands: &'p [Demand],
     ) -> Pass<'p> {
         let actions = self.actions.iter().filter(|action| self.system.actions[action.number].kind == kind).collect();
-        Pass { system: self.system, layout: &self.part.layout, source, targets, actions, rule, names, demands }
+        Pass { system: self.system, layout: &self.part.layout, source, targets, actions, rule, names, demands, share: self.share }
     }
 
     /// Rule `stuck`, for a smallest fault set of a claim, whose trace ends in this state.

@@ -30,6 +30,13 @@ pub enum Demand {
     Goal(Term),
 }
 
+/// The part of the work that this process does: of each `of` batches of a set, that with this index.
+#[derive(Clone, Copy)]
+pub struct Share {
+    pub index: usize,
+    pub of: usize,
+}
+
 /// Steps by some actions from each state of `source`, each of which must lead into one of `targets`.
 pub struct Pass<'a> {
     pub system: &'a System,
@@ -42,6 +49,7 @@ pub struct Pass<'a> {
     /// The source and the targets in words.
     pub names: [String; 2],
     pub demands: &'a [Demand],
+    pub share: Share,
 }
 
 /// What was found in a pass.
@@ -109,19 +117,25 @@ impl<'a, L: Lane> Worker<'a, L> {
         Worker { pass, batch, variables, lanes: vec![], rows: vec![], hashes: vec![], steps: 0, falls: [false; LANES] }
     }
 
+    /// The first row of the next batch of the share.
+    fn take(&self, next: &AtomicUsize) -> usize {
+        let share = self.pass.share;
+        next.fetch_add(1, Ordering::Relaxed).saturating_mul(share.of).saturating_add(share.index).saturating_mul(LANES)
+    }
+
     /// Takes batches until there are none, or until a batch breaks a rule. Batches are taken in order and completed, so
     /// that the refusal does not depend on the number of threads.
     fn work(mut self, next: &AtomicUsize, found: &Mutex<Found>) {
         let mut broken = vec![None; self.pass.demands.len()];
         let mut refusal = None;
-        let mut first = next.fetch_add(LANES, Ordering::Relaxed);
+        let mut first = self.take(next);
         while first < self.pass.source.len() && refusal.is_none() {
             let count = LANES.min(self.pass.source.len() - first);
             if let Err(reason) = self.check(first, count, &mut broken) {
                 refusal = Some((first, reason));
                 next.fetch_max(usize::MAX / 2, Ordering::Relaxed);
             }
-            first = next.fetch_add(LANES, Ordering::Relaxed);
+            first = self.take(next);
         }
         let mut found = found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         found.steps += self.steps;

@@ -2,7 +2,7 @@
 
 mod toy;
 
-use certcheck::{check, Options, Rejection, Report};
+use certcheck::{check, Options, Rejection, Report, Share};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toy::{row, Dice, Toy};
 
@@ -13,7 +13,15 @@ fn check_bytes(bytes: &[u8], memory: u64) -> Result<Report, Rejection> {
     let number = FILES.fetch_add(1, Ordering::Relaxed);
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("toy-{}-{number}.cert", std::process::id()));
     std::fs::write(&path, bytes).unwrap();
-    let result = check(&path, &Options { systems: None, memory, threads: 2 });
+    let result = check(&path, &Options { systems: None, memory, threads: 2, share: None });
+    if let Ok(report) = &result {
+        let shares = (0..3).map(|index| check(&path, &Options { systems: None, memory, threads: 1, share: Some(Share { index, of: 3 }) }));
+        let steps: u64 = shares.map(|share| share.map_err(|r| r.to_string()).unwrap().steps).sum();
+        assert_eq!(steps, report.steps, "the shares together do all of the work");
+    } else {
+        let share = |index| check(&path, &Options { systems: None, memory, threads: 1, share: Some(Share { index, of: 3 }) });
+        assert!((0..3).any(|index| share(index).is_err()), "no share refuses what the whole check refuses");
+    }
     std::fs::remove_file(&path).unwrap();
     result
 }

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Protocol
 
 from checker.certificates.reading import FORMAT
 from properties.certified import CheckedBy
@@ -72,6 +73,13 @@ class Answer:
     seconds: float
 
 
+class Asking(Protocol):
+    """A function that lets a checker check a file."""
+
+    def __call__(self, checker: Checker, file: Path, *, systems: Path, memory: int) -> Answer:
+        """Return the answer. Raise :class:`NoChecker` if there is none."""
+
+
 def checker_for(states: int) -> Checker:
     """Return the checker for a certificate with a number of states: the fast one, else the one in Python if the
     certificate is small enough.
@@ -118,9 +126,12 @@ def _named(command: tuple[str, ...], file: Path) -> Checker:
     return Checker(command, file, told[1], hashlib.sha256(content).hexdigest())
 
 
-def asked(checker: Checker, file: Path, *, systems: Path, memory: int) -> Answer:
-    """Run a checker. ``systems``: the folder with the texts of the systems. ``memory``: limit in bytes."""
-    command = [*checker.command, str(file.absolute()), "--systems", str(systems), "--memory", str(memory)]
+def asked(checker: Checker, file: Path, *, systems: Path, memory: int, more: Sequence[str] = ()) -> Answer:
+    """Run a checker. ``systems``: the folder with the texts of the systems. ``memory``: limit in bytes.
+
+    ``more``: further arguments.
+    """
+    command = [*checker.command, str(file.absolute()), "--systems", str(systems), "--memory", str(memory), *more]
     begun = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     return Answer(done.returncode, tuple(_lines(done.stdout, done.stderr)), time.monotonic() - begun)

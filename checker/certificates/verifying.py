@@ -9,7 +9,16 @@ from pathlib import Path
 
 from checker.archive import sha256_of_file
 from checker.budget import Budget
-from checker.certificates.checkers import ACCEPTED, NO_CERTIFICATE, REFUSED, NoChecker, asked, checked_by, checker_for
+from checker.certificates.checkers import (
+    ACCEPTED,
+    NO_CERTIFICATE,
+    REFUSED,
+    Asking,
+    NoChecker,
+    asked,
+    checked_by,
+    checker_for,
+)
 from checker.certificates.reading import (
     DEPLOYMENT,
     SYSTEM,
@@ -49,11 +58,11 @@ class Verified:
     certificate: certified.Certificate
 
 
-def verify_certificate(file: Path, memory: int | None = None) -> Verified:
+def verify_certificate(file: Path, memory: int | None = None, ask: Asking = asked) -> Verified:
     """Build the system of a certificate anew, and let a checker check the rest.
 
     ``memory``: largest number of bytes for the texts of the file, and for the checker; by default a part of the
-    machine's memory.
+    machine's memory. ``ask``: how the checker is run.
 
     Raise TamperedDocument where the file says something else than its deployment means, :class:`NoChecker`, OSError,
     :class:`checker.certificates.reading.NoCertificate`, and :class:`checker.certificates.reading.TooMuchMemory`.
@@ -73,7 +82,7 @@ def verify_certificate(file: Path, memory: int | None = None) -> Verified:
     with tempfile.TemporaryDirectory() as folder:
         for name, text in read.systems.items():
             (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
-        answer = asked(program, file, systems=Path(folder), memory=memory)
+        answer = ask(program, file, systems=Path(folder), memory=memory)
     if answer.status not in (ACCEPTED, REFUSED, NO_CERTIFICATE):
         raise NoChecker(
             f"{program.program} ended with {answer.status}, which is no answer: {' '.join(answer.lines)[:200]}"

@@ -39,3 +39,11 @@ MemoryToVerify = Annotated[
         "memory).",
     ),
 ]
+MasterToVerify = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Share the check of a certificate out to the tasks of this Spark master, such as local[2] or "
+        "spark://host:7077; every machine needs the file and certcheck at the same paths (default: one process).",
+    ),
+]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from checker.cli.certificate_options import CertificateBeside, MemoryToVerify
+from checker.cli.certificate_options import CertificateBeside, MasterToVerify, MemoryToVerify
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_VIOLATED
 from checker.cli.errors import fail, one_line_errors, plain
 from checker.cli.obligation_options import AskedToo, ObligationsFolder
@@ -38,6 +38,7 @@ def verify(
     certificate: CertificateBeside = None,
     report: ReportFiles = None,
     memory: MemoryToVerify = None,
+    master: MasterToVerify = None,
     solver: AskedToo = None,
     obligations: ObligationsFolder = None,
 ) -> None:
@@ -66,7 +67,9 @@ def verify(
         asked.refuse_what_cannot_be()
         if is_certificate(file):
             _refuse_beside_a_certificate(file, recount=recount, others=(certificate, *written.reports))
-            found = verify_the_certificate(file, memory, asked)
+            found = verify_the_certificate(file, memory, master, asked)
+        elif master is not None:
+            fail(f"--master: is for a certificate, and {file} is none")
         elif is_bundle(file):
             found = _verify_bundle(file, certificate, memory, asked, written, again=recount)
         else:

@@ -28,9 +28,12 @@ class Proof:
     called: str
 
 
-def verify_the_certificate(file: Path, memory: int | None, obligations: Obligations) -> Found:
-    """Verify a certificate. End the command if its text differs from what its deployment means."""
-    verified, status = _verified(file, str(file), memory)
+def verify_the_certificate(file: Path, memory: int | None, master: str | None, obligations: Obligations) -> Found:
+    """Verify a certificate. End the command if its text differs from what its deployment means.
+
+    ``master``: of the Spark session whose tasks share the check; None for a check in one process.
+    """
+    verified, status = _verified(file, str(file), memory, master)
     found = Found(verified.lines, status=status)
     if not verified.is_accepted:
         return found
@@ -77,7 +80,7 @@ def proof_of(bundle: Bundle, of: Path, given: Path | None) -> Iterator[Proof | N
         yield Proof(file, f"{of}: {CERTIFICATE}")
 
 
-def _verified(file: Path, called: str, memory: int | None) -> tuple[Verified, int]:
+def _verified(file: Path, called: str, memory: int | None, master: str | None = None) -> tuple[Verified, int]:
     """Return the outcome for a certificate and the exit status. End the command with a line for each other end."""
     from checker.certificates.checkers import NoChecker
     from checker.certificates.reading import NoCertificate, TooMuchMemory
@@ -87,7 +90,13 @@ def _verified(file: Path, called: str, memory: int | None) -> tuple[Verified, in
     if file.exists() and not file.is_file():
         fail(f"{called}: is no regular file; expected a certificate")
     try:
-        found = verify_certificate(file, memory)
+        if master is None:
+            found = verify_certificate(file, memory)
+        else:
+            from checker.spark.shares import shared_by_spark
+
+            with shared_by_spark(master) as shared:
+                found = verify_certificate(file, memory, shared)
     except NoCertificate as error:
         fail(f"{called}: {error}")
     except TamperedDocument as error:
