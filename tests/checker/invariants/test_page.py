@@ -14,9 +14,17 @@ def test_the_table_has_the_rows_that_the_script_finds() -> None:
     assert f"| {' | '.join(write_invariants.HEAD)} |\n" in page
 
 
-def test_the_table_replaces_the_last_table_of_the_page() -> None:
-    page = "# A page\n\n| a |\n|---|\n\ntext\n\n| old |\n|---|\n"
-    assert write_invariants.with_table(page, ["| new |"]) == "# A page\n\n| a |\n|---|\n\ntext\n\n| new |\n"
+def test_a_table_replaces_the_table_of_its_section_alone() -> None:
+    page = "# A page\n\n## One\n\ntext\n\n| old |\n|---|\n\n## Two\n\n| other |\n|---|\n"
+    changed = write_invariants.with_table(page, "One", ["| new |"])
+    assert changed == "# A page\n\n## One\n\ntext\n\n| new |\n\n## Two\n\n| other |\n|---|\n"
+    assert write_invariants.with_table(changed, "Two", ["| last |"]).endswith("| new |\n\n## Two\n\n| last |\n")
+
+
+def test_the_table_of_examples_has_the_rows_that_the_script_finds() -> None:
+    """Otherwise: python scripts/write_invariants.py --examples"""
+    lines = write_invariants.table(write_invariants.HEAD_OF_EXAMPLES, write_invariants.example_rows())
+    assert "\n".join(lines) in write_invariants.PAGE.read_text(encoding="utf-8")
 
 
 def test_the_table_has_every_protocol() -> None:
