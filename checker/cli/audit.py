@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED, audit_status
+from checker.cli.endings import EXIT_PARTLY_READ, EXIT_UNDECIDED, EXIT_VIOLATED, audit_status
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.exploring import acknowledge
+from checker.cli.live_options import Bootstrap, CommandConfig, Groups, LiveTopics, Timeout, live_of
 from checker.cli.options import (
     Assume,
     AuditKafka,
+    Consumer,
     Deployments,
     Master,
     MemoryEach,
@@ -24,6 +27,7 @@ from checker.cli.options import (
     Out,
     Outgrown,
     OutgrownAre,
+    Producer,
     Profile,
     SecondsEach,
     Verbose,
@@ -32,6 +36,7 @@ from checker.interruption import interrupts
 from properties.audited import AuditProgress, Stage
 
 if TYPE_CHECKING:
+    from checker.live.asked import Asked
     from checker.spark.exploring import Limits
     from checker.spark.influence import Values
     from checker.spark.sources import Source
@@ -41,9 +46,16 @@ GOES_ON = "the same command continues from there"
 
 
 def audit(
-    source: Deployments,
     out: Out,
+    source: Deployments = None,
     kafka: AuditKafka = None,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = None,
+    topic: LiveTopics = None,
+    group: Groups = None,
+    producer: Producer = None,
+    consumer: Consumer = None,
     profile: Profile = None,
     master: Master = None,
     assume: Assume = None,
@@ -56,26 +68,47 @@ def audit(
     """Check every deployment of an inventory or of a matrix of settings, and write tables and figures into DIR.
 
     The audit explores each distinct system once; the same command run again explores only missing systems
-    (docs/audit.md).
+    (docs/audit.md). With --bootstrap, the deployments are the topics of a live cluster (docs/live.md).
 
     Exit status: 0 every deployment has its required properties, 1 a required property is violated, 2 the input is wrong
     or a row was rejected, 3 a required property is undecided or the audit was interrupted, 4 a required property is
-    vacuous (its situation never occurred). If several apply, the status is the first of 1, 2, 3, 4.
+    vacuous (its situation never occurred). If several apply, the status is the first of 1, 2, 3, 4. With --bootstrap: 6
+    the cluster does not answer, 7 it refuses the connection, 8 a right is missing, 9 a broker does not answer.
     """
+    unread: tuple[str, ...] = ()
+    live = live_of(
+        bootstrap,
+        command_config,
+        timeout,
+        topics=topic,
+        groups=group,
+        producer=producer,
+        consumer=consumer,
+        excluded={"SOURCE": source},
+    )
+    only_live = {"--topic": topic, "--producer": producer, "--consumer": consumer}
+    if live is None and (named := next((name for name, value in only_live.items() if value), None)) is not None:
+        fail(f"{named}: is about a live cluster, which --bootstrap HOST:PORT names")
     with one_line_errors():
         from checker.source import assumed, check_profile
         from checker.spark.exploring import Limits
         from checker.spark.session import NOT_INSTALLED
         from checker.spark.sources import DeploymentFolder, MatrixSource, Requiring, find_source
 
-        deployments = find_source(source, assumed(assume or ()), kafka)
+        deployments: Source
+        if live is not None:
+            place, deployments, unread = _read(live, kafka, assumed(assume or ()))
+        elif source is not None:
+            place, deployments = source, find_source(source, assumed(assume or ()), kafka)
+        else:
+            fail("give a SOURCE, or --bootstrap HOST:PORT for a live cluster")
         if isinstance(deployments, DeploymentFolder) and deployments.passed_over:
-            complain(f"{source}: not audited: {deployments.passed_over}; proofka check {source} reads them")
+            complain(f"{place}: not audited: {deployments.passed_over}; proofka check {place} reads them")
         chosen = deployments.matrix.values if isinstance(deployments, MatrixSource) else {}
         if profile is not None:
             check_profile(profile)
             deployments = Requiring(deployments, profile)
-        if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
+        if source is not None and source.is_dir() and out.resolve().is_relative_to(source.resolve()):
             fail(f"{out}: is inside the SOURCE folder {source}; --out takes a folder outside SOURCE")
         if find_spec("pyspark") is None:
             fail(NOT_INSTALLED)
@@ -84,7 +117,7 @@ def audit(
         summary, influence = _run(
             deployments,
             chosen,
-            source,
+            place,
             out,
             Limits(seconds, memory),
             master,
@@ -101,7 +134,23 @@ def audit(
 
     console().print(AuditReport(summary))
     complain(f"tables{'' if influence is None else ' and figures'}: {out}")
-    raise typer.Exit(audit_status(summary))
+    status = audit_status(summary)
+    raise typer.Exit(EXIT_PARTLY_READ if unread and status != EXIT_VIOLATED else status)
+
+
+def _read(live: Asked, kafka: str | None, overrides: Mapping[str, str]) -> tuple[Path, Source, tuple[str, ...]]:
+    """Return the address and the deployments of a live cluster, and print what could not be read."""
+    from checker.spark.session import NOT_INSTALLED
+    from checker.spark.sources import ClusterFolder
+    from model.deployment.options import read_options
+
+    if find_spec("pyspark") is None:
+        fail(NOT_INSTALLED)
+    read_options(overrides)
+    made = live.snapshot()
+    for sentence in made.unread:
+        complain(sentence)
+    return Path(made.place), ClusterFolder(made.place, made.described(), kafka, overrides), made.unread
 
 
 def _run(

@@ -428,7 +428,11 @@ CheckpointEvery = Annotated[
     typer.Option("--checkpoint-every", metavar="SECONDS", parser=seconds_of, help="Seconds between two snapshots."),
 ]
 Deployments = Annotated[
-    Path, typer.Argument(metavar="SOURCE", help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder.")
+    Path | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder; none with --bootstrap.",
+    ),
 ]
 Out = Annotated[
     Path,

@@ -8,8 +8,10 @@ the errors of single resources, so the requests themselves are sent here.
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import ssl
+import threading
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -116,7 +118,31 @@ def connected(to: Connection) -> Iterator[Admin]:
     """Connect to a cluster, and close the connection at the end. Raises LiveError."""
     if find_spec("kafka") is None:
         raise NotInstalled(f"reading a live cluster needs kafka-python: {INSTALL}")
-    _check_reachable(to)
+    with _broken_pipes_as_errors(), _quiet() as log:
+        _check_reachable(to)
+        client = _client(to, log)
+        try:
+            yield KafkaPython(client, to)
+        finally:
+            client.close()
+
+
+@contextmanager
+def _broken_pipes_as_errors() -> Iterator[None]:
+    """Let a broken connection be an error, also in a program that a broken pipe would end."""
+    if not hasattr(signal, "SIGPIPE") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGPIPE, before)
+
+
+@contextmanager
+def _quiet() -> Iterator[_LastError]:
+    """Keep the messages of the library from standard error, and the last error for a message of ours."""
     log = _LastError()
     logger = logging.getLogger("kafka")
     before = logger.propagate, logger.level
@@ -125,11 +151,7 @@ def connected(to: Connection) -> Iterator[Admin]:
     logger.propagate = False
     logger.setLevel(logging.WARNING)
     try:
-        client = _client(to, log)
-        try:
-            yield KafkaPython(client, to)
-        finally:
-            client.close()
+        yield log
     finally:
         logger.removeHandler(log)
         logger.propagate, level = before

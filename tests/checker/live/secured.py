@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from checker.cluster import console
 from checker.cluster.configuration import properties_text
-from checker.cluster.jars import default_folder, jars_of, newest_patch
+from checker.cluster.jars import default_folder, jars_of, newest_patch, tools_of
+from checker.cluster.java import java_command
 from checker.cluster.node import Node, NodePorts
 from checker.cluster.ports import Ports
 from checker.cluster.prepared import copy_formatted, node_command, prepare
@@ -35,8 +37,10 @@ _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 @dataclass
 class Secured:
-    """The cluster: its nodes, the ports of each listener by broker, and the certificate of its authority."""
+    """The cluster: the line of its release, its nodes, the ports of each listener by broker, and the certificate of its
+    authority."""
 
+    release: str
     nodes: dict[int, Node]
     ports: Mapping[str, Mapping[int, int]]
     authority: Path
@@ -54,6 +58,18 @@ class Secured:
         made = KafkaAdminClient(bootstrap_servers=self.bootstrap("PLAIN").split(","))
         self.clients.append(made)
         return made
+
+    def tool(self, main: str, *words: str) -> str:
+        """Return what a class of Kafka's tools prints."""
+        release = newest_patch(self.release)
+        classpath = (*tools_of(release), *jars_of(release))
+        logging = Path(console.__file__).parent / "logging"
+        properties = {
+            "log4j.configuration": (logging / "tools-log4j.properties").as_uri(),
+            "log4j2.configurationFile": (logging / "tools-log4j2.properties").as_uri(),
+        }
+        command = java_command(classpath, main, *words, properties=properties)
+        return subprocess.run(command, cwd=self.folder, check=True, capture_output=True, text=True).stdout
 
     def command_config(self, listener: str, user: str = "reader", mechanism: str = "PLAIN", **more: str) -> Path:
         """Write a file of --command-config for a listener."""
@@ -91,7 +107,7 @@ def secured(line: str, settings: Mapping[str, str] | None = None) -> Iterator[Se
             own = NodePorts(client=None, replica=None, harness=None, controller=None)
             nodes[number] = Node(number, folder=folder, ports=own, command=command, supervisor=supervisor)
             copy_formatted(prepared, nodes[number].data, node=number, is_controller=number == 1)
-        made = Secured(nodes, taken, authority, supervisor.folder)
+        made = Secured(line, nodes, taken, authority, supervisor.folder)
         try:
             for node in nodes.values():
                 node.start()
