@@ -109,7 +109,7 @@ def functions_of(state: State, record_epochs: Packed) -> dict[str, Callable[[int
 CASES = [
     Constants(replicas=2, log_size=2, records=2, epochs=1),
     Constants(replicas=2, log_size=1, records=3, epochs=2),
-    Constants(replicas=3, log_size=1, records=1, epochs=1),
+    pytest.param(Constants(replicas=3, log_size=1, records=1, epochs=1), marks=pytest.mark.slow),
 ]
 
 
