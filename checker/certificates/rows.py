@@ -25,7 +25,7 @@ RankRow = NDArray[np.uint16]
 def members_of(
     shard: Shard, order: Order, mask: NDArray[np.uint64], ranks: list[RankRow] | None
 ) -> Iterator[tuple[Rows, RankRow | None]]:
-    """Yield the states of a shard in sorted pieces, with their ranks.
+    """Yield the states of a shard in sorted pieces, with their ranks; one empty piece for a shard without states.
 
     ``mask``: for each word, the bits that are written. ``ranks``: by partition, in the order found.
     """
@@ -33,7 +33,7 @@ def members_of(
     sort = order.sort(words)
     words = words[sort]
     sorted_ranks = None if ranks is None else np.concatenate(ranks)[sort]
-    for first in range(0, len(words), MEMBER_ROWS):
+    for first in range(0, max(len(words), 1), MEMBER_ROWS):
         piece = slice(first, first + MEMBER_ROWS)
         rows: Rows = shard.components.decode(words[piece])
         rows &= mask

@@ -122,9 +122,9 @@ def _results(outcomes: Sequence[Any]) -> Iterator[Any]:
 
 
 def _ranges(parts: Sequence[Sorted], name: str, ranked: Collection[Combination]) -> Iterator[Range]:
-    """Yield ranges of about equal size, in order, that hold all states of a set; no range for an empty set."""
+    """Yield ranges of about equal size, in order, that hold all states of a set; one for an empty set."""
     combination, samples = parts[0].combination, sorted(sample for part in parts for sample in part.samples)
-    pieces = -(-sum(part.count for part in parts) // MEMBER_ROWS)
+    pieces = max(1, -(-sum(part.count for part in parts) // MEMBER_ROWS))
     borders = [samples[len(samples) * piece // pieces] for piece in range(1, pieces)]
     for piece in range(pieces):
         first, last = ([None, *borders][piece], [*borders, None][piece])

@@ -58,6 +58,13 @@ def test_a_verdict_that_rests_on_times_is_certified_with_its_lemmas(tmp_path: Pa
     assert "system.1.smt2" in text
 
 
+def test_a_fault_that_leads_to_no_further_state_has_an_empty_set(tmp_path: Path) -> None:
+    """The checkers refused a set without a member, and so the whole file."""
+    asked = small("fast-restart-3.9", (Fault.CONTROLLER_STALL, Fault.KILL))
+    assert any(not shard.count for one in asked.explorations for shard in one.shards.values())
+    assert certified(asked, tmp_path / "a.cert").certified
+
+
 def test_the_same_check_gives_the_same_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
         certified(small("acks-1", KILLS, "no-acked-loss"), tmp_path / f"{name}.cert")

@@ -113,6 +113,13 @@ def test_a_folder_in_which_an_earlier_run_explored(tmp_path: Path, embedded: dic
     assert (tmp_path / "a.cert").read_bytes() == (tmp_path / "b.cert").read_bytes()
 
 
+def test_a_fault_that_leads_to_no_further_state_has_an_empty_set(tmp_path: Path) -> None:
+    asked = changed(example("fast-restart-3.9", (Fault.CONTROLLER_STALL, Fault.KILL)), bounds=SMALL, replicas=2)
+    once = checked(partitioned(tmp_path, []), asked=asked)
+    assert any(not shard.count for one in once.explorations for shard in one.shards.values())
+    assert certified(once, tmp_path / "a.cert").certified
+
+
 def test_a_state_without_a_rank_is_noticed(tmp_path: Path) -> None:
     explored = checked(partitioned(tmp_path, []))
     for file in (tmp_path / "work").rglob(MARKS):
