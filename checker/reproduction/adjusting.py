@@ -17,8 +17,11 @@ TABLE = Path(__file__).with_name("adjusted.csv")
 the trace has none. Of several rows for one key the last counts.
 """
 
-AUTO_COMMITS = "auto-commits"
-"""The situation that a consumer commits by itself between two steps of the trace."""
+AUTO_COMMITS, NEVER_COMMITS = "auto-commits", "never-commits"
+"""The situations of a client that commits by itself: a commit between two steps of the trace, and none."""
+
+BY_CLIENT = frozenset({"auto", "earlier", "delivered"})
+"""The times of commits (``commit`` of the application) of a client that commits by itself."""
 
 LEARNS_BY_AGE = "learns-by-age"
 """The situation that a producer learns of a new leader because its metadata has become old."""
@@ -42,6 +45,7 @@ NO_OFFSET = "none"
 SITUATIONS = frozenset(
     {
         AUTO_COMMITS,
+        NEVER_COMMITS,
         LEARNS_BY_AGE,
         TRANSACTIONS,
         TRANSACTIONS_LAST,
@@ -88,8 +92,9 @@ def _applies(when: str, situations: frozenset[str]) -> bool:
 def situations_of(plan: Plan) -> frozenset[str]:
     """Return the names of the trace's actions, and the situations that no single action shows."""
     situations = {step.action for step in plan.steps}
-    if any(committed_by(plan, step.number) is not None for step in plan.steps):
-        situations.add(AUTO_COMMITS)
+    if plan.application.get("commit") in BY_CLIENT:
+        commits = any(committed_by(plan, step.number) is not None for step in plan.steps)
+        situations.add(AUTO_COMMITS if commits else NEVER_COMMITS)
     if plan.transactional:
         timed = plan.has("abort_forgotten", "time_out_transaction")
         situations |= {TRANSACTIONS} if timed else {TRANSACTIONS, TRANSACTIONS_LAST}

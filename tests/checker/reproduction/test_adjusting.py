@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from checker.reproduction.adjusting import (
@@ -88,10 +90,18 @@ def test_an_offset_that_has_expired_is_no_commit() -> None:
 
 @pytest.mark.parametrize(("offset", "waits"), [(1, True), (0, False)])
 def test_a_consumer_commits_soon_only_where_the_trace_has_a_commit(offset: int, waits: bool) -> None:
-    plan = committed(offset).plan()
+    plan = replace(committed(offset).plan(), application={"commit": "auto"})
     used, _ = adjusted(plan, "consumer", "java", {})
     assert (AUTO_COMMITS in situations_of(plan)) == waits
     assert (int(used["auto.commit.interval.ms"]) < 1000) == waits
+
+
+@pytest.mark.parametrize("offset", [0, 1])
+def test_the_interval_of_commits_stays_where_the_application_commits(offset: int) -> None:
+    plan = replace(committed(offset).plan(), application={"commit": "after"})
+    used, changed = adjusted(plan, "consumer", "java", {})
+    assert "auto.commit.interval.ms" not in used
+    assert not any(one.key == "auto.commit.interval.ms" for one in changed)
 
 
 def moved(*actions: str, acks: str = "all") -> bool:
