@@ -161,9 +161,12 @@ def test_a_claim_never_stands_without_its_outcome() -> None:
 def test_exit_statuses_are_those_of_the_commands() -> None:
     from checker import __main__, refused_memory
     from checker.cli import endings
+    from checker.live import errors
 
     named = {**vars(endings), **vars(refused_memory), **vars(__main__)}
     numbers = {name.removeprefix("EXIT_"): value for name, value in named.items() if name.startswith("EXIT_")}
+    of_live = {"NO_ANSWER": errors.NoAnswer, "NOT_ADMITTED": errors.NotAdmitted, "NO_RIGHTS": errors.NoRights}
+    numbers |= {name: error.status for name, error in of_live.items()}
     told = {row["name"].upper().replace("-", "_"): int(row["status"]) for row in table("statuses")}
     assert told == numbers
 
