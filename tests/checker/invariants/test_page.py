@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scripts import write_invariants
 
 
@@ -21,6 +23,7 @@ def test_a_table_replaces_the_table_of_its_section_alone() -> None:
     assert write_invariants.with_table(changed, "Two", ["| last |"]).endswith("| new |\n\n## Two\n\n| last |\n")
 
 
+@pytest.mark.slow
 def test_the_table_of_examples_has_the_rows_that_the_script_finds() -> None:
     """Otherwise: python scripts/write_invariants.py --examples"""
     lines = write_invariants.table(write_invariants.HEAD_OF_EXAMPLES, write_invariants.example_rows())

@@ -51,6 +51,7 @@ def test_a_live_check_and_a_check_of_its_snapshot(admin: FakeAdmin, tmp_path: Pa
     assert ids("live.json") == ids("snapshot.json")
 
 
+@pytest.mark.slow
 def test_several_topics(admin: FakeAdmin, tmp_path: Path) -> None:
     run = proofka("check", *LIVE, "--topic", "orders", "--topic", "audit-log", "--faults", "0", "--quiet")
     assert run.exit_code == 4, run.output
