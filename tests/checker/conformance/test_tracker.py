@@ -47,6 +47,17 @@ def test_every_walk_of_the_model_is_accepted(name: str) -> None:
     assert {"fence", "restart", "fetch", "append"} <= {taken.action.name for walk, _ in found for taken in walk}
 
 
+def compared(model: Model, runs: Sequence[Sequence[Event]]) -> list[bool]:
+    """Expect the answers of the plain tracker; return, for each run, True if it is accepted."""
+    system, plain = system_of(model, runs), PlainTracker(model)
+    accepted = []
+    for events in runs:
+        outcome = check_run(system, events)
+        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
+        accepted.append(outcome.answer is Answer.ACCEPTED)
+    return accepted
+
+
 def corrupted(model: Model, events: Sequence[Event], random: Random) -> list[Event]:
     """Return the events with one of them changed, left out, or exchanged with the next."""
     made = list(events)
@@ -74,18 +85,12 @@ def corrupted(model: Model, events: Sequence[Event], random: Random) -> list[Eve
 @pytest.mark.parametrize("name", ["acks-all-min-isr-2", "acks-1", "retries-in-flight-5"])
 def test_the_plain_tracker_gives_the_same_answers(name: str) -> None:
     model = two_brokers(name)
-    plain = PlainTracker(model)
     runs = []
     for seed, (_, events) in enumerate(walks(model, 8, 18)):
         random = Random(seed)
         runs += [events, corrupted(model, events, random), corrupted(model, events, random)]
         runs.append(widened(corrupted(model, events, random), random, most=1.2))
-    system = system_of(model, runs)
-    answers = []
-    for events in runs:
-        outcome = check_run(system, events)
-        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
-        answers.append(outcome.answer is Answer.ACCEPTED)
+    answers = compared(model, runs)
     assert answers.count(False) > len(answers) // 10
     assert answers.count(True) >= 8
 
@@ -171,17 +176,11 @@ def test_every_walk_with_transactions_is_accepted(name: str) -> None:
 
 def test_the_plain_tracker_gives_the_same_answers_with_transactions() -> None:
     model = transacting("transactions", 2)
-    plain = PlainTracker(model)
     runs = []
     for seed, (_, events) in enumerate(walks(model, 6, 22, weight=towards_ends)):
         random = Random(seed)
         runs += [events, corrupted(model, events, random), without_end(events)]
-    system = system_of(model, runs)
-    answers = []
-    for events in runs:
-        outcome = check_run(system, events)
-        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
-        answers.append(outcome.answer is Answer.ACCEPTED)
+    answers = compared(model, runs)
     assert True in answers and False in answers
 
 
@@ -232,17 +231,11 @@ def test_every_walk_with_a_consumer_is_accepted(name: str) -> None:
 
 def test_the_plain_tracker_gives_the_same_answers_with_a_consumer() -> None:
     model = reading("commit-before-processing", 2)
-    plain = PlainTracker(model)
     runs = []
     for seed, (_, events) in enumerate(walks(model, 6, 22, weight=towards_polls, reads=True)):
         random = Random(seed)
         runs += [events, corrupted(model, events, random), [displaced(event) for event in events]]
-    system = system_of(model, runs)
-    answers = []
-    for events in runs:
-        outcome = check_run(system, events)
-        assert outcome.event == plain.rejected_at(events), [str(event) for event in events]
-        answers.append(outcome.answer is Answer.ACCEPTED)
+    answers = compared(model, runs)
     assert True in answers and False in answers
 
 
