@@ -32,6 +32,7 @@ from checker.zip_members import (
     deflated,
 )
 from model.input.input_error import InputError
+from model.input.one_line import one_line
 from model.input.strict_json import read_json
 
 MANIFEST = "manifest.json"
@@ -288,5 +289,4 @@ def _against(
 
 def _shown(name: str) -> str:
     """Return a member's name in a printable form, cut to 60 characters."""
-    cut = name if len(name) <= 60 else f"{name[:57]}..."
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in cut)
+    return one_line(name if len(name) <= 60 else f"{name[:57]}...")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from model.input.input_error import InputError
+from model.input.one_line import one_line
 
 
 class LiveError(InputError):
@@ -14,8 +15,7 @@ class LiveError(InputError):
     status: ClassVar[int] = 2
 
     def __str__(self) -> str:
-        text = f"{super().__str__()} ({self.code})"
-        return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+        return one_line(f"{super().__str__()} ({self.code})")
 
 
 class NotInstalled(LiveError):

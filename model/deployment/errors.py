@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from model.deployment.codes import codes
 from model.input.input_error import InputError
+from model.input.one_line import one_line
 
 
 class DeploymentError(InputError):
@@ -25,7 +26,7 @@ class DeploymentError(InputError):
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         line = ": ".join(part for part in (place, self.key, self.message) if part)
         # Even a file name can contain a line break or an escape sequence.
-        return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+        return one_line(line)
 
 
 class NotModelledError(DeploymentError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from model.input.one_line import one_line
+
 HIDDEN = "(hidden)"
 
 _SECRET_KEY = re.compile(
@@ -61,5 +63,4 @@ def shown_key(key: str) -> str:
 
 def printable(text: str) -> str:
     """Return the text with control characters replaced, cut at :data:`_LONGEST` characters."""
-    cut = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
+    return one_line(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")
