@@ -85,10 +85,8 @@ def audit(
         producer=producer,
         consumer=consumer,
         excluded={"SOURCE": source},
+        only_live={"--topic": topic, "--producer": producer, "--consumer": consumer},
     )
-    only_live = {"--topic": topic, "--producer": producer, "--consumer": consumer}
-    if live is None and (named := next((name for name, value in only_live.items() if value), None)) is not None:
-        fail(f"{named}: is about a live cluster, which --bootstrap HOST:PORT names")
     with one_line_errors():
         from checker.source import assumed, check_profile
         from checker.spark.exploring import Limits

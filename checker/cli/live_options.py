@@ -74,14 +74,16 @@ def live_of(
     kafka: str | None = None,
     clients: Sequence[str] | None = None,
     excluded: Mapping[str, object] | None = None,
+    only_live: Mapping[str, object] | None = None,
 ) -> Asked | None:
     """Return what the options ask of a live cluster, or None without ``--bootstrap``.
 
-    ``excluded``: options and arguments that have no meaning with a live cluster, by name.
+    ``excluded``: options and arguments that have no meaning with a live cluster, by name. ``only_live``: further
+    options of the command that have no meaning without one.
     """
-    only_live = {"--command-config": command_config, "--timeout": timeout, "--group": groups}
+    needing = {"--command-config": command_config, "--timeout": timeout, "--group": groups, **(only_live or {})}
     if bootstrap is None:
-        named = next((name for name, value in only_live.items() if value), None)
+        named = next((name for name, value in needing.items() if value), None)
         if named is not None:
             fail(f"{named}: is about a live cluster, which --bootstrap HOST:PORT names")
         return None
