@@ -22,8 +22,9 @@ def set_lines(number: int, part: Part, archive: Archive, pool: ThreadPoolExecuto
     exploration = part.exploration
     if isinstance(exploration, EmbeddedExploration):
         yield from _InMemory(number, part, exploration, archive).lines(pool)
-    elif isinstance(exploration, PacksSets):
-        yield from _elsewhere(number, part, exploration, archive)
+        return
+    assert isinstance(exploration, PacksSets), "every other engine packs its sets itself"
+    yield from _elsewhere(number, part, exploration, archive)
 
 
 def faults_in(cut_set: CutSet) -> str:
