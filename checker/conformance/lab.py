@@ -23,6 +23,7 @@ from checker.conformance.consumer_controls import ConsumerControls
 from checker.conformance.errors import ConformanceError
 from checker.conformance.events import Recording
 from checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
+from checker.conformance.lab_clients import LabClients
 from checker.conformance.lab_consumers import LabConsumers, is_read
 from checker.conformance.lab_producers import START_SECONDS, LabProducers
 from checker.conformance.lab_settings import LAG, lab_settings, milliseconds_of
@@ -160,13 +161,16 @@ class _Lab:
         self._cluster = stack.enter_context(Cluster(plan, self._supervisor, self._proxy))
         self._cluster.start()
         self._producers = LabProducers(
-            deployment, self._cluster, self._supervisor, release=self.release, records=asked.bounds.records
+            deployment, self._cluster, self._clients("producer"), records=asked.bounds.records
         )
         self._consumers: LabConsumers | None = None
         if asked.consumers and is_read(deployment):
-            self._consumers = LabConsumers(deployment, self._cluster, self._supervisor, release=self.release)
+            self._consumers = LabConsumers(deployment, self._cluster, self._clients("consumer"))
         self._transacts = deployment.producer.transactional is not None
         self._idle: list[RunProducer] = []
+
+    def _clients(self, role: str) -> LabClients:
+        return LabClients(self._asked.deployment, self._cluster, self._supervisor, release=self.release, role=role)
 
     def run(self, seed: int) -> list[Recording]:
         """Run a schedule on topics of its own; return a recording for each producer."""
@@ -198,10 +202,9 @@ class _Lab:
         goes_on = not unfinished and self._effective.get("application.producer_id") != "new"
         self._idle = [each.producer for each in own] if goes_on else []
         entries = tuple(self._proxy.seen)[first:]
+        about = {"seed": seed, **unfinished}
         return [
-            self._recording(
-                seed, each, consumers.get(each.producer.number), controls, watcher, warm, entries, unfinished
-            )
+            self._recording(each, consumers.get(each.producer.number), controls, watcher, warm, entries, about)
             for each in own
         ]
 
@@ -227,14 +230,13 @@ class _Lab:
 
     def _recording(
         self,
-        seed: int,
         own: ProducerControls,
         consumer: ConsumerControls | None,
         shared: ClusterControls,
         watcher: Watcher,
         warm: Mapping[str, Sequence[Batch]],
         entries: Sequence[Passed],
-        unfinished: Mapping[str, object],
+        about_run: Mapping[str, object],
     ) -> Recording:
         """Return what is known of one producer of a run."""
         producer, records = own.producer, self._asked.bounds.records
@@ -243,8 +245,7 @@ class _Lab:
         numbers = (last.producer_id, last.producer_epoch) if last is not None and last.producer_id >= 0 else None
         counted = last.base_sequence + 1 if last is not None else 0
         if transactions is not None:
-            before = watcher.coordinated_before(producer.topic).producer
-            counted, numbers = counted if numbers == before else 0, before
+            counted, numbers = counted if numbers == transactions.producer else 0, transactions.producer
         looks, events = watcher.looks(producer.topic), producer.events
         done = sorted((*own.done, *shared.done), key=lambda one: one.when)
         seen = Observations(
@@ -268,7 +269,7 @@ class _Lab:
         )
         used = sorted((*done, *(consumer.done if consumer is not None else ())), key=lambda one: one.when)
         about = {
-            "seed": seed,
+            **about_run,
             "producer": producer.number,
             "kafka": self.release,
             "client": self._producers.client(producer.process),
@@ -276,9 +277,7 @@ class _Lab:
             "records": records,
             "controls": [f"{one.control}({one.broker})" for one in used],
         }
-        return Recording(
-            self._asked.modelled, events_of(as_modelled(by_place(seen, producer.order))), {**about, **unfinished}
-        )
+        return Recording(self._asked.modelled, events_of(as_modelled(by_place(seen, producer.order))), about)
 
     def _begun(self, seed: int, pool: ThreadPoolExecutor) -> tuple[list[_Pair], Watcher]:
         """Return the producers and consumers of a run that begins as the model does, and the watcher.
@@ -354,8 +353,7 @@ def _of_transactions(own: ProducerControls, watcher: Watcher) -> OfTransactions 
     """Return what was seen of the transactions of a producer; None for a producer without transactions."""
     if not isinstance(own, TransactionalControls):
         return None
-    before = watcher.coordinated_before(own.producer.topic)
-    calls = own.transactions
+    before, calls = watcher.coordinated_before(own.producer.topic).producer, own.transactions
     return OfTransactions(
-        before.producer[1], tuple(own.decisions()), tuple(calls.ended), tuple(own.delayed), tuple(calls.committing)
+        before, tuple(own.decisions()), tuple(calls.ended), tuple(own.delayed), tuple(calls.committing)
     )

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from pathlib import Path
 
 from checker.cluster.batches import Batch
 from checker.cluster.client import ClientProcess
 from checker.cluster.cluster import Cluster
-from checker.cluster.jars import jars_of, newest_patch
 from checker.cluster.launching import libraries
-from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
 from checker.conformance.consumer_controls import (
     ANSWER_SECONDS,
@@ -21,7 +17,8 @@ from checker.conformance.consumer_controls import (
     ConsumerControls,
     ConsumerStart,
 )
-from checker.conformance.lab_settings import changed_settings, lab_settings
+from checker.conformance.lab_clients import LabClients
+from checker.conformance.lab_settings import changed_settings
 from checker.conformance.producer_controls import RunProducer
 from checker.real_settings import client_of
 from model.deployment.choices import Commit, Group, Sink
@@ -51,13 +48,10 @@ def is_read(deployment: Deployment) -> bool:
 
 
 class LabConsumers:
-    """The consumers of a deployment on a cluster of a release."""
+    """The consumers of a deployment on a cluster."""
 
-    def __init__(self, deployment: Deployment, cluster: Cluster, supervisor: Supervisor, *, release: str) -> None:
-        self._deployment, self._cluster, self._supervisor = deployment, cluster, supervisor
-        self._release = release
-        self._library, version = client_of(deployment, "consumer")
-        self._client_release = version or release
+    def __init__(self, deployment: Deployment, cluster: Cluster, clients: LabClients) -> None:
+        self._deployment, self._cluster, self._clients = deployment, cluster, clients
 
     def join(self, name: str, producer: RunProducer) -> ConsumerControls:
         """Start the consumer of a producer's topic at the first offset of the run, and commit this offset.
@@ -85,25 +79,10 @@ class LabConsumers:
         return [batch for batch in batches if batch.base_offset < producer.base and not batch.is_control]
 
     def _program(self, name: str, topic: str, *, commits: bool) -> ClientProcess:
-        library = libraries()[self._library]
-        settings = lab_settings(self._deployment, "consumer", self._library)
-        settings |= changed_settings(_BY_ITSELF[commits], self._library)
-        settings[library.group_id] = f"lab-group-{name}"
-        return ClientProcess.start(
-            self._supervisor,
-            self._library,
-            "consumer",
-            bootstrap=self._cluster.bootstrap,
-            topic=topic,
-            client_id=f"lab-consumer-{name}",
-            settings=settings,
-            classpath=self._classpath() if self._library == "java" else (),
-        )
-
-    def _classpath(self) -> Sequence[Path]:
-        if self._release.startswith(self._client_release):
-            return self._cluster.classpath
-        return jars_of(newest_patch(self._client_release))
+        library = self._clients.library
+        more = changed_settings(_BY_ITSELF[commits], library)
+        more[libraries()[library].group_id] = f"lab-group-{name}"
+        return self._clients.start(topic, f"lab-consumer-{name}", more)
 
 
 _BY_ITSELF = {True: "consumer that commits", False: "consumer that never commits"}

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from checker.cluster.client import ClientProcess, event_is
 from checker.cluster.cluster import Cluster
 from checker.cluster.coordination import transaction_of
 from checker.cluster.errors import NotSeen
-from checker.cluster.jars import jars_of, newest_patch
 from checker.cluster.plan import CONTROLLER
-from checker.cluster.supervisor import Supervisor
 from checker.cluster.waiting import until
+from checker.conformance.lab_clients import LabClients
 from checker.conformance.lab_settings import lab_settings
 from checker.conformance.producer_controls import RunProducer
-from checker.real_settings import client_of, effective_of
+from checker.real_settings import effective_of
 from model.deployment.deployment import Deployment
 
 WARM = 90
@@ -27,25 +24,20 @@ START_SECONDS = 90.0
 
 
 class LabProducers:
-    """The producers of a deployment on a cluster of a release. ``records``: the number of records of each in a run."""
+    """The producers of a deployment on a cluster. ``records``: the number of records of each in a run."""
 
-    def __init__(
-        self, deployment: Deployment, cluster: Cluster, supervisor: Supervisor, *, release: str, records: int
-    ) -> None:
-        self._deployment, self._cluster, self._supervisor = deployment, cluster, supervisor
-        self._release, self._records = release, records
+    def __init__(self, deployment: Deployment, cluster: Cluster, clients: LabClients, *, records: int) -> None:
+        self._deployment, self._cluster, self._clients, self._records = deployment, cluster, clients, records
         self._effective = effective_of(deployment)
-        self._library, version = client_of(deployment, "producer")
-        self._client_release = version or release
 
     def client(self, process: ClientProcess) -> str:
         """Return the client that ran: the library, and the release that the program told, which can be newer.
 
         A client of Java has the release that the deployment names, whose newest patch runs.
         """
-        if self._library == "java":
+        if self._clients.library == "java":
             return self._effective["producer.client"]
-        return f"{self._library} {process.events[0]['version']}"
+        return f"{self._clients.library} {process.events[0]['version']}"
 
     def new(self, name: str, number: int) -> RunProducer:
         """Start a producer, and let it send a record into a new topic."""
@@ -74,19 +66,8 @@ class LabProducers:
         return self._deployment.producer.transactional is not None
 
     def _program(self, topic: str, client_id: str) -> ClientProcess:
-        settings = lab_settings(self._deployment, "producer", self._library)
-        if self._transacts:
-            settings["transactional.id"] = client_id
-        return ClientProcess.start(
-            self._supervisor,
-            self._library,
-            "producer",
-            bootstrap=self._cluster.bootstrap,
-            topic=topic,
-            client_id=client_id,
-            settings=settings,
-            classpath=self._classpath() if self._library == "java" else (),
-        )
+        named = {"transactional.id": client_id} if self._transacts else {}
+        return self._clients.start(topic, client_id, named)
 
     def warm(self, producer: RunProducer, seconds: float) -> RunProducer:
         """Let a producer send a record; wait until each broker has the record. Return the producer as the run begins.
@@ -127,9 +108,3 @@ class LabProducers:
             what="the marker of the transaction before the run",
             seconds=seconds,
         )
-
-    def _classpath(self) -> Sequence[Path]:
-        """Return the jars of the client; a client of the brokers' release has theirs."""
-        if self._release.startswith(self._client_release):
-            return self._cluster.classpath
-        return jars_of(newest_patch(self._client_release))

@@ -144,11 +144,11 @@ class DelayedEnd:
 class OfTransactions:
     """The transactions of a producer, as they are seen.
 
-    ``epoch``: its producer epoch as the run begins. ``committing``: when a process ended that waited for the return of
-    commitTransaction().
+    ``producer``: its producer id and producer epoch as the run begins. ``committing``: when a process ended that waited
+    for the return of commitTransaction().
     """
 
-    epoch: int
+    producer: tuple[int, int]
     decisions: tuple[CoordinatorDecision, ...]
     ended: tuple[EndedTransaction, ...]
     delayed: tuple[DelayedEnd, ...]

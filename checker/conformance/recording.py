@@ -127,7 +127,7 @@ def _of_coordinator(found: OfTransactions) -> Iterator[Event]:
                 decision.seen,
                 chain="coordinator of transactions",
                 status=decision.status,
-                epoch=decision.producer[1] - found.epoch,
+                epoch=decision.producer[1] - found.producer[1],
             )
     for delayed in found.delayed:
         yield _event("delayed_end", *delayed.when, commits=int(delayed.commits))

@@ -53,11 +53,6 @@ class TransactingApplication:
         return self._is_open
 
     @property
-    def waits(self) -> bool:
-        """Tell whether the application waits until a call returns."""
-        return self._call is not None
-
-    @property
     def is_at_rest(self) -> bool:
         """Tell whether the application has neither a transaction nor a call that goes on, and its producer works."""
         return not self._is_open and self._call is None and not self._is_broken

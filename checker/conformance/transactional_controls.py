@@ -95,15 +95,15 @@ class TransactionalControls(ProducerControls):
         self._end_gate = self._proxy.gate(_TO_COORDINATOR, "request", apis={"EndTxn"}, client=self._client)
 
     def _release_end(self) -> None:
-        gate, self._end_gate, self._has_late_end = self._end_gate, None, False
-        if gate is not None:
-            gate.remove()
+        assert self._end_gate is not None, "requests are released only while they are held"
+        self._end_gate.remove()
+        self._end_gate, self._has_late_end = None, False
 
     def _detach_end(self) -> None:
-        gate = self._end_gate
-        for frame in gate.held[:1] if gate is not None else ():
+        assert self._end_gate is not None, "a request is detached only while requests are held"
+        for frame in self._end_gate.held[:1]:
             begin = time.time()
-            gate.detach(frame)  # type: ignore[union-attr]
+            self._end_gate.detach(frame)
             self._has_late_end = True
             self.delayed.append(DelayedEnd(end_txn_request(frame).commits, (begin, time.time())))
 

@@ -202,12 +202,12 @@ class Watcher:
         states = transaction_states(data)
         seen = time.time()
         for state in states:
-            found = self._coordinated.get(state.transactional_id)
-            if found is not None and state.offset > self._read_to.get(state.partition, -1):
+            if state.offset <= self._read_to.get(state.partition, -1):
+                continue
+            self._read_to[state.partition] = state.offset
+            if (found := self._coordinated.get(state.transactional_id)) is not None:
                 producer = (state.producer_id, state.producer_epoch)
                 found.append(CoordinatorDecision(state.time / MS, seen, state.name, producer))
-        for state in states:
-            self._read_to[state.partition] = max(state.offset, self._read_to.get(state.partition, -1))
         self._size_of_states = size
 
     def _decision(self, state: PartitionState | BrokerState, seen: float) -> Iterator[tuple[str, Decision]]:

@@ -413,7 +413,7 @@ def test_records_of_the_coordinator_are_events_in_their_order() -> None:
         CoordinatorDecision(2.1, 2.3, "CompleteCommit", (9, 4)),
     )
     ended = (EndedTransaction(0, True, (2.4, 2.5)),)
-    run = replace(NOTHING, transactions=OfTransactions(3, decisions, ended, (DelayedEnd(False, (1.5, 1.6)),)))
+    run = replace(NOTHING, transactions=OfTransactions((9, 3), decisions, ended, (DelayedEnd(False, (1.5, 1.6)),)))
     coordinated = found(run, "coordinated")
     assert [event.arguments for event in coordinated] == [
         {"status": "PrepareCommit", "epoch": 1},

@@ -91,7 +91,7 @@ def test_a_failed_commit_leads_to_an_abort_and_a_failed_abort_to_another_produce
     run.do("abort")
     assert run.told("aborted", error="ProducerFencedException") == "replace"
     run.application.lose_program(AT)
-    assert run.application.waits and not run.application.is_open
+    assert run.application.due() is None and not run.application.is_at_rest and not run.application.is_open
     run.program.events = ()
     assert run.told("initialised", error=None) == "send" and run.application.next_record() == 1
     assert not run.application.ended

@@ -35,7 +35,7 @@ def seen(
     *decisions: CoordinatorDecision, committing: tuple[float, ...] = (), entries: tuple[Entry, ...] = ()
 ) -> Observations:
     looks = (Look(1, (20.0, 20.1), entries),)
-    transactions = OfTransactions(3, decisions, (), (), committing)
+    transactions = OfTransactions(PRODUCER, decisions, (), (), committing)
     return replace(NOTHING, producer=PRODUCER, looks=looks, transactions=transactions)
 
 
@@ -80,7 +80,7 @@ def test_a_transaction_without_a_request_is_a_request_that_is_lost_with_its_proc
     assert (request.broker, request.records, request.answered) == (2, (0,), None)
     kinds = [event.kind for event in events_of(as_modelled(run)) if event.kind in ("requested", "broken")]
     assert kinds == ["requested", "broken"]
-    never_added = replace(run, transactions=OfTransactions(3, (decided(3.0, "Empty", 4),), (), ()))
+    never_added = replace(run, transactions=OfTransactions(PRODUCER, (decided(3.0, "Empty", 4),), (), ()))
     assert as_modelled(never_added).requests == ()
     requested = Request(7, 1, (0,), 1.2, 1.3, None, None, None)
     assert as_modelled(replace(run, requests=(requested,))).requests == (requested,)
