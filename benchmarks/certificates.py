@@ -2,8 +2,8 @@
 
     python benchmarks/certificates.py --certcheck PATH [--plain STATES] [EXAMPLE:FAULTS...]
 
-``--certcheck``: the built Rust checker. ``--plain``: check certificates of at most so many states with the checker in
-Python as well, which takes a minute for 200,000. Without examples: all of them, with one fault.
+``--certcheck PATH``: the built Rust checker. ``--plain STATES``: the checker in Python checks each certificate with at
+most STATES states as well, 200,000 states in a minute. Without examples: all of them, with one fault.
 
 All seconds are those of the processor, of all threads together, so that other programs change them less.
 """
