@@ -47,7 +47,7 @@ from model.state.pipeline import Pipeline, declare
 from model.timing import clocks_and_needs
 from model.transactions import coordinator, ending, forgetting, split_transactions
 
-VERSION = "19"
+VERSION = "20"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""
 
 

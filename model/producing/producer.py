@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import z3
 
@@ -135,7 +136,8 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         verb = "retries" if pipeline.recovery.is_retry(batch, before) else "transmits"
         done = acknowledging(pipeline).transmitted_in_words
-        first = pipeline.sending.adds_partition_in_words(pipeline, before)
+        is_first = pipeline.sending.is_added_between(pipeline, before, after)
+        first = ", having the partition added to its transaction" if is_first else ""
         return f"the producer {verb} {record_name(batch)} to {leader.name}{done}{first}"
 
     return Action(
@@ -255,6 +257,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     possible = waiting if only_waiting else Or(waiting, *in_flight)
     for condition in conditions:
         possible = And(possible, condition)
+    is_added = partial(pipeline.sending.is_added_between, pipeline)
     return Action(
         "give_up",
         "producer",
@@ -264,6 +267,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException"
+            + ("; its transaction had the partition by then" if is_added(before, after) else "")
             + pipeline.sending.stop_in_words(pipeline, before, after)
         ),
         semantics="3.1 P7 P8",

@@ -45,9 +45,9 @@ class SendingInTransactions(Sending):
     def add_partition(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
         sending.add_partition(pipeline, effect, transaction_of(pipeline, batch))
 
-    def adds_partition_in_words(self, pipeline: Pipeline, before: State) -> str:
-        is_added = before[of(pipeline)[0].added.name]
-        return "" if is_added else ", having the partition added to its transaction"
+    def is_added_between(self, pipeline: Pipeline, before: State, after: State) -> bool:
+        added = of(pipeline)[0].added.name
+        return after[added] > before[added]
 
     def waits_for_coordinator(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         """Yield the condition that the coordinator can have been on a broker that had a fault."""

@@ -24,8 +24,8 @@ from model.state.recovery import RecoveryInTransactions
 from model.state.transactions import Outcome, Transaction
 from model.state.wording import record_name
 from model.transactions.coordinator import epoch_wanted
-from model.transactions.epochs import may_ask_anew
-from model.transactions.sending import batches_of
+from model.transactions.epochs import may_ask_anew, of
+from model.transactions.sending import add_before_giving_up, batches_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,13 @@ class JavaTransactions(Accumulator, RecoveryInTransactions):
         complete(pipeline, effect, batch, Fate.FAILED, BoolVal(True))
         close_gap(pipeline, effect, batch)
         return (pipeline.producer.next_sequence.term > 0,)
+
+    def give_up(self, pipeline: Pipeline, effect: Effect, batch: Batch) -> tuple[z3.BoolRef, ...]:
+        """Give a record up after the partition is in the transaction; with TV2 its leader adds that (11.1 T2, 11.5)."""
+        conditions = super().give_up(pipeline, effect, batch)
+        if of(pipeline)[1].epoch_each:
+            return conditions
+        return (*conditions, add_before_giving_up(pipeline, effect, batch))
 
     def refusals(self, pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[Action]:
         yield self.refuse_in_transaction(pipeline, batch, leader)

@@ -68,9 +68,9 @@ class Sending(ABC):
         """Note at the coordinator that the record's partition is in the transaction, before the record goes."""
         return
 
-    def adds_partition_in_words(self, pipeline: Pipeline, before: State) -> str:
-        """Return the words for a partition that is added before a record goes; empty if none is."""
-        return ""
+    def is_added_between(self, pipeline: Pipeline, before: State, after: State) -> bool:
+        """Tell whether the partition is added to the transaction between two states."""
+        return False
 
     def waits_for_coordinator(self, pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         """Yield the condition that a request in flight can have waited for a coordinator."""

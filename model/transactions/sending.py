@@ -119,23 +119,40 @@ def takes_next(pipeline: Pipeline) -> z3.BoolRef:
     return Or(transactions.is_at_rest, goes_on)
 
 
+def _can_be_added(pipeline: Pipeline) -> z3.BoolRef:
+    """Tell whether the coordinator would add the partition to the producer's transaction now (11.1, T2)."""
+    return And(takes_next(pipeline), has_epoch(pipeline))
+
+
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Tell whether the partition is in the transaction, or can be added; aborted records are only retried (11.1)."""
     transactions, _ = of(pipeline)
     transaction = transaction_of(pipeline, batch)
     assert batch.sequence is not None
     retried = And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
-    can_be_added = And(takes_next(pipeline), has_epoch(pipeline))
-    in_transaction = Or(transactions.added.is_set, can_be_added)
+    in_transaction = Or(transactions.added.is_set, _can_be_added(pipeline))
     return And(in_transaction, recovery_in(pipeline).may_send_in(transaction, retried))
 
 
-def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
+def add_partition(
+    pipeline: Pipeline, effect: Effect, transaction: Transaction, *, when: z3.BoolRef = BoolVal(True)
+) -> None:
     """Note at the coordinator that the partition is in the transaction, before its first record goes (11.1, T2)."""
     transactions, _ = of(pipeline)
-    first = Not(transactions.added.is_set)
+    first = And(when, Not(transactions.added.is_set))
     if transactions.own_log is not None:
         first = And(first, Not(transactions.is_(Status.ONGOING)))
     effect.set_when(first, transactions.status, int(Status.ONGOING))
     effect.set_when(first, transactions.current, transaction.number)
-    effect[transactions.added] = True
+    effect.set_when(when, transactions.added, 1)
+
+
+def add_before_giving_up(pipeline: Pipeline, effect: Effect, batch: Batch) -> z3.BoolRef:
+    """Have the partition added before a record is given up, and tell when that is possible (11.1, T2).
+
+    Java's client looks for records that are too old only while no request to the coordinator is unanswered
+    (``Sender.runOnce``). A producer whose epoch the coordinator no longer has gets an error instead, and the send fails.
+    """
+    added, can_be_added = of(pipeline)[0].added.is_set, _can_be_added(pipeline)
+    add_partition(pipeline, effect, transaction_of(pipeline, batch), when=And(Not(added), can_be_added))
+    return Or(added, can_be_added, Not(has_epoch(pipeline)))

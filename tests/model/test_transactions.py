@@ -133,6 +133,25 @@ def test_the_next_transaction_waits_for_the_markers_of_the_one_before() -> None:
     assert end(run, 0, commits=True).can("transmit", batch=1, leader=1)
 
 
+@pytest.mark.parametrize("rules", [VERSION_1, VERIFIED])
+def test_record_is_given_up_only_after_its_partition_was_added(rules: Transactional) -> None:
+    """Java's client looks for records that are too old only while no request to the coordinator is unanswered."""
+    run = write(begun(rules), 0).do("prepare_commit", transaction=0).do("send", batch=1)
+    assert not run.can("give_up", batch=1), "CONCURRENT_TRANSACTIONS"
+    end(run, 0, commits=True).do("kill", broker=1).do("give_up", batch=1)
+    assert run.value(run.pipeline.transactions.status) == Status.ONGOING
+    run.do("begin_abort", transaction=1)
+    assert not run.can("learn_aborted", transaction=1)
+    assert run.can("prepare_abort", transaction=1, **ANEW)
+
+
+def test_record_is_given_up_without_its_partition_with_version_2() -> None:
+    """The leader adds the partition with version 2, and no leader has the record."""
+    run = begun(VERSION_2).do("kill", broker=1).do("send", batch=0).do("give_up", batch=0)
+    assert run.value(run.pipeline.transactions.status) != Status.ONGOING
+    assert run.do("begin_abort", transaction=0).can("learn_aborted", transaction=0)
+
+
 def test_a_commit_needs_every_acknowledgement() -> None:
     run = write(begun(), 0).do("prepare_commit", transaction=0)
     run = write(end(run, 0, commits=True), 1)
