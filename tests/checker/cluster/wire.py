@@ -143,8 +143,10 @@ class Broker:
         self._on_request = on_request
         self._listener = socket.create_server(("127.0.0.1", port))
         self.port: int = self._listener.getsockname()[1]
-        self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
+        self._threads: list[threading.Thread] = []
+        # A connection can be accepted while the broker stops: the end of this thread is awaited before the others'.
+        self._accepting = threading.Thread(target=self._accept)
+        self._accepting.start()
 
     def __enter__(self) -> Self:
         return self
@@ -159,6 +161,7 @@ class Broker:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        self._accepting.join()
         for connection in self.accepted:
             with contextlib.suppress(OSError):
                 connection.socket.shutdown(socket.SHUT_RDWR)
