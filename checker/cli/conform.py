@@ -11,13 +11,13 @@ import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from checker.cli.errors import fail, one_line_errors
-from checker.cli.options import Assume, KafkaHome
+from checker.cli.options import Assume, Clients, Kafka, KafkaHome
+from checker.cli.source_options import source_of
 
 if TYPE_CHECKING:
     from checker.conformance.coverage import CheckedRun, Coverage
     from checker.conformance.events import Recording
     from checker.conformance.lab import Asked
-    from model.deployment.deployment import Deployment
 
 MOST_PRODUCERS = 12
 """The largest number of producers of a run; each is a process of its own."""
@@ -35,6 +35,8 @@ _OF_RUNS = {
     "consumers": "--consumers",
     "keep": "--keep",
     "kafka_home": "--kafka-home",
+    "kafka": "--kafka",
+    "clients": "--client",
     "assume": "--assume",
 }
 """The options that only new runs have, by parameter."""
@@ -97,6 +99,8 @@ def conform(
         typer.Option("--keep", metavar="DIR", help="Write each recording as a JSON file into DIR (default: none)."),
     ] = None,
     kafka_home: KafkaHome = None,
+    kafka: Kafka = None,
+    clients: Clients = None,
     assume: Assume = None,
 ) -> None:
     """Tell whether random runs of a throw-away cluster with a real producer are behaviours of the model.
@@ -118,7 +122,9 @@ def conform(
         if keep is not None and keep.exists() and not keep.is_dir():
             fail(f"--keep {keep}: is a file; name a folder")
         found = _recordings(recorded or []) if deployment is None else None
-        asked = None if deployment is None else _deployment(deployment, assume)
+        asked = None
+        if deployment is not None:
+            asked = source_of(deployment, kafka, None, assume=assume, clients=clients).read()
     coverage = Coverage()
     if asked is not None:
         chosen = Asked(
@@ -152,12 +158,6 @@ def _refuse_options_of_runs(context: typer.Context) -> None:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             fail(f"{option}: has no effect on recorded runs; leave the option out, or name a DEPLOYMENT")
-
-
-def _deployment(path: Path, assume: list[str] | None) -> Deployment:
-    from checker.source import Source
-
-    return Source(path, assume=tuple(assume or ())).read()
 
 
 def _recordings(paths: list[Path]) -> Iterator[Recording]:
@@ -222,7 +222,7 @@ def _states(run: CheckedRun) -> Iterator[str]:
 
 
 def _summary(coverage: Coverage) -> Iterator[str]:
-    from checker.conformance.coverage import passed
+    from checker.conformance.coverage import MOST_EXAMINED, passed
     from checker.conformance.tracker import Answer
 
     yield ""
@@ -234,6 +234,11 @@ def _summary(coverage: Coverage) -> Iterator[str]:
     if not any(Answer.ACCEPTED in answers for answers in coverage.answers.values()):
         return
     yield ""
+    if coverage.unexamined:
+        yield (
+            f"not examined for what follows, as more than {MOST_EXAMINED:,} states fit at once: {coverage.unexamined} "
+            "of the recordings"
+        )
     yield "action, and the number of recordings that are no behaviour of a model without the action:"
     for name, row in sorted(coverage.needed.items()):
         groups = ", ".join(f"{client} with {brokers}: {count}" for (client, brokers), count in sorted(row.items()))

@@ -11,7 +11,7 @@ from checker.conformance.consumer_events import WAYS as OF_CONSUMERS
 from checker.conformance.events import Event, Recording
 from checker.conformance.mutations import MUTATIONS
 from checker.conformance.observed_system import ObservedSystem, model_for, observed
-from checker.conformance.tracker import MOST_STATES, Answer, Outcome, check_run
+from checker.conformance.tracker import Answer, Outcome, check_run
 from model.deployment import to_document
 from model.pipeline import Model
 
@@ -38,16 +38,20 @@ class CheckedRun:
     mutated: bool = False
 
 
-def checked(recording: Recording) -> CheckedRun:
-    """Check a recorded run, and find the actions that the run needs.
+MOST_EXAMINED = 2_000
+"""The largest number of states at once of a run that ``proofka conform`` examines: each repeats the check 100 times."""
+
+
+def checked(recording: Recording, most_examined: int = MOST_EXAMINED, most_mutated: int = MOST_EXAMINED) -> CheckedRun:
+    """Check a recorded run, and find the actions that the run needs, as :func:`checked_together` does for several.
 
     Raise :class:`checker.conformance.errors.ConformanceError` for a recording that the model cannot express.
     """
-    return next(checked_together([recording]))
+    return next(checked_together([recording], most_examined, most_mutated))
 
 
 def checked_together(
-    recordings: Iterable[Recording], most_examined: int = MOST_STATES, most_mutated: int = MOST_STATES
+    recordings: Iterable[Recording], most_examined: int = MOST_EXAMINED, most_mutated: int = MOST_EXAMINED
 ) -> Iterator[CheckedRun]:
     """Check recorded runs; the runs of one deployment share a model, which is compiled once.
 
@@ -152,19 +156,21 @@ class Coverage:
 
     ``answers``: the number of runs with each answer. ``needed``: by action, the number of runs that need the action.
     ``rejected_by``: by mutation, the number of runs that the mutated model rejects. ``actions``: all actions that runs
-    can have.
+    can have. ``unexamined``: the number of accepted runs that were too large to look for either.
     """
 
     answers: dict[Group, dict[Answer, int]] = field(default_factory=dict)
     needed: dict[str, dict[Group, int]] = field(default_factory=dict)
     rejected_by: dict[str, dict[Group, int]] = field(default_factory=dict)
     actions: set[str] = field(default_factory=set)
+    unexamined: int = 0
 
     def add(self, run: CheckedRun) -> None:
         """Count a run."""
         answers = self.answers.setdefault(run.group, {})
         answers[run.outcome.answer] = answers.get(run.outcome.answer, 0) + 1
         self.actions |= run.actions
+        self.unexamined += run.outcome.answer is Answer.ACCEPTED and not run.examined
         for table, names in ((self.needed, run.needed), (self.rejected_by, run.rejects)):
             for name in names:
                 row = table.setdefault(name, {})

@@ -125,7 +125,7 @@ def from_json(text: str, deployment: Deployment | None = None, *, name: str = "t
         used = from_document(document["deployment"]) if deployment is None else deployment
         if not events:
             raise BadRecording(f"{name}: has no events, so it shows nothing of a cluster; record the run again")
-        return Recording(used, events, dict(document["about"]))
+        return Recording(used, events, _object(document["about"]))
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise BadRecording(
@@ -139,7 +139,7 @@ def _event(row: Mapping[str, Any]) -> Event:
     """Return the event of a row. Raise :class:`UnknownEvent` for arguments and times of another form."""
     found = Event(
         str(row["kind"]),
-        dict(row["arguments"]),
+        _object(row["arguments"]),
         opens=_time(row["opens"]),
         closes=_time(row["closes"]),
         chain=str(row.get("chain", "")),
@@ -148,6 +148,13 @@ def _event(row: Mapping[str, Any]) -> Event:
     if wrong := wrong_argument(found.arguments, f"{table['arguments']} {table['optional']}".split()):
         raise UnknownEvent(f"the event {found} {wrong}")
     return found
+
+
+def _object(value: object) -> dict[str, Any]:
+    """Return a JSON object. Raise TypeError for another value."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{json.dumps(value)[:80]} is no object")
+    return value
 
 
 def _time(value: object) -> float:

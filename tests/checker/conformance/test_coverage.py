@@ -152,3 +152,11 @@ def test_walks_are_recordings_like_others() -> None:
     run = checked(Recording(model.pipeline.deployment, tuple(shown(model, walk, random))))
     assert run.outcome.answer is Answer.ACCEPTED and run.group == ("unknown", "unknown")
     assert run.needed <= {taken.action.name for taken in walk}
+
+
+def test_a_recording_that_is_too_large_to_examine_is_counted() -> None:
+    coverage = Coverage()
+    coverage.add(checked(sent(), most_examined=0, most_mutated=0))
+    assert (coverage.unexamined, coverage.needed) == (1, {})
+    coverage.add(checked(wrong()))
+    assert coverage.unexamined == 1, "a recording that is rejected needs no action"

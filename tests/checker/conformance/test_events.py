@@ -63,6 +63,7 @@ def test_a_recording_survives_json() -> None:
         ('{"format": 1}', "no recording"),
         ('{"format": 99}', "format 99"),
         (json.dumps({"format": 1, "about": {}, "deployment": {}, "events": []}), "not readable"),
+        (json.dumps({"format": 1, "events": [{"kind": "killed", "arguments": "a"}]}), "no object"),
     ],
 )
 def test_a_text_that_is_no_recording_is_refused(text: str, words: str) -> None:
