@@ -22,8 +22,9 @@ def help_on(
         list[str] | None,
         typer.Argument(
             metavar="[WORD]",
-            help="A property, setting, fault, assumption, client rule (P08), code of a refusal (N12), verdict, exit "
-            "status, anomaly of Jepsen's tests (G1a), term (witness), value (handed-off), mark (!3) or command.",
+            help="A property, setting, fault, assumption, client rule (P08), code of a refusal (N12) or of an error of "
+            "a real cluster (T02), verdict, exit status, anomaly of Jepsen's tests (G1a), term (witness), value "
+            "(handed-off), mark (!3) or command.",
             autocompletion=complete_word,
         ),
     ] = None,
@@ -33,6 +34,7 @@ def help_on(
 
     Exit status: 0 the word was explained, 2 the word is unknown.
     """
+    from checker.cli.error_codes import meaning_of_code
     from reports.console import console
     from reports.guide.lookup import find, near
     from reports.guide.printing import Contents, EntryReport
@@ -49,6 +51,9 @@ def help_on(
         return
     if not entries and _is_known_defect(word):
         typer.echo(f"{plain(word)} is a known defect of Kafka or a client: proofka defects {plain(word)}")
+        return
+    if not entries and (meaning := meaning_of_code(word)) is not None:
+        typer.echo(meaning)
         return
     if not entries:
         close = near(word)

@@ -252,3 +252,12 @@ def test_a_number_of_a_rule_and_of_a_claim_is_said_to_be_of_two_things() -> None
 
 def test_a_known_defect_has_a_command_of_its_own() -> None:
     assert "proofka defects KAFKA-18723" in proofka("help", "KAFKA-18723").stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"), [("e01", "An event that no row"), ("T02", "Jars of a release"), ("Q20", "TLS")]
+)
+def test_code_of_an_error_is_explained(code: str, meaning: str) -> None:
+    ran = proofka("help", code)
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith(f"{code.upper()} is the code of an error: ") and meaning in ran.stdout
