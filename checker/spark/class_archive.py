@@ -58,10 +58,29 @@ class ClassArchive:
             finally:
                 self._new.unlink(missing_ok=True)
 
+    def clear(self) -> None:
+        """Delete what commands that were killed have left of archives that they were writing."""
+        for file in self.folder.glob(f"{self.name}-*.new"):
+            writer = file.stem.rpartition("-")[2]
+            if writer.isdecimal() and not _is_running(int(writer)):
+                with suppress(OSError):
+                    file.unlink(missing_ok=True)
+
     def forget(self) -> None:
         """Delete the archive."""
         for file in self.folder.glob(f"{self.name}-*.jsa"):
             file.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    """Tell whether a process with this id runs."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def class_archive(java: Path) -> ClassArchive | None:
@@ -75,5 +94,7 @@ def class_archive(java: Path) -> ClassArchive | None:
         folder.mkdir(parents=True, exist_ok=True)
         is_plain = not any(character in str(folder) for character in " \t\n\"'\\")
         if is_plain and os.access(folder, os.W_OK):
-            return ClassArchive(folder, f"spark-{hashlib.sha256(repr(told_by).encode()).hexdigest()[:16]}")
+            archive = ClassArchive(folder, f"spark-{hashlib.sha256(repr(told_by).encode()).hexdigest()[:16]}")
+            archive.clear()
+            return archive
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,16 @@ def test_class_archive_is_kept_if_java_ended_with_status_0(tmp_path: Path, statu
     archive.keep(ending(f"open({option.removeprefix(MADE)!r}, 'w').write('classes'); raise SystemExit({status})"))
     assert [file.name for file in tmp_path.iterdir()] == ["classes-7.jsa"] * kept
     assert archive.java_option().startswith(SHARED if kept else MADE)
+
+
+def test_archives_of_killed_commands_are_deleted(tmp_path: Path) -> None:
+    ended = ending("")
+    ended.wait()
+    left, written = tmp_path / f"classes-{ended.pid}.new", tmp_path / f"classes-{os.getpid()}.new"
+    for file in (left, written, tmp_path / "other.new"):
+        file.touch()
+    ClassArchive(tmp_path, "classes").clear()
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([written.name, "other.new"])
 
 
 def test_a_java_that_leaves_none_does_no_harm(tmp_path: Path) -> None:
