@@ -31,10 +31,12 @@ def heading(properties: Sequence[str], faults: Mapping[str, int], steps: int) ->
     return f"the trace: {violated}{steps} step{'' if steps == 1 else 's'}"
 
 
-def in_words(name: str, outcome: Outcome, texts: Mapping[int, str]) -> Iterator[Line]:
+def in_words(
+    name: str, outcome: Outcome, texts: Mapping[int, str], *, told: Sequence[ChangedSetting] = ()
+) -> Iterator[Line]:
     """Yield the observations of each step, the changed settings, and the outcome of a trace of a deployment ``name``.
 
-    ``texts``: the sentence of each step, by its number.
+    ``texts``: the sentence of each step, by its number. ``told``: the changed settings of the trace before.
     """
     for step, facts in groupby(outcome.facts, key=lambda fact: fact.step):
         if step:
@@ -42,7 +44,10 @@ def in_words(name: str, outcome: Outcome, texts: Mapping[int, str]) -> Iterator[
         for fact in facts:
             yield Line(f"{fact.source}: {fact.text}", "      ", "        ")
     for changed in outcome.changed:
-        yield Line(f"changed: {changed_in_words(changed)}", "  ", "    ")
+        if changed not in told:
+            yield Line(f"changed: {changed_in_words(changed)}", "  ", "    ")
+    if again := [f"{one.scope} {one.key}" for one in outcome.changed if one in told]:
+        yield Line(f"changed as in the trace before: {', '.join(again)}", "  ", "    ")
     ran_on = f"Apache Kafka {outcome.kafka}, {ran(outcome)}"
     yield Line(f"{MARKS[outcome.kind]} {name}: {outcome.headline} ({ran_on})", "", "  ")
     for line in why(outcome):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome
+from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, ChangedSetting, Outcome
 from properties.reproduced_in_words import MARKS, changed_in_words, in_words, ran, why
 from reports.lines import print_wrapped
 
@@ -56,7 +56,12 @@ def observed_at(outcomes: tuple[Outcome, ...], step: int) -> Iterator[str]:
             yield f"{of}{MARKS[outcome.kind]} {outcome.kind} here"
 
 
-def print_outcome(out: Console, name: str, outcome: Outcome, *, texts: Mapping[int, str]) -> None:
-    """Print what was seen at each step, and then the outcome. ``texts``: the sentence of each step, by its number."""
-    for line in in_words(name, outcome, texts):
+def print_outcome(
+    out: Console, name: str, outcome: Outcome, *, texts: Mapping[int, str], told: Sequence[ChangedSetting] = ()
+) -> None:
+    """Print what was seen at each step, and then the outcome.
+
+    ``texts``: the sentence of each step, by its number. ``told``: the changed settings of the trace before.
+    """
+    for line in in_words(name, outcome, texts, told=told):
         print_wrapped(out, line.text, first=line.first, rest=line.rest)

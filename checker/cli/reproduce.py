@@ -222,7 +222,8 @@ def _replay(
     out = console(stderr=on_error)
     try:
         for plan, outcome in replay_all(plans, kafka_home=kafka_home, tell=_tell, keep=keep, kept=kept):
-            print_outcome(out, plan.name, outcome, texts={step.number: step.text for step in plan.steps})
+            texts = {step.number: step.text for step in plan.steps}
+            print_outcome(out, plan.name, outcome, texts=texts, told=outcomes[-1].changed if outcomes else ())
             outcomes.append(outcome)
     except (ClusterError, ReproductionError) as error:
         return outcomes, str(error)

@@ -77,6 +77,11 @@ class RunningCluster:
         self.changed: tuple[ChangedSetting, ...] = changed
         self.release = str(newest_patch(plan.kafka)) if kafka_home is None else release_of_home(kafka_home)
         self._check_programs(plan, kafka_home)
+        if self.release.split(".")[:2] != plan.kafka.split(".")[:2]:
+            tell(
+                f"the trace is one of Kafka {plan.kafka}, and {kafka_home} has Kafka {self.release}: a divergence can "
+                "be a difference of these releases"
+            )
         brokers = "a broker" if plan.replicas == 1 else f"{plan.replicas} brokers"
         tell(f"Apache Kafka {self.release}: {_KEEPS[plan.mode]} and {brokers} start on this machine")
         self.cluster = Cluster(
