@@ -76,6 +76,13 @@ def let_partition_be_added(replay: Replay, send: Send) -> bool:
     return True
 
 
+def have_added_untransmitted(replay: Replay) -> None:
+    """Let the producer's request to add the partition pass, for a record that the model does not transmit."""
+    with of(replay).opened(of(replay).gates.adds):
+        view = wait_coordinator(replay, "Ongoing", seconds=TIMER_SECONDS)
+    replay.note("coordinator", str(view))
+
+
 def let_leader_add(replay: Replay, step: PlannedStep, frame: Frame) -> None:
     """Let the leader ask the coordinator to add the partition, and keep the coordinator's answer from the leader.
 

@@ -141,10 +141,15 @@ def give_up(replay: Replay, step: PlannedStep) -> None:
     """Wait until the producer tells the application that the record failed.
 
     The time of a request that has no answer is over as well. So its connection ends, unless another batch waits there,
-    or an answer comes later.
+    or an answer comes later. A request that the model leaves out, as its leader would refuse the record, ends too.
     """
-    batch = step.arguments["batch"]
-    wait_report(replay, replay.send_of(step), failed=True)
+    batch, send = step.arguments["batch"], replay.send_of(step)
+    if adding.added_partition(replay, step):
+        adding.have_added_untransmitted(replay)
+    wait_report(replay, send, failed=True)
+    for frame in [one for one in replay.gates.produce_requests.held if batch not in replay.requests]:
+        if send in carried(frame):
+            replay.abandon(broker_of(frame))
     if any(one.arguments["batch"] == batch for one in replay.plan.later(step, "hear_late_error")):
         return
     link = replay.requests[batch].link if batch in replay.requests else None
