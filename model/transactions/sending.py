@@ -134,10 +134,12 @@ def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return And(in_transaction, recovery_in(pipeline).may_send_in(transaction, retried))
 
 
-def add_partition(
-    pipeline: Pipeline, effect: Effect, transaction: Transaction, *, when: z3.BoolRef = BoolVal(True)
-) -> None:
+def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
     """Note at the coordinator that the partition is in the transaction, before its first record goes (11.1, T2)."""
+    _add_when(pipeline, effect, transaction, BoolVal(True))
+
+
+def _add_when(pipeline: Pipeline, effect: Effect, transaction: Transaction, when: z3.BoolRef) -> None:
     transactions, _ = of(pipeline)
     first = And(when, Not(transactions.added.is_set))
     if transactions.own_log is not None:
@@ -151,8 +153,8 @@ def add_before_giving_up(pipeline: Pipeline, effect: Effect, batch: Batch) -> z3
     """Have the partition added before a record is given up, and tell when that is possible (11.1, T2).
 
     Java's client looks for records that are too old only while no request to the coordinator is unanswered
-    (``Sender.runOnce``). A producer whose epoch the coordinator no longer has gets an error instead, and the send fails.
+    (``Sender.runOnce``). A producer whose epoch the coordinator no longer has gets an error, and the send fails.
     """
     added, can_be_added = of(pipeline)[0].added.is_set, _can_be_added(pipeline)
-    add_partition(pipeline, effect, transaction_of(pipeline, batch), when=And(Not(added), can_be_added))
+    _add_when(pipeline, effect, transaction_of(pipeline, batch), And(Not(added), can_be_added))
     return Or(added, can_be_added, Not(has_epoch(pipeline)))
