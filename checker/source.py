@@ -82,7 +82,7 @@ class Source:
             from checker.described_pipelines import seek_live
 
             return seek_live(self)
-        if self.file is None or not _is_of_others(self.file):
+        if self.file is None or not is_of_others(self.file):
             return None
         if self.file.is_dir():
             from checker.described_pipelines import is_described, seek_described
@@ -190,7 +190,7 @@ def advice(partial: bool, *, helps: bool) -> tuple[DeploymentError, ...]:
     return (DeploymentError(PARTIAL),) if helps else ()
 
 
-def _is_of_others(file: Path) -> bool:
+def is_of_others(file: Path) -> bool:
     """Tell whether a file is a folder, or was not written for Proofka."""
     if file.is_dir():
         return True

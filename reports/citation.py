@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from model.deployment.deployment import Deployment
+from properties.accepted import accepted_notes
 from properties.verdict import Result, Status, Verdict
 from reports import certified, summary, wording
 from reports.formats import Answer
@@ -72,6 +73,7 @@ def _found(deployment: Deployment, result: Result, command: str) -> Iterator[str
     if deployment.assumptions:
         assumed = ", ".join(f"{one.key}={one.value}" for one in deployment.assumptions)
         yield f"Assumed, because no file states it: {assumed}."
+    yield from (f"{note[:1].upper()}{note[1:]}." for note in accepted_notes(deployment))
     if (certificate := certified.citation(result)) is not None:
         yield certificate
     yield f"Asked by: {command}"

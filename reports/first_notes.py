@@ -10,6 +10,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT, NOT_OF_THIS_RELEASE
 from model.deployment.leaving_out import AS_READ, PASSED_OVER
 from model.deployment.listed import ONE_COPY_OF_OFFSETS, RELEASE_ASSUMED
+from properties.accepted import ACCEPTED
 from properties.known_defects.unread import unread_releases
 from reports import wording
 
@@ -17,6 +18,7 @@ MOST_NOTES = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""
 
 _WEIGHTY = (
+    ACCEPTED,
     *(f"(rule {rule})" for rule in ABOVE_REPLICAS),
     PASSED_OVER,
     MEANT,

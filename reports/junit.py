@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
+from properties.accepted import accepted_notes, note_about
 from properties.reproduced import Outcome
 from properties.reproductions import outcomes_of
 from properties.verdict import Status, Trace, Verdict
@@ -58,9 +59,9 @@ def _suite(answer: Answer) -> xml.Element:
     suite = xml.Element(
         "testsuite", {"name": _legal(deployment.name), "tests": str(len(came_to)), **counts, "time": seconds}
     )
-    _properties(
-        suite, {"answer": wording.answer(result.verdicts, bounds_below=False), "command": answer.command, **versions}
-    )
+    said = {"answer": wording.answer(result.verdicts, bounds_below=False), "command": answer.command, **versions}
+    accepted = {f"accepted {number}": note for number, note in enumerate(accepted_notes(deployment), 1)}
+    _properties(suite, said | accepted)
     suite.extend(_case(answer, verdict) for verdict in result.verdicts)
     return suite
 
@@ -83,7 +84,9 @@ def _case(answer: Answer, verdict: Verdict) -> xml.Element:
     if kind is None:
         xml.SubElement(case, "system-out").text = text
         return case
-    told = xml.SubElement(case, kind, {"message": _legal(_message(verdict))})
+    note = note_about(answer.deployment, verdict.property)
+    message = _message(verdict) if note is None else f"{_message(verdict)}; {note}"
+    told = xml.SubElement(case, kind, {"message": _legal(message)})
     if kind == "skipped":  # readers show only the message of a skipped case
         xml.SubElement(case, "system-out").text = text
     else:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from model.deployment.setting import Origin
+from properties.accepted import accepted_notes, note_about
 from properties.verdict import Status, Step, Trace, Verdict
 from reports import known_defects, wording
 from reports.blame import blame
@@ -58,12 +59,14 @@ def _rule(verdict: Verdict) -> Log:
 
 
 def _invocation(answer: Answer) -> Log:
+    accepted = [wording.plain(note) for note in accepted_notes(answer.deployment)]
     return {
         "executionSuccessful": True,
         "commandLine": wording.plain(answer.command),
         "properties": {
             "deployment": wording.plain(answer.deployment.name),
             "versions": dict(sorted(answer.result.versions.items())),
+            **({"accepted": accepted} if accepted else {}),
         },
     }
 
@@ -93,6 +96,8 @@ def _result(answer: Answer, verdict: Verdict, rule: int) -> Log:
             "bounds": wording.bounds(verdict),
         },
     }
+    if note := note_about(answer.deployment, verdict.property):
+        result["suppressions"] = [{"kind": "external", "justification": wording.plain(note)}]
     if found.others:
         result["relatedLocations"] = [
             {"id": number, **_location(one.origin, f"{one.key}={one.value}")} for number, one in enumerate(found.others)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,10 +16,10 @@ from checker.cli.certificate_options import CertificateToo
 from checker.cli.certifying import refuse_any_number
 from checker.cli.endings import (
     EXIT_BAD_INPUT,
-    EXIT_PARTLY_READ,
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
     counts,
+    ending,
     exit_status,
     is_interrupted,
     worst_of,
@@ -82,17 +81,13 @@ from checker.cli.options import (
     Threads,
     Topics,
 )
+from checker.cli.pipelines import of_project, of_source, project_file
 from checker.cli.screen import Screen
-from checker.cli.show import print_sought
 from checker.cli.source_options import source_of
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.reductions.choice import chosen
 
-MOST_CHECKED = 50
-"""Largest number of pipelines that ``proofka check`` accepts. More pipelines belong in an audit, or were unintended."""
-
 if TYPE_CHECKING:
-    from checker.existing_files import Sought
     from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
@@ -149,7 +144,8 @@ def check(
     """Check a deployment: a verdict for each property, and the shortest trace of each violation.
 
     In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md). With
-    --bootstrap, the command reads a live cluster and checks its topics (docs/live.md).
+    --bootstrap, the command reads a live cluster and checks its topics (docs/live.md). Without a source, the command
+    checks all pipelines of proofka.yaml in this folder (docs/project-file.md).
 
     Exit status: 0 every required property holds, 1 a required property is violated, 2 the input is wrong, 3 a required
     property is undecided, 4 one is vacuous (its situation never occurred), 5 no memory, 70 an internal error, 130
@@ -158,7 +154,6 @@ def check(
     known defect gives 3. With --bootstrap: 6 the cluster does not answer, 7 it refuses the connection, 8 a right is
     missing, 9 a broker does not answer.
     """
-    from checker.source import narrowed
     from model.deployment.question import question
 
     more = 0.0 if no_sensitivity else more
@@ -176,51 +171,60 @@ def check(
     )
     if live is None and topic and len(topic) > 1:
         fail("--topic: is given twice; one topic, or a live cluster with --bootstrap")
-    source = source_of(
-        file,
-        kafka,
-        topic[0] if topic else None,
-        broker,
-        producer,
-        consumer,
-        assume=assume,
-        fill=fill,
-        environment=environment,
-        pipeline=pipeline,
-        partly=partly,
-        clients=clients,
-        live=live,
-    )
     written = Written(json_file, tuple(report or ()), bundle, certificate)
     is_whole = details or all_traces or explain
-    above = 0
+    of_one_source = {
+        "--kafka": kafka,
+        "--topic": topic,
+        "--broker": broker,
+        "--producer": producer,
+        "--consumer": consumer,
+        "--bootstrap": bootstrap,
+        "--assume": assume,
+        "--set": fill,
+        "--env": environment,
+        "--client": clients,
+        "--pipeline": pipeline,
+        "--partial": partly,
+    }
     with one_line_errors():
+        project = project_file(file, of_one_source)
         written.refuse_what_cannot_be()
-        sought = source.seek()
-        deployments = [source.read()] if sought is None else list(sought.deployments)
-        deployments = [narrowed(one, faults, require, profile) for one in deployments]
+        if project is not None:
+            found = of_project(project, faults, require or (), profile)
+        else:
+            source = source_of(
+                file,
+                kafka,
+                topic[0] if topic else None,
+                broker,
+                producer,
+                consumer,
+                assume=assume,
+                fill=fill,
+                environment=environment,
+                pipeline=pipeline,
+                partly=partly,
+                clients=clients,
+                live=live,
+            )
+            found = of_source(source, faults, require or (), profile)
+        deployments = found.deployments
         refuse_what_is_not_asked(fail_on or (), deployments)
         for one in deployments if certificate is not None else ():
             refuse_any_number(one)
         if explain and (fixed := next((one for one in deployments if one.given is None), None)):
             fail(f"{fixed.name}: --explain changes single settings, so it needs the original configuration files")
-        written.note_sources(deployments, source)
+        written.note_sources(deployments, found.source)
         reductions = chosen(switch_on or (), switch_off or ())
-        if len(deployments) > MOST_CHECKED:
-            listed = "proofka show lists them; choose by --topic or --pipeline"
-            fail(f"{file or bootstrap}: has {len(deployments)} pipelines, the limit is {MOST_CHECKED}; {listed}")
         if len(deployments) > 1:
             written.refuse_several(len(deployments))
         if stability:
             refuse_stability(quiet=quiet, pipelines=len(deployments))
-    if sought is None and quiet:
+    if found.sought is None and quiet:
         _complain_of_left_out(deployments)
-    if sought is not None:
-        with one_line_errors():
-            above = print_sought(sought, kafka, quiet=quiet, details=is_whole)
-    unread = sought.described.unread if sought is not None and sought.described is not None else ()
-    for sentence in unread:
-        complain(sentence)
+    with one_line_errors():
+        above = found.tell(quiet=quiet, details=is_whole)
 
     asked = Asked(
         faults=faults,
@@ -248,29 +252,34 @@ def check(
         quiet=quiet,
         checkpoint=checkpoint,
     )
-    statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
-    statuses += [EXIT_PARTLY_READ] if unread else []
-    skipped = sought.skipped if sought is not None else 0
-    screen = Screen(above, skipped, len(deployments), brief=not is_whole and not quiet)
+    statuses = found.statuses
+    screen = Screen(above, found.skipped, len(deployments), brief=not is_whole and not quiet)
     checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
-    for number, deployment in enumerate(deployments, start=1):
+    done = 0
+    for chosen_one in found.those:
+        deployment = chosen_one.deployment
+        done += 1
         same = checked.setdefault((question(deployment), deployment.require), deployment.name)
         if same != deployment.name:
             screen.tell_same(deployment.name, same)
             continue
         if len(deployments) > 1 and (quiet or is_whole):
             typer.echo(plain(f"{deployment.name}: ") if quiet else "", nl=not quiet)
-        status, interrupted = _check_one(deployment, _alone(source, sought, number), asked, screen)
+        of_one = replace(asked, require=chosen_one.require, profile=chosen_one.profile)
+        status, interrupted = _check_one(deployment, chosen_one.source, of_one, screen)
         statuses.append(status)
         if interrupted:
             break
     if screen.is_of_several:
-        screen.skipped += len(deployments) - number
+        screen.skipped += len(deployments) - done
         screen.tell_all()
     elif len(asked.written.answers) > 1 and not quiet:
-        whole = number == len(deployments) and not (sought is not None and sought.problems)
+        whole = done == len(deployments) and not (found.problems or (found.sought and found.sought.problems))
         _print_overview(asked.written, whole=whole)
-    raise typer.Exit(EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses))
+    status = EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses)
+    if found.project is not None:
+        typer.echo(plain(f"{found.project.file}: {ending(status)}"))
+    raise typer.Exit(status)
 
 
 def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Screen) -> tuple[int, bool]:
@@ -317,18 +326,6 @@ def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Scr
         complain(f"the same command with --checkpoint {asked.checkpoint} continues from this snapshot")
     status = asked.status(result)
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
-
-
-def _alone(source: Source, sought: Sought | None, number: int) -> Source:
-    """Return the source that selects one deployment, by its number among all deployments of the check (from 1)."""
-    if sought is None or len(sought.checks) == 1:
-        return source
-    from checker.source import Source
-
-    where = sought.checks[number - 1][1]
-    if isinstance(where, Path):
-        return Source(where, assume=source.assume)
-    return replace(source, pipeline=where)
 
 
 def _print_verdicts(

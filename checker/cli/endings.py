@@ -61,3 +61,15 @@ def _worst(required: Collection[Status]) -> int:
     if Status.UNKNOWN in required:
         return EXIT_UNDECIDED
     return EXIT_VACUOUS if Status.VACUOUS in required else EXIT_HOLDS
+
+
+def ending(status: int) -> str:
+    """Return the end of a check of several pipelines in words, with the exit status."""
+    said = {
+        EXIT_HOLDS: "every required property of every pipeline holds",
+        EXIT_VIOLATED: "a required property is violated",
+        EXIT_BAD_INPUT: "an input is wrong, or an acceptance has expired; standard error names the place",
+        EXIT_UNDECIDED: "a required property is undecided",
+        EXIT_VACUOUS: "a required property holds only because its witness was not reached",
+    }
+    return f"{said.get(status, 'not everything was read')} (exit status {status})"

@@ -22,6 +22,7 @@ from checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
 from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.help import help_on
+from checker.cli.init import init
 from checker.cli.memory_errors import one_line_without_memory
 from checker.cli.no_cache import one_line_without_cache
 from checker.cli.properties import properties
@@ -99,6 +100,7 @@ def proofka(
 
 
 app.command(short_help="Check a deployment.")(check)
+app.command(short_help="Find pipelines, and write a project file.")(init)
 app.command(short_help="Check, and name the changes that prevent each violation.")(explain)
 app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Read a live cluster into a folder of files.")(snapshot)
