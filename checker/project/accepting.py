@@ -1,4 +1,4 @@
-"""What is accepted of a deployment today: by comments in its files, and by entries of the project file."""
+"""Acceptances of a deployment today: by comments in its files, and by entries of the project file."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _LIKE = 0.7
 
 @dataclass(frozen=True)
 class Comments:
-    """What the comments of a deployment's files accept, and the comments that cannot be understood."""
+    """The acceptances in the comments of a deployment's files, and the comments that cannot be understood."""
 
     accepted: tuple[Acceptance, ...]
     problems: tuple[ProjectError, ...]

@@ -76,7 +76,7 @@ def read(folder: Path, text: str) -> Project:
     return read_project(written(folder, text))
 
 
-def test_entries_have_what_the_whole_file_says_unless_they_say_more(tmp_path: Path) -> None:
+def test_values_of_the_whole_file_are_those_of_entries_without_own_values(tmp_path: Path) -> None:
     short, long = read(tmp_path, WHOLE).entries
     assert (short.pattern, short.kafka, short.profile, short.require) == (
         "services/payments",
@@ -141,7 +141,7 @@ def _days_as_text(value: object) -> object:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def test_schema_is_one_and_takes_what_the_reader_takes() -> None:
+def test_schema_accepts_a_file_of_the_reader() -> None:
     Draft202012Validator.check_schema(schema())
     assert valid(WHOLE)
 
