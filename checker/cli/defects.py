@@ -83,37 +83,14 @@ def _found(asked: str, source: Source) -> tuple[str, Sequence[Defect]]:
 
     ``source``: the configuration, if the word names a file.
     """
-    from difflib import get_close_matches
+    from properties.known_defects.named import NoSuchDefect, defects_named, is_known
 
-    from model.deployment.release import JAVA, ReleaseError, parse_release
-    from properties.known_defects.affected import release_from
-    from properties.known_defects.near_ids import near_ids
-    from properties.known_defects.register import defects_of, products, register
-    from properties.known_defects.releases import BROKER
-
-    named = [defect for defect in register() if defect.id.lower() == asked.lower()]
-    if named:
-        return "", named
-    product, _, version = asked.partition("=")
-    if product in products():
-        release = release_from(version)
-        if version and not release:
-            fail(f"{plain(asked)}: {plain(version)} is no release; such as {product}=2.3.0")
-        of_product = defects_of(product)
-        return asked, [one for one in of_product if one.affected.has(release)] if release else of_product
-    if Path(asked).exists():
+    if not is_known(asked) and Path(asked).exists():
         return asked, _of_deployment(source)
     try:
-        parse_release(asked)
-    except ReleaseError as error:
-        if asked[:1].isdigit():
-            fail(f"{plain(str(error))}; proofka defects says what there is")
-        close = near_ids(asked) or get_close_matches(asked, products(), n=3)
-        near = f"; did you mean {', '.join(close)}?" if close else "; proofka defects says what there is"
-        fail(f"{plain(asked)[:100]}: no release, client, defect or file has that name{near}")
-    release = release_from(asked)
-    of_kafka = [*defects_of(BROKER), *defects_of(JAVA)]
-    return f"Kafka {asked}, brokers and Java clients", [one for one in of_kafka if one.affected.has(release)]
+        return defects_named(asked)
+    except NoSuchDefect as error:
+        fail(plain(str(error)))
 
 
 def _of_deployment(source: Source) -> Sequence[Defect]:

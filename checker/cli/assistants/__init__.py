@@ -1,0 +1,1 @@
+"""Proofka's answers as tools of the Model Context Protocol, for assistants."""

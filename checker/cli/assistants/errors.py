@@ -1,0 +1,32 @@
+"""The errors of a tool's call; each has a code, and a message that says what to do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class CallError(Exception):
+    """A call that cannot be answered; ``str()`` is one line that ends with the code."""
+
+    code: ClassVar[str] = "A00"
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} ({self.code})"
+
+
+class OutsideRoot(CallError):
+    """A file that stands outside the folder that the tools may read."""
+
+    code = "A01"
+
+
+class BadInput(CallError):
+    """A file, a name or a number that no answer exists for."""
+
+    code = "A02"
+
+
+class NoTrace(CallError):
+    """A trace with a number that the result does not have."""
+
+    code = "A03"
