@@ -23,6 +23,7 @@ from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.help import help_on
 from checker.cli.init import init
+from checker.cli.lsp import lsp
 from checker.cli.mcp import mcp
 from checker.cli.memory_errors import one_line_without_memory
 from checker.cli.no_cache import one_line_without_cache
@@ -112,6 +113,7 @@ app.command(short_help="Replay a trace on a real cluster.")(reproduce)
 app.command(short_help="Compare runs of a real cluster with the model.")(conform)
 app.command(short_help="Write a certificate of the verdicts.")(certify)
 app.command(short_help="Check a result or a bundle again.")(verify)
+app.command(short_help="Serve an editor over the Language Server Protocol.")(lsp)
 app.command(short_help="Answer an assistant over the Model Context Protocol.")(mcp)
 app.command(short_help="Compare two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)

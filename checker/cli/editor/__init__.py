@@ -1,0 +1,1 @@
+"""Proofka in an editor: diagnostics, hovers and repairs over the Language Server Protocol."""
