@@ -72,7 +72,9 @@ def _normalised(source: Source, number: int, place: str, text: str) -> dict[str,
         deployment = source.read(number, place, text)
     except DeploymentError as error:
         row["deployment"] = source.called(number, place, text)
-        return row | {"file": error.file, "line": error.line, "key": error.key, "reason": error.message}
+        others = len(error.others)
+        more = f"; the row has {others} more problem{'s' if others > 1 else ''}" if others else ""
+        return row | {"file": error.file, "line": error.line, "key": error.key, "reason": error.message + more}
     meant = json.dumps(to_document(meaning(deployment)), sort_keys=True)
     question = hashlib.sha256(f"{VERSION}{meant}".encode()).hexdigest()[:32]
     row |= {"deployment": deployment.name, "required": list(deployment.require)}

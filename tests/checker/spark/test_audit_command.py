@@ -145,7 +145,7 @@ def test_an_audit_and_the_same_again(one_session: None, matrix: Path, tmp_path: 
     assert run.exit_code == 1, run.output
     assert run.stdout.startswith("8 deployments, 4 distinct systems (4 explored now), 4 rows rejected, ")
     assert "no-acked-loss*" in run.stdout
-    assert "4: producer.acks: refused by the Java producer" in run.stdout
+    assert "4: retries: refused by the Java producer" in run.stdout
     assert "(first:" in run.stdout
     said = run.stderr.splitlines()
     assert said[-1] == f"tables and figures: {tmp_path / 'out'}"
