@@ -29,13 +29,22 @@ MEMORY = 2 << 30
 NO_LIMIT = 600.0
 """Seconds of a call that is never stopped."""
 
+ACKS_1 = """\
+kafka: "4.0"
+topic: {replicas: 2, min.insync.replicas: 1}
+producer: {acks: 1}
+consumer: {group.id: orders, auto.offset.reset: earliest, enable.auto.commit: false}
+bounds: {records: 1, log: 1}
+assume: {faults: {total: 1, kill: 1}}
+require: [no-acked-loss]
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a deployment that loses an acknowledged record with one kill."""
     folder = tmp_path_factory.mktemp("files")
-    text = (ROOT / "examples" / "acks-1.yaml").read_text(encoding="utf-8")
-    (folder / "acks-1.yaml").write_text(text, encoding="utf-8")
+    (folder / "acks-1.yaml").write_text(ACKS_1, encoding="utf-8")
     (folder / "broken.yaml").write_text("kafka: '4.0'\nproducer: {acks: perhaps}\n", encoding="utf-8")
     return folder
 
