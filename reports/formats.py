@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from model.deployment.deployment import Deployment
+from properties.news import News
 from properties.verdict import Result
 
 
@@ -19,11 +20,15 @@ class UnknownFormat(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """The result for one deployment, and the command that repeats the check."""
+    """The result for one deployment, and the command that repeats the check.
+
+    ``news``: the change of each verdict, where the check is compared with a commit or a baseline.
+    """
 
     deployment: Deployment
     result: Result
     command: str
+    news: tuple[News, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,8 @@ def _result(answer: Answer, verdict: Verdict, rule: int) -> Log:
             "bounds": wording.bounds(verdict),
         },
     }
+    if answer.news:
+        result["baselineState"] = _state(answer, verdict)
     if note := note_about(answer.deployment, verdict.property):
         result["suppressions"] = [{"kind": "external", "justification": wording.plain(note)}]
     if found.others:
@@ -105,6 +107,12 @@ def _result(answer: Answer, verdict: Verdict, rule: int) -> Log:
     if verdict.traces:
         result["codeFlows"] = [_code_flow(verdict.traces[0], found.place)]
     return result
+
+
+def _state(answer: Answer, verdict: Verdict) -> str:
+    """Return ``new`` for news, and ``unchanged`` for what was known."""
+    is_news = any(one.is_news for one in answer.news if one.verdict.property == verdict.property)
+    return "new" if is_news else "unchanged"
 
 
 def _level(verdict: Verdict) -> str:

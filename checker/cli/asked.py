@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from checker.engine import Engine as ExploringEngine
     from checker.source import Source
     from model.deployment.deployment import Deployment
+    from properties.news import News
     from properties.verdict import Result
 
 
@@ -54,6 +55,8 @@ class Asked:
     explain: bool
     quiet: bool
     checkpoint: Path | None
+    compare: Callable[[Result], tuple[News, ...]] | None = None
+    """The function that tells what is news in a result, where the check is compared with what was known."""
 
     @property
     def is_one_sentence(self) -> bool:
@@ -62,8 +65,12 @@ class Asked:
         return self.quiet and not asks_for_more and not self.written.is_wanted
 
     def status(self, result: Result) -> int:
-        """Return the exit status of a result."""
-        return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
+        """Return the exit status of a result; of a check that is compared, the status of what is news."""
+        verdicts = result.verdicts
+        if self.compare is not None:
+            news = {one.verdict.property for one in self.written.news if one.is_news}
+            verdicts = tuple(verdict for verdict in verdicts if verdict.property in news)
+        return exit_status(verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
 
     def budget(self) -> Budget:
         """Return the limits of one exploration."""

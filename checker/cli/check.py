@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
 
+from checker.cli.answering import check_all
 from checker.cli.asked import Asked, options_of
 from checker.cli.certificate_options import CertificateToo
 from checker.cli.certifying import refuse_any_number
-from checker.cli.endings import (
-    EXIT_BAD_INPUT,
-    EXIT_UNDECIDED,
-    EXIT_VIOLATED,
-    counts,
-    ending,
-    exit_status,
-    is_interrupted,
-    worst_of,
+from checker.cli.comparing import (
+    BaselineFile,
+    ChangedSince,
+    CommentFile,
+    FormatOption,
+    OutputFormat,
+    comparing,
+    print_for,
+    refuse_other_sources,
+    text_of,
 )
 from checker.cli.engines import engine_of
-from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.errors import fail, one_line_errors
 from checker.cli.exploring import run_check
 from checker.cli.fail_on import refuse_what_is_not_asked
 from checker.cli.live_options import Bootstrap, CommandConfig, Groups, Timeout, live_of
@@ -33,9 +31,6 @@ from checker.cli.more import (
     DEFAULT_MORE,
     DEFAULT_STABILITY,
     refuse_stability,
-    with_more,
-    with_preventions,
-    with_stability,
 )
 from checker.cli.options import (
     AllFaultSets,
@@ -82,13 +77,12 @@ from checker.cli.options import (
     Topics,
 )
 from checker.cli.pipelines import of_project, of_source, project_file
-from checker.cli.screen import Screen
 from checker.cli.source_options import source_of
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.reductions.choice import chosen
 
 if TYPE_CHECKING:
-    from checker.source import Source
+    from checker.cli.pipelines import Pipelines
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
 
@@ -127,7 +121,11 @@ def check(
     fail_on: FailOn = None,
     fail_on_known_defects: FailOnKnownDefects = False,
     json_file: JsonFile = None,
+    form: FormatOption = OutputFormat.TEXT,
     report: ReportFiles = None,
+    comment: CommentFile = None,
+    changed_since: ChangedSince = None,
+    baseline: BaselineFile = None,
     bundle: BundleFile = None,
     certificate: CertificateToo = None,
     all_traces: AllTraces = False,
@@ -154,7 +152,6 @@ def check(
     known defect gives 3. With --bootstrap: 6 the cluster does not answer, 7 it refuses the connection, 8 a right is
     missing, 9 a broker does not answer.
     """
-    from model.deployment.question import question
 
     more = 0.0 if no_sensitivity else more
     live = live_of(
@@ -171,7 +168,7 @@ def check(
     )
     if live is None and topic and len(topic) > 1:
         fail("--topic: is given twice; one topic, or a live cluster with --bootstrap")
-    written = Written(json_file, tuple(report or ()), bundle, certificate)
+    written = Written(json_file, tuple(report or ()), bundle, certificate, comment)
     is_whole = details or all_traces or explain
     of_one_source = {
         "--kafka": kafka,
@@ -190,9 +187,13 @@ def check(
     with one_line_errors():
         project = project_file(file, of_one_source)
         written.refuse_what_cannot_be()
-        if project is not None:
-            found = of_project(project, faults, require or (), profile)
-        else:
+        refuse_other_sources(changed_since, file, of_one_source)
+        if form is OutputFormat.GITLAB and json_file == STANDARD_OUTPUT:
+            fail("--json - and --format gitlab both write to standard output; give --json a file")
+
+        def gather() -> Pipelines:
+            if project is not None:
+                return of_project(project, faults, require or (), profile)
             source = source_of(
                 file,
                 kafka,
@@ -208,7 +209,17 @@ def check(
                 clients=clients,
                 live=live,
             )
-            found = of_source(source, faults, require or (), profile)
+            return of_source(source, faults, require or (), profile)
+
+        def explore(deployment: Deployment) -> Result:
+            from checker.engine import EmbeddedEngine
+
+            return run_check(
+                deployment, asked.budget(), EmbeddedEngine(None), asked.reductions, asked.depth(deployment)
+            )[1]
+
+        found = gather()
+        compared = comparing(changed_since, baseline, found, gather, explore)
         deployments = found.deployments
         refuse_what_is_not_asked(fail_on or (), deployments)
         for one in deployments if certificate is not None else ():
@@ -221,11 +232,6 @@ def check(
             written.refuse_several(len(deployments))
         if stability:
             refuse_stability(quiet=quiet, pipelines=len(deployments))
-    if found.sought is None and quiet:
-        _complain_of_left_out(deployments)
-    with one_line_errors():
-        above = found.tell(quiet=quiet, details=is_whole)
-
     asked = Asked(
         faults=faults,
         seconds=seconds,
@@ -243,7 +249,7 @@ def check(
         written=written,
         all_traces=all_traces,
         details=is_whole,
-        more=0.0 if quiet or len(deployments) > 1 else more,
+        more=0.0 if quiet or len(deployments) > 1 or compared is not None else more,
         options=options_of(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
         all_properties=all_properties,
         all_fault_sets=all_fault_sets,
@@ -252,185 +258,9 @@ def check(
         quiet=quiet,
         checkpoint=checkpoint,
     )
-    statuses = found.statuses
-    screen = Screen(above, found.skipped, len(deployments), brief=not is_whole and not quiet)
-    checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
-    done = 0
-    for chosen_one in found.those:
-        deployment = chosen_one.deployment
-        done += 1
-        same = checked.setdefault((question(deployment), deployment.require), deployment.name)
-        if same != deployment.name:
-            screen.tell_same(deployment.name, same)
-            continue
-        if len(deployments) > 1 and (quiet or is_whole):
-            typer.echo(plain(f"{deployment.name}: ") if quiet else "", nl=not quiet)
-        of_one = replace(asked, require=chosen_one.require, profile=chosen_one.profile)
-        status, interrupted = _check_one(deployment, chosen_one.source, of_one, screen)
-        statuses.append(status)
-        if interrupted:
-            break
-    if screen.is_of_several:
-        screen.skipped += len(deployments) - done
-        screen.tell_all()
-    elif len(asked.written.answers) > 1 and not quiet:
-        whole = done == len(deployments) and not (found.problems or (found.sought and found.sought.problems))
-        _print_overview(asked.written, whole=whole)
-    status = EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses)
-    if found.project is not None:
-        typer.echo(plain(f"{found.project.file}: {ending(status)}"))
+    with text_of(form):
+        status = check_all(found, asked, compared)
+    if form is not OutputFormat.TEXT:
+        with one_line_errors():
+            print_for(form, written.answers, None if compared is None else compared.compared)
     raise typer.Exit(status)
-
-
-def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Screen) -> tuple[int, bool]:
-    """Check a deployment and print the outcome. Return the exit status, and whether the user interrupted the check."""
-    again = asked.command(source, deployment)
-    repair = asked.about("repair", source)
-    shown = asked.written.json_file != STANDARD_OUTPUT
-    with one_line_errors(), ExitStack() as kept:
-        explorer = kept.enter_context(asked.explorer())
-        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
-        if asked.written.certificate is None:  # otherwise the engine's states go into the certificate
-            kept.close()
-        interrupted = is_interrupted(result.verdicts)
-        if screen.is_of_several:
-            from reports.several import Checked
-
-            asked.written.add(deployment, result, again)
-            screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
-            status = asked.status(result)
-            return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
-        searches = bool(asked.more) and not interrupted
-        if shown:
-            _print_verdicts(deployment, result, asked, repair, screen, search_follows=searches)
-        result = asked.written.certify(run, result)
-    if asked.explain and not interrupted:
-        with one_line_errors():
-            result = with_preventions(run, result)
-    if shown:
-        with one_line_errors():
-            _print_why_and_traces(deployment, result, asked, asked.about("trace", source), screen)
-    if searches:
-        result = with_more(run, result, asked.budget(), asked.more)
-    if asked.stability and not interrupted:
-        result = with_stability(run, result, asked.stability)
-    asked.written.add(deployment, result, again)
-    if shown and not asked.quiet:
-        from reports import terminal
-
-        with one_line_errors():
-            terminal.print_stability(terminal.console(), result)
-            _print_background(deployment, result, asked, again, repair if searches else None)
-            _print_what_fails(result, asked)
-    if interrupted and asked.checkpoint is not None:
-        complain(f"the same command with --checkpoint {asked.checkpoint} continues from this snapshot")
-    status = asked.status(result)
-    return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
-
-
-def _print_verdicts(
-    deployment: Deployment, result: Result, asked: Asked, repair: str, screen: Screen, *, search_follows: bool
-) -> None:
-    from reports import terminal
-    from reports.resting import count_of_assumptions
-
-    out = terminal.console()
-    above, skipped = screen.above, screen.skipped
-    if asked.quiet:
-        called = "named" if asked.fail_on else "required"
-        decides = _as_it_decides(result, asked.fail_on)
-        assumptions = count_of_assumptions(deployment, decides)
-        terminal.print_answer(out, decides, called=called, assumptions=assumptions)
-        _complain_of_notes(deployment)
-    elif asked.details:
-        alone = skipped if screen.pipelines == 1 else 0
-        terminal.print_verdicts(
-            out,
-            deployment,
-            result,
-            repair=repair,
-            all_traces=asked.all_traces,
-            skipped=alone,
-            search_follows=search_follows,
-        )
-    else:
-        terminal.print_brief_verdicts(
-            out,
-            deployment,
-            result,
-            repair=repair,
-            above=above,
-            skipped=skipped,
-            search_follows=search_follows,
-        )
-    sys.stdout.flush()
-
-
-def _complain_of_notes(deployment: Deployment) -> None:
-    """Print a line on standard error about notes that can affect the verdict, except about values left out."""
-    from model.deployment.leaving_out import PASSED_OVER
-    from reports import wording
-    from reports.first_notes import weighty_notes
-
-    notes = [note for note in weighty_notes(deployment) if not note.startswith(PASSED_OVER)]
-    if notes:
-        rest = f"; {wording.counted(len(notes) - 1, 'more note')} without --quiet" if len(notes) > 1 else ""
-        complain(f"{deployment.name}: {notes[0]}{rest}")
-
-
-def _complain_of_left_out(deployments: Sequence[Deployment]) -> None:
-    """Print a line on standard error about the rejected values that ``--partial`` leaves out of each deployment."""
-    from model.deployment.leaving_out import PASSED_OVER
-
-    for one in deployments:
-        for note in one.notes:
-            if note.startswith(PASSED_OVER):
-                complain(f"{one.name}: {note}")
-
-
-def _print_what_fails(result: Result, asked: Asked) -> None:
-    """Print the options that make the exit status differ from the answer above, with the status."""
-    from reports import terminal
-
-    named = [f"--fail-on {', '.join(asked.fail_on)}"] if asked.fail_on else []
-    if asked.status(result) != exit_status(result.verdicts, asked.fail_on):
-        named.append("--fail-on-known-defects")
-    if named:
-        terminal.console().print(f"{' '.join(named)}: exit status {asked.status(result)}")
-
-
-def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:
-    """Return the result in which the required properties are those that determine the exit status."""
-    verdicts = tuple(replace(verdict, required=counts(verdict, fail_on)) for verdict in result.verdicts)
-    return replace(result, verdicts=verdicts)
-
-
-def _print_why_and_traces(deployment: Deployment, result: Result, asked: Asked, trace: str, screen: Screen) -> None:
-    """Print explanations, if requested, and traces. ``--quiet`` hides the traces only."""
-    from reports import terminal
-
-    out = terminal.console()
-    terminal.print_why(out, result)
-    if asked.quiet:
-        pass
-    elif asked.details:
-        terminal.print_traces(out, result, all_traces=asked.all_traces)
-    else:
-        above, skipped = screen.above, screen.skipped
-        terminal.print_brief_trace(out, deployment, result, trace=trace, above=above, skipped=skipped)
-    sys.stdout.flush()
-
-
-def _print_overview(written: Written, *, whole: bool) -> None:
-    from reports import terminal
-
-    answers = [(one.deployment.name, one.result) for one in written.answers]
-    terminal.print_overview(terminal.console(), answers, whole=whole)
-
-
-def _print_background(deployment: Deployment, result: Result, asked: Asked, command: str, repair: str | None) -> None:
-    """Print notes, assumptions and further commands. ``repair``: the command that continues the search for changes."""
-    from reports import terminal
-
-    tell = terminal.print_background if asked.details else terminal.print_what_else
-    tell(terminal.console(), deployment, result, command=command, searched=repair)

@@ -63,11 +63,15 @@ def _worst(required: Collection[Status]) -> int:
     return EXIT_VACUOUS if Status.VACUOUS in required else EXIT_HOLDS
 
 
-def ending(status: int) -> str:
-    """Return the end of a check of several pipelines in words, with the exit status."""
+def ending(status: int, *, compared: bool = False) -> str:
+    """Return the end of a check of several pipelines in words, with the exit status.
+
+    ``compared``: only what is new, beside what was known, decides the status.
+    """
+    new = "newly " if compared else ""
     said = {
-        EXIT_HOLDS: "every required property of every pipeline holds",
-        EXIT_VIOLATED: "a required property is violated",
+        EXIT_HOLDS: "nothing new was found" if compared else "every required property of every pipeline holds",
+        EXIT_VIOLATED: f"a required property is {new}violated",
         EXIT_BAD_INPUT: "an input is wrong, or an acceptance has expired; standard error names the place",
         EXIT_UNDECIDED: "a required property is undecided",
         EXIT_VACUOUS: "a required property holds only because its witness was not reached",

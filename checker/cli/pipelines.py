@@ -29,12 +29,14 @@ class Pipeline:
     """A deployment to check, and the source that selects it alone.
 
     ``profile`` and ``require``: what options or the project file require, for the command that repeats the check.
+    ``key``: the path and the name, which stay the same from one commit to the next.
     """
 
     deployment: Deployment
     source: Source
     profile: str | None = None
     require: tuple[str, ...] = ()
+    key: tuple[str, str] = ("", "")
 
 
 @dataclass
@@ -50,6 +52,8 @@ class Pipelines:
     sought: Sought | None = None
     project: Project | None = None
     skipped: int = 0
+    untouched: int = 0
+    """Number of pipelines that are left out because no change touches them."""
 
     @property
     def deployments(self) -> list[Deployment]:
@@ -72,7 +76,7 @@ class Pipelines:
     @property
     def statuses(self) -> list[int]:
         """The exit statuses that follow from reading alone."""
-        found = [EXIT_BAD_INPUT] if self.problems or not self.those else []
+        found = [EXIT_BAD_INPUT] if self.problems or not (self.those or self.untouched) else []
         if self.sought is not None:
             found += [EXIT_BAD_INPUT] if self.sought.problems else []
             described = self.sought.described
@@ -138,7 +142,8 @@ def _add(found: Pipelines, asked: Deployment, pipeline: Pipeline, day: date) -> 
     deployment, problems = with_accepted(asked, path, found.project, day)
     known = set(map(str, found.problems))
     found.problems += [one for one in problems if str(one) not in known]
-    found.those.append(replace(pipeline, deployment=deployment))
+    key = ("" if file is None else file.as_posix(), asked.name)
+    found.those.append(replace(pipeline, deployment=deployment, key=key))
 
 
 def _alone(source: Source, sought: Sought | None, number: int) -> Source:

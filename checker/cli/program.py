@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from checker.cli.audit import audit
+from checker.cli.baseline import baseline
 from checker.cli.cache import cache
 from checker.cli.certify import certify
 from checker.cli.check import check
@@ -103,6 +104,7 @@ def proofka(
 
 app.command(short_help="Check a deployment.")(check)
 app.command(short_help="Find pipelines, and write a project file.")(init)
+app.command(short_help="Write down what is known, so that only news fails.")(baseline)
 app.command(short_help="Check, and name the changes that prevent each violation.")(explain)
 app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Read a live cluster into a folder of files.")(snapshot)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from checker.check import Run
     from checker.source import Source
     from model.deployment.deployment import Deployment
+    from properties.news import Compared, News
     from properties.verdict import Result
     from reports.formats import Answer
 
@@ -34,6 +35,7 @@ STANDARD_OUTPUT = Path("-")
 class Written:
     """The requested files, and the answers to write into them.
 
+    ``news``: what is news in the result that is written next, where the check is compared with what was known.
     ``proof``: the content of the certificate, for a bundle. ``told``: the lines about a certificate that was written.
     """
 
@@ -41,6 +43,8 @@ class Written:
     reports: tuple[Path, ...]
     bundle: Path | None = None
     certificate: Path | None = None
+    comment: Path | None = None
+    news: tuple[News, ...] = ()
     answers: list[Answer] = field(default_factory=list)
     sources: tuple[SourceFile, ...] = ()
     proof: bytes | None = None
@@ -50,7 +54,9 @@ class Written:
     @property
     def is_wanted(self) -> bool:
         """Tell whether the user named a file for the answers."""
-        return any(one is not None for one in (self.json_file, self.bundle, self.certificate)) or bool(self.reports)
+        return any(one is not None for one in (self.json_file, self.bundle, self.certificate, self.comment)) or bool(
+            self.reports
+        )
 
     def refuse_what_cannot_be(self) -> None:
         """Refuse, before the exploration, files that could not be written after it."""
@@ -66,6 +72,8 @@ class Written:
             if self.certificate.suffix.lower() != ".cert":
                 fail(f"{self.certificate}: the name of a certificate ends in .cert; name it {self.certificate}.cert")
             check_file("--certificate", self.certificate)
+        if self.comment is not None:
+            check_file("--comment", self.comment)
         for path in self.reports:
             try:
                 found = format_of(path)
@@ -123,7 +131,7 @@ class Written:
         """Write one more answer. ``failed`` is True if a requested file could not be written."""
         from reports.formats import Answer, format_of, pages
 
-        answer = Answer(deployment, result, command)
+        answer = Answer(deployment, result, command, self.news)
         self.answers.append(answer)
         for line in self.told:
             complain(line)
@@ -137,6 +145,18 @@ class Written:
             for page, content in pages(path, each):
                 if self._write(page, content, folder=found is None):
                     typer.echo(plain(f"report: {page}"), err=True)
+
+    def finish(self, compared: Compared | None) -> None:
+        """Write the files that hold all answers, also if no pipeline was checked."""
+        from reports.ci.comment import to_comment
+        from reports.formats import format_of
+
+        if self.comment is not None:
+            self._write(self.comment, lambda: to_comment(self.answers, compared))
+        for path in self.reports if not self.answers else ():
+            found = format_of(path)
+            if found is not None and found.several:
+                self._write(path, lambda found=found: found.write([]))  # type: ignore[misc]
 
     def _write(self, path: Path, content: Callable[[], str | bytes], *, folder: bool = False) -> bool:
         def write() -> None:

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import checker
 from checker import cli
 from checker.budget import Budget
-from checker.cli import check as checking
+from checker.cli import answering as checking
 from checker.cli import options, written
 from checker.cli.endings import exit_status
 from checker.cli.verify import MAX_RESULT_BYTES

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from checker.check import Run
-from checker.cli import check as checking
+from checker.cli import answering as checking
 from checker.cli.endings import (
     EXIT_BAD_INPUT,
     EXIT_HOLDS,
