@@ -155,7 +155,10 @@ class Run:
         depth = Depth() if depth is None else depth
         self.meter.start(self._begun)
         self._explore_layers(
-            range(len(self.explorations)), on_progress, on_verdict, ends_when_violated=depth.only_first
+            range(len(self.explorations)),
+            on_progress,
+            on_verdict,
+            ends_when_violated=depth.only_first and not depth.goes_on,
         )
         if self._is_open_ended:
             self.meter.is_answered = not depth.all_properties

@@ -22,12 +22,13 @@ class Depth:
     """The properties and fault sets that a check without a total of faults explores, and their order.
 
     ``first``: names of properties that are decided before the others. ``only_first``: no other property is decided, and
-    the exploration ends once each of the first is violated. ``all_properties``: the others are decided without a time
-    limit. ``all_fault_sets``: violated properties are also searched for larger fault sets.
+    the exploration ends once each of the first is violated, unless ``goes_on`` is set. ``all_properties``: the others
+    are decided without a time limit. ``all_fault_sets``: violated properties are also searched for larger fault sets.
     """
 
     first: frozenset[str] = frozenset()
     only_first: bool = False
+    goes_on: bool = False
     all_properties: bool = False
     all_fault_sets: bool = False
 

@@ -55,6 +55,8 @@ class Asked:
     explain: bool
     quiet: bool
     checkpoint: Path | None
+    is_of_changes: bool = False
+    """True if only what changes make worse counts, so that only properties that decide the status are explored."""
     compare: Callable[[Result], tuple[News, ...]] | None = None
     """The function that tells what is news in a result, where the check is compared with what was known."""
 
@@ -105,6 +107,8 @@ class Asked:
 
         if self.is_one_sentence:
             return Depth(frozenset(self.fail_on or deployment.require), only_first=True)
+        if self.is_of_changes and not (self.all_properties or self.all_fault_sets):
+            return Depth(frozenset(self.fail_on or deployment.require), only_first=True, goes_on=True)
         by_default = required_unless_said(deployment)
         named = self.fail_on or (() if deployment.require == by_default else deployment.require)
         return Depth(frozenset(named), all_properties=self.all_properties, all_fault_sets=self.all_fault_sets)
