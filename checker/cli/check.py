@@ -143,8 +143,8 @@ def check(
 
     In a folder, or in another program's configuration file, the command checks each pipeline (docs/dialects.md). With
     --bootstrap, the command reads a live cluster and checks its topics (docs/live.md). Without a source, the command
-    checks all pipelines of proofka.yaml in this folder (docs/project-file.md). With --changed-since and --baseline, only
-    what is worse than before fails (docs/pull-requests.md).
+    checks all pipelines of proofka.yaml in this folder (docs/project-file.md). With --changed-since and --baseline,
+    only what is worse than before fails (docs/pull-requests.md).
 
     Exit status: 0 every required property holds, 1 a required property is violated, 2 the input is wrong, 3 a required
     property is undecided, 4 one is vacuous (its situation never occurred), 5 no memory, 70 an internal error, 130
