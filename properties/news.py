@@ -1,4 +1,4 @@
-"""What is new in verdicts, beside verdicts that were known before: of another commit, or of a baseline."""
+"""News in verdicts, beside verdicts that were known before: of another commit, or of a baseline."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def known_of(result: Result, where: str, names: Iterable[str]) -> KnownVerdicts:
 
 @dataclass(frozen=True)
 class Compared:
-    """What a check of several pipelines is compared with. ``since``: the commit in words; ``baseline``: the file.
+    """The sides of a comparison, for reports. ``since``: the commit in words; ``baseline``: the file.
 
     ``pipelines``: number of all pipelines. ``gone``: names of the pipelines that only the commit has.
     """

@@ -1,4 +1,4 @@
-"""What changes of a repository make worse or better, in sentences."""
+"""Sentences about changes of a repository: what they make worse or better."""
 
 from __future__ import annotations
 

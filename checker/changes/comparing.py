@@ -92,7 +92,7 @@ def is_touched(deployment: Deployment, files: Iterable[Path], changed: frozenset
 
 @dataclass
 class Earlier:
-    """What was known of pipelines at the commit; each question is explored at most once.
+    """The verdicts on pipelines at the commit; each question is explored at most once.
 
     ``explore`` returns the result of a deployment.
     """

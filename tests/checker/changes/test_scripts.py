@@ -146,7 +146,7 @@ def test_hook_refuses_a_commit_that_loses_records(folder: Path, environment: dic
     assert done.returncode == 0, done.stderr
 
 
-def test_hook_for_all_pipelines_fails_on_what_is_known(folder: Path, environment: dict[str, str]) -> None:
+def test_hook_for_all_pipelines_fails_on_known_violations(folder: Path, environment: dict[str, str]) -> None:
     command = ["sh", "-c", hook("proofka-all")]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
