@@ -67,7 +67,7 @@ class Workspace:
         path = (root / file).resolve()
         if not path.is_relative_to(root):
             raise OutsideRoot(f"{file}: stands outside {root}; start proofka mcp with a --root above the file")
-        if not path.exists():
+        if not path.is_file() and not path.is_dir():
             raise BadInput(f"{file}: no such file or folder below {root}")
         return path
 

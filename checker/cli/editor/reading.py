@@ -16,6 +16,9 @@ from model.input.input_error import InputError
 PROJECT_FILES = ("proofka.yaml", "proofka.yml")
 """The names of a project file."""
 
+WITHOUT_NAME = "document.yaml"
+"""The file name of a document that has none."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -62,8 +65,8 @@ def read_text(name: str, text: str) -> Reading:
     pipeline are not read: a value that stands in them is missing here.
     """
     with TemporaryDirectory(prefix="proofka-editor-") as folder:
-        path = Path(folder) / Path(name).name
-        path.write_text(text, encoding="utf-8")
+        path = Path(folder) / (Path(name).name or WITHOUT_NAME)
+        path.write_text(text, encoding="utf-8", errors="replace")
         if path.name in PROJECT_FILES:
             return _read_project(path)
         try:

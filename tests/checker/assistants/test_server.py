@@ -186,6 +186,12 @@ def test_a_wrong_call_is_refused_in_words(
     assert result.is_error and words in result.content[0].text
 
 
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (result,) = call(Workspace(tmp_path, NO_LIMIT, MEMORY), ("check", {"file": "pipe.yaml"}))
+    assert result.is_error and "no such file or folder" in result.content[0].text
+
+
 def test_a_link_that_leads_outside_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link.yaml").symlink_to(folder / "acks-1.yaml")
     (result,) = call(Workspace(tmp_path, NO_LIMIT, MEMORY), ("check", {"file": "link.yaml"}))

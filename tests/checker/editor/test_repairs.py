@@ -46,6 +46,12 @@ def test_properties_are_read_as_the_file_that_they_are() -> None:
     assert [setting.value for setting in reading.settings_at(2) if setting.key == "acks"] == ["1"]
 
 
+@pytest.mark.parametrize(("name", "text"), [("", "a: 1\n"), ("a.yaml", "\ud800"), ("a.yaml", ""), ("a.yaml", "\0")])
+def test_text_that_is_no_configuration_has_problems(name: str, text: str) -> None:
+    reading = read_text(name, text)
+    assert reading.problems and not reading.deployments
+
+
 def test_comments_and_places_do_not_change_the_question() -> None:
     one, other = (
         read_text(name, text) for name, text in (("a.properties", PROPERTIES), ("a.properties", "\n" + PROPERTIES))
