@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from checker.budget import Budget
 from checker.cli.assistants.errors import BadInput, OutsideRoot
+from checker.cli.last_results import LastResults
 from checker.source import Source, narrowed
 from model.deployment.deployment import Deployment
 from model.input.input_error import InputError
@@ -49,17 +49,17 @@ class Question:
     assume: tuple[str, ...] = ()
 
 
-@dataclass
 class Workspace:
     """The files below ``root``, which are read and never written.
 
     ``seconds``: the limit of each call. ``memory``: the limit of each exploration, in bytes.
     """
 
-    root: Path
-    seconds: float
-    memory: int
-    _kept: OrderedDict[object, Looked] = field(default_factory=OrderedDict, repr=False)
+    def __init__(self, root: Path, seconds: float, memory: int) -> None:
+        self.root = root
+        self.seconds = seconds
+        self._memory = memory
+        self._kept: LastResults[object, Looked] = LastResults(MOST_KEPT)
 
     def place(self, file: str) -> Path:
         """Return the path of a file or folder below the root. Raises :class:`OutsideRoot` and :class:`BadInput`."""
@@ -84,22 +84,19 @@ class Workspace:
 
     def budget(self, stop: threading.Event) -> Budget:
         """Return the budget of a call. ``stop``: ends the call."""
-        return Budget(seconds=self.seconds, memory=self.memory, stop=stop)
+        return Budget(seconds=self.seconds, memory=self._memory, stop=stop)
 
     def checked(self, question: Question, stop: threading.Event) -> Looked:
         """Return the deployment and its result, of an earlier call where no file has changed since."""
         from checker.check import check
 
         key = (question, tuple(_stamps(self.place(question.file))))
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
+        if (kept := self._kept.get(key)) is not None:
+            return kept
         deployment = self.read(question)
         looked = Looked(deployment, check(deployment, budget=self.budget(stop)))
         if not stop.is_set():
-            self._kept[key] = looked
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+            self._kept.keep(key, looked)
         return looked
 
 

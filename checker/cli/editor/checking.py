@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from checker.budget import Budget
 from checker.cli.editor.reading import Reading, question_of
+from checker.cli.last_results import LastResults
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
 from reports import wording
@@ -35,13 +35,11 @@ class Verdicts:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._kept: OrderedDict[Deployment, Result] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept: LastResults[Deployment, Result] = LastResults(MOST_KEPT)
 
     def known(self, deployment: Deployment) -> Result | None:
         """Return the result of an equal deployment that was checked; None if there is none."""
-        with self._lock:
-            return self._kept.get(question_of(deployment))
+        return self._kept.get(question_of(deployment))
 
     def check(self, deployment: Deployment, stop: threading.Event) -> Result | None:
         """Check a deployment, and search the changes that prevent its violations. Return None if ``stop`` ends this."""
@@ -53,10 +51,7 @@ class Verdicts:
             result = replace(result, preventions=preventions(deployment, result.verdicts, stop, self._seconds))
         if stop.is_set():
             return None
-        with self._lock:
-            self._kept[question_of(deployment)] = result
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+        self._kept.keep(question_of(deployment), result)
         return result
 
 
