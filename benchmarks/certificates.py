@@ -58,7 +58,7 @@ def _row(asked: str, file: Path, certcheck: Path, *, most_plain: int) -> str:
     plain = [sys.executable, str(PLAIN[0]), str(file)]
     slow = _processor_seconds(plain) if written.states <= most_plain else None
     claims = f"{len(written.certified)} of {len(written.certified) + len(written.left_out)}"
-    size = f"{written.size / written.states:.2f}"
+    size = f"{file.stat().st_size / written.states:.2f}"
     figures = f"{explored:.1f} | {wrote:.1f} | {fast:.2f} | {'' if slow is None else f'{slow:.0f}'}"
     return f"| {name} | {faults} | {claims} | {written.states:,} | {size} | {figures} |"
 

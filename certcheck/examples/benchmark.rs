@@ -7,8 +7,8 @@
 //! move it, by the value of a third counter. Guards have terms that are always true, in front of or behind those that decide.
 //! `wide` gives one variable a large domain, so that terms are computed with 32 bits.
 
-#[path = "../tests/toy/zip.rs"]
-mod zip;
+#[path = "../tests/toy/file.rs"]
+mod file;
 
 use certcheck::{check, Options};
 use std::collections::HashMap;
@@ -87,14 +87,13 @@ fn main() {
     let wrong = terms.add("Bool", "(> c0 3)".into());
     let start = terms.add("Bool", "(= c0 0)".into());
     let mut system = "(set-info :smt-lib-version 2.6)\n(set-logic QF_LIA)\n".to_string();
-    let (mut kept, mut layout) = (String::new(), String::new());
+    let mut layout = String::new();
     for variable in 0..VARIABLES {
         let initial = if variable < COUNTERS { 0 } else { follows(variable, 0) };
         let high = if has("wide") && variable == VARIABLES - 1 { 100_000 } else { 3 };
-        let (name, width) = (name(variable), if high > 3 { 17 } else { 2 });
+        let name = name(variable);
         writeln!(system, "(declare-const {name} Int)\n(set-info :variable ({name} 0 {high} {initial}))").unwrap();
-        write!(kept, " {name}").unwrap();
-        write!(layout, " ({name} {} {} {width})", variable / PER_WORD, variable % PER_WORD * 2).unwrap();
+        write!(layout, " ({name} {})", variable / PER_WORD * 64 + variable % PER_WORD * 2).unwrap();
     }
     system += &format!("{}{actions}(set-info :property (\"p\" {wrong} {start}))\n", terms.text);
     let mut rows: Vec<Vec<u64>> = (0..1usize << (2 * COUNTERS)).map(row).collect();
@@ -109,13 +108,13 @@ fn main() {
     }
     let n = rows.len();
     let certificate = format!(
-        "(proofka-certificate 1 (about) (limits) (part 0 (system \"system.smt2\") (variables{kept}) (layout {WORDS}{layout})
-        (set () {n} (rows \"0/0.rows\" {n})) (claim \"p\" (id \"\") (up-to 0) (witness))))"
+        "(about) (limits) (part (system \"system.smt2\") (layout{layout})
+        (set () {n} \"0/0.0\") (claim \"p\" (id \"\") (up-to 0) (witness)))"
     );
-    let members = [("system.smt2", system.into_bytes()), ("certificate.txt", certificate.into_bytes()), ("0/0.rows", zip::columns(&rows, WORDS))];
+    let members = [("system.smt2", system.into_bytes()), ("certificate.txt", certificate.into_bytes()), ("0/0.0", file::columns(&rows, WORDS))];
     let members: Vec<(String, Vec<u8>)> = members.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect();
     let path = std::env::temp_dir().join(format!("certcheck-benchmark-{}.cert", std::process::id()));
-    std::fs::write(&path, zip::archive(&members)).unwrap();
+    std::fs::write(&path, file::archive(&members)).unwrap();
     let (begin, busy) = (std::time::Instant::now(), processor_seconds());
     let result = check(&path, &Options { systems: None, memory: 8 << 30, threads, share: None });
     let (seconds, busy) = (begin.elapsed().as_secs_f64(), processor_seconds() - busy);

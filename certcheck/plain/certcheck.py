@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check a certificate by the rules of docs/certificates.md, version 1: `python3 certcheck.py FILE.cert`.
+"""Check a certificate by the rules of docs/certificates.md, version 2: `python3 certcheck.py FILE.cert`.
 
 The program needs Python 3.9 or later and nothing else. Each rule is a function with the rule's code as its name;
 `form` demands the rules of "The file". A state is one integer: word i of its row stands at bit 64 * i.
@@ -23,14 +23,15 @@ Faults = frozenset[tuple[str, int]]  # a combination: kinds of faults, each with
 Term = tuple[str, Optional[tuple[int, int]]]  # Python's text; the least and the greatest value, None for a truth value
 Places = dict[str, tuple[int, int]]  # the first bit and the width of each variable
 Action = namedtuple("Action", "number name kind guard updates")  # guard and updates are names of terms
-Member = namedtuple("Member", "method check packed size place")  # place: of the member's head in the file
-Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: (faults, trace, [(stuck rows, number)])
+Member = namedtuple("Member", "place packed size")  # where its content begins in the file; two numbers of bytes
+Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: pairs of faults and a trace
 
 UNREAD = ("README.txt", "deployment.json", "times.json")
-FLAGS = 0b1000_0000_1110  # flags of a member that say nothing about its bytes: how it was compressed, UTF-8 names
+FIRST_LINE = b"proofka-certificate 2\n"
+HEAD = re.compile(rb"([0-9A-Za-z._/-]{1,100}) (0|[1-9][0-9]{0,17}) (0|[1-9][0-9]{0,17})\n")  # name, packed size, size
 NONE: Faults = frozenset()
 DEEPEST, MOST, INLINE = 200, 2**31, 20  # levels of a term; numbers; levels of a term in one line of Python
-COST_OF_TEXT, COST_OF_ARCHIVE, COST_OF_STATE, COST_OF_WORD = 1200, 20, 350, 30  # bytes of memory, rounded up
+COST_OF_TEXT, COST_OF_MEMBER, COST_OF_STATE, COST_OF_WORD = 1200, 600, 350, 30  # bytes of memory, rounded up
 RESERVED = re.compile(
     "!|_|as|let|exists|forall|match|par|BINARY|DECIMAL|HEXADECIMAL|NUMERAL|STRING|Bool|Int|xor|div|mod|abs|assert"
     "|check-sat|define-fun|declare-const|exit|pop|push|set-info|set-logic"
@@ -86,58 +87,40 @@ class Archive:
     def __init__(self, file: BinaryIO, limit: int) -> None:
         self.file, self.limit, self.taken, self.listed = file, limit, 0, set(UNREAD)
         self.members: dict[str, Member] = {}
-        self.size = size = file.seek(0, 2)
-        self.memory(size * COST_OF_ARCHIVE, "the archive")
-        file.seek(max(size - 22, 0))
-        mark, disks, here, count, length, start, comment = struct.unpack("<4sL2H2LH", file.read(22).ljust(22))
-        whole = mark == b"PK\5\6" and not disks and here == count and not comment and start + length == size - 22
-        form(whole, "the file does not end as a ZIP archive without a comment ends")
-        file.seek(start)
-        directory, at = file.read(length), 0
-        for _ in range(count):
-            head = struct.unpack("<4s4x2H4x3L4H6xL", directory[at : at + 46].ljust(46))
-            mark, flags, method, check, packed, full, *ends, disk, place = head
-            name, at = text_of(directory[at + 46 : at + 46 + ends[0]]), at + 46 + sum(ends)
-            form(mark == b"PK\1\2" and at <= length, "the directory of the archive is damaged")
-            form(method in (0, 8) and not flags & ~FLAGS and not disk, "unknown compression, or encryption")
-            form(name not in self.members, "a member occurs twice")
-            self.members[name] = Member(method, check, packed, full, place)
-        form(at == length, "the directory of the archive is longer than its members")
-        form(not min((one.place for one in self.members.values()), default=0), "bytes before the first member")
+        end = file.seek(0, 2)
+        file.seek(0)
+        form(file.readline(len(FIRST_LINE)) == FIRST_LINE, f"the file does not begin with {shown(FIRST_LINE)}")
+        while head := file.readline(200):
+            self.memory(COST_OF_MEMBER, "the list of members")
+            found = HEAD.fullmatch(head)
+            if not found or found[1].decode() in self.members:
+                raise Refused("format", f"a member twice, or no head of a member: {shown(head)}")
+            member = Member(file.tell(), int(found[2]), int(found[3]))
+            form(member.place + member.packed <= end, f"{found[1].decode()} is cut off")
+            self.members[found[1].decode()] = member
+            file.seek(member.packed, 1)
 
     def memory(self, amount: int, what: str) -> None:
         """Refuse what needs more memory than is left, before the memory is taken."""
         self.taken += amount
         demand(self.taken <= self.limit, "memory", f"{what} needs more than the {self.limit} bytes of --memory")
 
-    def listing(self, name: str, size: int | None = None) -> str:
-        """Return the name of a member that is listed once and has the size that its rows demand."""
+    def listing(self, name: str) -> str:
+        """Return the name of a member that is listed once."""
         form(name in self.members and name not in self.listed, f"{shown(name)} is missing, or listed twice")
-        form(size in (None, self.members[name].size), f"{shown(name)} has not the size that its rows demand")
         self.listed.add(name)
         return name
 
     def read(self, name: str, cost: int) -> bytes:
         """Return a member's content, each byte of which needs `cost` bytes of memory."""
-        member, broken = self.members[name], Refused("format", f"{shown(name)} is damaged")
-        self.memory(member.size * cost, shown(name))
+        member, inflater = self.members[name], zlib.decompressobj()
+        self.memory(member.size * cost + member.packed, name)
         self.file.seek(member.place)
-        mark, flags, method, length, extra = struct.unpack("<4s2x2H16x2H", self.file.read(30).ljust(30))
-        same = method == member.method and self.file.read(length) == name.encode()
-        self.file.seek(extra, 1)
-        content = self.file.read(min(member.packed, self.size))
-        if mark != b"PK\3\4" or flags & ~FLAGS or not same or len(content) != member.packed:
-            raise broken
-        if member.method == 8:
-            inflater = zlib.decompressobj(-15)
-            try:
-                content = inflater.decompress(content, member.size + 1)
-            except zlib.error:
-                raise broken from None
-            if not inflater.eof or inflater.unused_data:
-                raise broken
-        if len(content) != member.size or zlib.crc32(content) != member.check:
-            raise broken
+        try:
+            content = inflater.decompress(self.file.read(member.packed), member.size + 1)
+        except zlib.error:
+            raise Refused("format", f"{name} is damaged") from None
+        form(inflater.eof and not inflater.unused_data and len(content) == member.size, f"{name} has another size")
         return content
 
 
@@ -374,8 +357,8 @@ class Part:
     def __init__(self, system: System, archive: Archive, limits: dict[str, int], rest: list[Any]) -> None:
         self.system, self.archive, self.limits = system, archive, limits
         self.places: Places = {}
-        self.rows: dict[Faults, list[tuple[Any, ...]]] = {}  # of each set, the members with their numbers of rows
-        self.states: dict[Faults, dict[int, int]] = {}  # of each set, the states with their ranks; -1 for no rank
+        self.members: dict[Faults, tuple[int, list[str]]] = {}  # of each set, with the number of its states
+        self.states: dict[Faults, dict[int, int]] = {}  # of each set, the states with their ranks
         self.proved: set[tuple[str, Faults]] = set()
         self.lemmas = []  # the name, the sum of the bounds, and the sum that is claimed
         for name, bounds in (parts(one, bytes, ...) for one in leading(rest, "lemma")):
@@ -384,18 +367,15 @@ class Part:
             form({kind for kind, _, _ in times} <= {"least", "most"}, "a bound of a lemma is neither least nor most")
             bound = sum(signed(time) * (1 if kind == "most" else -1) for kind, _, time in times)
             self.lemmas.append((name, bound, signed(total)))
-        kept = [parts([name], str)[0] for name in single(rest, "variables")]
-        names = {*kept}
-        form(len(names) == len(kept) and names <= {*system.domains}, "unknown variables, or a variable twice")
-        self.words, layout = parts(single(rest, "layout"), int, ...)
-        for name, word, shift, width in (parts(one, str, int, int, int) for one in layout):
-            right = name in names and name not in self.places and word < self.words and shift + width <= 64
-            form(right and system.domains[name][1] - system.domains[name][0] < 2**width, f"wrong layout of {name}")
-            self.places[name] = 64 * word + shift, width
-        order = sorted(self.places.values())
-        right = all(bit + width <= after for (bit, width), (after, _) in zip(order, order[1:]))
-        form(right and len(order) == len(names), "fields overlap, or are missing")
-        form(1 <= self.words <= max(len(names), 1), f"a row has {self.words} words for {len(names)} variables")
+        self.used, layout = 0, single(rest, "layout")  # used: the bits of fields
+        for name, bit in (parts(one, str, int) for one in layout):
+            form(name in system.domains and name not in self.places, f"no variable {shown(name)}, or two fields of it")
+            width = (system.domains[name][1] - system.domains[name][0]).bit_length()
+            form(bit < 64 * len(layout) and bit % 64 + width <= 64, f"the field of {name} leaves its word, or the row")
+            field = 2**width - 1 << bit
+            form(not self.used & field, f"the field of {name} overlaps another one")
+            self.places[name], self.used = (bit, width), self.used | field
+        self.words = max((bit for bit, _ in self.places.values()), default=0) // 64 + 1
         cut = [(one, {v: t for v, t in one.updates.items() if v in self.places}) for one in system.actions]
         self.actions = [action._replace(updates=updates) for action, updates in cut if updates]
         self.harmless = [action for action in self.actions if action.kind == "none"]
@@ -403,41 +383,29 @@ class Part:
         self.covering = dict(pairs)
         right = len(self.covering) == len(pairs) and {kind for pair in pairs for kind in pair} <= {*limits}
         form(right and all(kind != other for kind, other in pairs), "a kind is unknown, covered twice, or by itself")
-        for counts, total, members in (parts(one, list, int, ...) for one in leading(rest, "set")):
-            faults, found = self.combination(counts), []
-            members.reverse()
-            for name, count in (parts(one, bytes, int) for one in leading(members, "rows")):
-                archive.listing(name, 8 * self.words * count)
-                ranks = [archive.listing(parts(one, bytes)[0], 2 * count) for one in leading(members, "ranks")]
-                form(len(ranks) < 2, f"{shown(name)} has two ranks")
-                found.append((name, count, *ranks))
-            right = faults not in self.rows and bool(found) and not members and total == sum(rows[1] for rows in found)
-            form(right, f"the set of {called(faults)}: two sets, or another number of states")
-            self.rows[faults] = found
-        right = all(more(one, kind, -1) in self.rows for one in self.rows for kind, _ in one) and NONE in self.rows
+        for counts, total, names in (parts(one, list, int, ...) for one in leading(rest, "set")):
+            faults = self.combination(counts)
+            form(names and faults not in self.members, f"{called(faults)} has two sets, or a set without a member")
+            self.members[faults] = total, [archive.listing(*parts([name], bytes)) for name in names]
+        right = (
+            all(more(one, kind, -1) in self.members for one in self.members for kind, _ in one) and NONE in self.members
+        )
         form(right, "a combination has no set that must have one")
         self.claims = [self.read_claim(*parts(claim, bytes, list, list, ...)) for claim in leading(rest, "claim")]
+        self.ranked = any(system.properties[claim.name][2] for claim in self.claims)
         form(self.claims and not rest, f"a part without a claim, or unexpected: {shown(rest[-1:])}")
 
     def read_claim(self, name: str, given: list[Any], total: list[Any], rest: list[Any]) -> Claim:
         """Return a claim of `certificate.txt`."""
         form(name in self.system.properties, f"no property {shown(name)}")
         rest.reverse()
-        claim = Claim(
-            name, parts(given, "id", bytes)[0], parts(total, "up-to", int)[0], [*leading(rest, "witness")], []
-        )
-        for counts, trace, tail in (parts(one, list, list, ...) for one in leading(rest, "smallest")):
-            stuck = [parts(one, "stuck", bytes, int) for one in tail]
-            form(len(stuck) == self.system.properties[name][2], f"{shown(name)}: a stuck set too many or too few")
-            for rows, count in stuck:
-                self.archive.listing(rows, 8 * self.words * count)
-            claim.smallest.append((self.combination(counts), parts(trace, "trace", ...)[0], stuck))
-        form(len(claim.witnesses) < 2 and not rest, f"the claim {shown(name)} has unexpected parts")
-        for number in (
-            one for trace in (*claim.witnesses, *(trace for _, trace, _ in claim.smallest)) for one in trace
-        ):
+        witnesses = [*leading(rest, "witness")]
+        smallest = [parts(one, list, list) for one in leading(rest, "smallest")]
+        form(len(witnesses) < 2 and not rest, f"the claim {shown(name)} has unexpected parts")
+        found = [(self.combination(counts), parts(trace, "trace", ...)[0]) for counts, trace in smallest]
+        for number in (number for trace in (*witnesses, *(trace for _, trace in found)) for number in trace):
             form(isinstance(number, int) and number < len(self.system.actions), f"no action {shown(number)}")
-        return claim
+        return Claim(name, parts(given, "id", bytes)[0], parts(total, "up-to", int)[0], witnesses, found)
 
     def combination(self, counts: list[Any]) -> Faults:
         """Return the combination with these numbers of faults."""
@@ -446,16 +414,22 @@ class Part:
         form(right, f"no combination: {shown(counts)}")
         return frozenset((kind, number) for kind, number in pairs)
 
-    def load(self, name: str, count: int, ranks: str = "") -> dict[int, int]:
-        """Return the states of a member with their ranks."""
-        self.archive.memory(count * (COST_OF_STATE + COST_OF_WORD * self.words) + 600 * self.words, shown(name))
+    def count(self, name: str) -> int:
+        """Return the number of rows of a member: each has its words, and a rank if a claim is about a goal."""
+        count, more = divmod(int(self.archive.members[name].size), 8 * self.words + 2 * self.ranked)
+        form(not more, f"{name} does not have the size of whole rows")
+        return count
+
+    def load(self, name: str) -> dict[int, int]:
+        """Return the states of a member with their ranks; all ranks are 0 if the part has none."""
+        count = self.count(name)
+        self.archive.memory(count * (COST_OF_STATE + COST_OF_WORD * self.words) + 600 * self.words, name)
         content = memoryview(self.archive.read(name, 1))
-        words = [content[at : at + 8 * count] for at in range(0, len(content), 8 * count or 1)]
+        words = [content[8 * count * word : 8 * count * (word + 1)] for word in range(self.words)]
         columns = [accumulate((word for (word,) in struct.iter_unpack("<Q", one)), xor) for one in words]
         rows = (int.from_bytes(struct.pack(f"<{self.words}Q", *row), "little") for row in zip(*columns))
-        numbers = struct.unpack(f"<{count}H", self.archive.read(ranks, 9)) if ranks else repeat(-1)
-        states = dict(zip(rows, numbers))
-        form(len(states) == count, f"{shown(name)} has a row twice")
+        ranks = struct.iter_unpack("<H", content[8 * count * self.words :]) if self.ranked else repeat((0,))
+        states = {row: rank for row, (rank,) in zip(rows, ranks)}
         self.domain(states)
         return states
 
@@ -483,14 +457,10 @@ class Part:
 
     def domain(self, states: Iterable[int]) -> None:
         """Refuse a state with a value outside its domain, or with an unused bit."""
-        most = [
-            (bit, 2**width - 1, self.system.domains[v][1] - self.system.domains[v][0])
-            for v, (bit, width) in self.places.items()
-        ]
+        fields = [(bit, 2**width - 1, self.system.domains[name]) for name, (bit, width) in self.places.items()]
+        narrow = [(bit, mask, high - low) for bit, mask, (low, high, _) in fields if high - low < mask]
         for state in states:
-            values = [state >> bit & mask for bit, mask, _ in most]
-            right = sum(value << bit for value, (bit, _, _) in zip(values, most)) == state
-            if not right or any(value > limit for value, (_, _, limit) in zip(values, most)):
+            if state & ~self.used or any(state >> bit & mask > most for bit, mask, most in narrow):
                 raise Refused("domain", f"a value outside its domain, or an unused bit: {self.described(state)}")
 
     def initial(self) -> None:
@@ -533,7 +503,7 @@ class Part:
             faults, first = next(stack[-1], (NONE, -1))
             if first < 0:
                 stack.pop()
-            elif self.within(faults, claim) and not any(contained(one, faults) for one, _, _ in claim.smallest):
+            elif self.within(faults, claim) and not any(contained(one, faults) for one, _ in claim.smallest):
                 self.safe(faults, claim)
                 stack.append(larger(faults, first))
 
@@ -567,7 +537,7 @@ class Part:
                 reached = {*self.system.where(goal, self.places, states)}
                 due = {state for state, rank in states.items() if rank != 0 or state not in reached}
                 for state, _, after in self.system.moves(self.places, self.harmless, [*due]):
-                    if any(0 <= one.get(after, -1) < states[state] for one in union):
+                    if any(one.get(after, MOST) < states[state] for one in union):
                         due.discard(state)
                 for state in due:
                     raise Refused("rank", f"no step to a smaller rank in {called(part)}: {self.described(state)}")
@@ -576,23 +546,25 @@ class Part:
     def trace(self, claim: Claim) -> None:
         """Refuse a trace that is no run, that has other faults, or that ends without a violation."""
         term, _, is_goal = self.system.properties[claim.name]
-        for faults, numbers, stuck in claim.smallest:
+        for faults, numbers in claim.smallest:
             last, found = self.system.run(numbers, "trace")
             demand(found == faults, "trace", f"the trace of {called(faults)} has the faults {called(found)}")
-            for rows, count in stuck:
-                self.stuck(term, last, self.load(rows, count))
-            right = is_goal or [*self.system.where(term, self.system.places, [last])]
-            demand(right, "trace", f"the trace of {called(faults)} does not end in a violation")
+            if is_goal:
+                self.stuck(term, last)
+            elif not [*self.system.where(term, self.system.places, [last])]:
+                raise Refused("trace", f"the trace of {called(faults)} does not end in a violation")
 
-    def stuck(self, goal: str, last: int, states: dict[int, int]) -> None:
-        """Refuse stuck states without the end of the trace, with a step to another state, or with the goal."""
-        end = self.system.packed(self.places, self.system.values(self.system.places, last))
-        demand(end in states, "stuck", "the end of a trace is not in its stuck set")
-        for _, _, after in self.system.moves(self.places, self.harmless, states):
-            if after not in states:
-                raise Refused("stuck", f"a step leads out of a stuck set: {self.described(after)}")
-        for state in self.system.where(goal, self.places, states):
-            raise Refused("stuck", f"the goal holds in the stuck set: {self.described(state)}")
+    def stuck(self, goal: str, last: int) -> None:
+        """Refuse the end of a trace from which steps without a fault lead to a state with the goal."""
+        before, found = self.archive.taken, set[int]()
+        new = {self.system.packed(self.places, self.system.values(self.system.places, last))}
+        while new:
+            self.archive.memory(len(new) * (COST_OF_STATE + COST_OF_WORD * self.words), "the steps behind a trace")
+            for state in self.system.where(goal, self.places, new):
+                raise Refused("stuck", f"steps lead from the end of a trace to the goal: {self.described(state)}")
+            found |= new
+            new = {after for _, _, after in self.system.moves(self.places, self.harmless, new)} - found
+        self.archive.taken = before
 
     def witness(self, claim: Claim) -> None:
         """Refuse the trace of a witness that is no run, has too many faults, or ends without the witness."""
@@ -604,7 +576,7 @@ class Part:
 
     def smallest(self, claim: Claim) -> None:
         """Refuse smallest fault sets of which one contains another one, or exceeds the limits or the total."""
-        sets = [faults for faults, _, _ in claim.smallest]
+        sets = [faults for faults, _ in claim.smallest]
         for one in sets:
             right = self.within(one, claim) and sum(contained(other, one) for other in sets) == 1
             demand(right, "smallest", f"{called(one)} contains another one, or exceeds the limits or the total")
@@ -621,10 +593,10 @@ class Part:
         self.cone()
         for claim in self.claims:
             self.smallest(claim)
-        for faults, members in self.rows.items():
-            loaded = [self.load(*member) for member in members]
-            self.states[faults] = {state: rank for one in loaded for state, rank in one.items()}
-            form(len(self.states[faults]) == sum(map(len, loaded)), f"the set of {called(faults)} has a row twice")
+        for faults, (total, names) in self.members.items():
+            form(sum(map(self.count, names)) == total, f"the set of {called(faults)} has another number of states")
+            self.states[faults] = {state: rank for name in names for state, rank in self.load(name).items()}
+            form(len(self.states[faults]) == total, f"the set of {called(faults)} has a row twice")
         for rule in (self.initial, self.step, self.fault, self.covered):
             rule()
         for claim in self.claims:
@@ -645,14 +617,12 @@ def system(contents: dict[str, bytes], folder: Path | None) -> None:
 def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
     """Yield a line for each claim of a certificate; raise `Refused` if it breaks a rule."""
     archive = Archive(file, limit)
-    text = expressions(archive.read(archive.listing("certificate.txt"), COST_OF_TEXT))
-    form(len(text) == 1, "certificate.txt is not one list")
-    rest = parts(text[0], "proofka-certificate", 1, ...)[0][::-1]
+    rest = expressions(archive.read(archive.listing("certificate.txt"), COST_OF_TEXT))
     yield f"about (not proved): {' '.join(map(spelt, single(rest, 'about')))}"
     pairs = [parts(one, str, int) for one in single(rest, "limits")]
     limits = dict(pairs)
     yield f"limits: {', '.join(f'{kind} {most}' for kind, most in limits.items())}"
-    found = [parts(one, index, ...)[0][::-1] for index, one in enumerate(leading(rest, "part"))]
+    found = [one[::-1] for one in leading(rest, "part")]
     form(found and not rest, f"no part, or unexpected in certificate.txt: {shown(rest[-1:])}")
     names = [parts(single(one, "system"), bytes)[0] for one in found]
     form(all(re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name) for name in names), "a system has another name")
@@ -668,7 +638,7 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
     for lemma, total, _ in (lemma for part in members for lemma in part.lemmas):
         yield f"lemma: {spelt(lemma)}: the sum is {total} ms"
     for name, claim in ((name, claim) for name, part in zip(names, members) for claim in part.claims):
-        sets = ", ".join(called(faults) for faults, _, _ in claim.smallest) or "none"
+        sets = ", ".join(called(faults) for faults, _ in claim.smallest) or "none"
         about = f"{shown(claim.name)} ({shown(claim.id)}) of {name}, up to {claim.total} faults"
         yield f"accepted: {about}: smallest fault sets: {sets}"
 
@@ -685,7 +655,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--version", action="version", version="certcheck.py 1.0.0 (certificates of version 1)")
+    parser.add_argument("--version", action="version", version="certcheck.py 1.0.0 (certificates of version 2)")
     parser.add_argument(
         "--systems", "--system", type=Path, help="the text that the system must be, or a folder with texts"
     )

@@ -114,7 +114,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
                 return Err(None);
             }
         }
-        for field in &layout.fields {
+        for field in layout.kept() {
             let Field { word, shift, mask, span, .. } = *field;
             let (column, low, term) = (&self.words[word], L::of(i64::from(field.low)), variables[field.variable]);
             let same = differing[word] & field.place() == 0;

@@ -4,7 +4,6 @@ use crate::archive::Archive;
 use crate::faults::Faults;
 use crate::layout::Layout;
 use crate::rejection::{need, Result};
-use crate::sexp;
 use crate::sexp::Sexp::{self, List, Numeral, Symbol, Text};
 use crate::system::System;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,11 +20,11 @@ pub struct Part {
     /// The name of the system that the part speaks of.
     pub system: String,
     pub lemmas: Vec<Lemma>,
-    /// For each variable of the system, whether the part keeps the variable.
-    pub kept: Vec<bool>,
     pub layout: Layout,
     /// Covered kinds, each with the kind that covers it.
     pub covered: Vec<(usize, usize)>,
+    /// Whether rows have ranks, because a claim is about a goal.
+    pub ranked: bool,
     pub sets: BTreeMap<Faults, Listed>,
     pub claims: Vec<Claim>,
 }
@@ -37,18 +36,10 @@ pub struct Lemma {
     pub computed: i128,
 }
 
-/// A set of states in members of the archive.
-#[derive(Debug)]
+/// A set of states in members of the file.
 pub struct Listed {
     pub count: u64,
-    pub members: Vec<Rows>,
-}
-
-#[derive(Debug)]
-pub struct Rows {
-    pub member: String,
-    pub count: u64,
-    pub ranks: Option<String>,
+    pub members: Vec<String>,
 }
 
 pub struct Claim {
@@ -62,13 +53,6 @@ pub struct Claim {
 pub struct Smallest {
     pub faults: Faults,
     pub trace: Vec<usize>,
-    pub stuck: Option<Listed>,
-}
-
-impl Listed {
-    pub fn has_ranks(&self) -> bool {
-        self.members.iter().any(|rows| rows.ranks.is_some())
-    }
 }
 
 /// Takes the next item if it is a list with this head, and gives the items that follow the head.
@@ -93,14 +77,12 @@ struct Reader<'a> {
 }
 
 /// The names of the systems, in the order in which parts name them first.
-pub fn systems_of(text: &str) -> Result<Vec<String>> {
+pub fn systems_of(lists: &[Sexp]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
-    let all = sexp::read(text)?;
-    need!(let [List(certificate)] = all.as_slice(), "certificate.txt is not one list");
-    for item in certificate {
+    for item in lists {
         let List(part) = item else { continue };
-        let [Symbol("part"), _, List(system), ..] = part.as_slice() else { continue };
-        need!(let [Symbol("system"), Text(name)] = system.as_slice(), "a part does not begin with its number and its system");
+        let [Symbol("part"), List(system), ..] = part.as_slice() else { continue };
+        need!(let [Symbol("system"), Text(name)] = system.as_slice(), "a part does not begin with its system");
         if !names.iter().any(|known| known == name) {
             names.push(name.to_string());
         }
@@ -109,42 +91,38 @@ pub fn systems_of(text: &str) -> Result<Vec<String>> {
 }
 
 impl Certificate {
-    pub fn read(text: &str, systems: &BTreeMap<String, System>, kinds: &[String]) -> Result<Certificate> {
-        let commands = sexp::read(text)?;
-        let mut commands = commands.as_slice();
-        let items = needed(&mut commands, "proofka-certificate")?;
-        need!(let Some((Numeral(1), mut items)) = items.split_first(), "this program reads certificates of version 1");
-        let about = needed(&mut items, "about")?.iter().map(about).collect();
-        let limits = limits(needed(&mut items, "limits")?, kinds)?;
+    pub fn read(mut lists: &[Sexp], systems: &BTreeMap<String, System>, kinds: &[String]) -> Result<Certificate> {
+        let about = needed(&mut lists, "about")?.iter().map(about).collect();
+        let limits = limits(needed(&mut lists, "limits")?, kinds)?;
         let mut parts = Vec::new();
-        while let Some(part) = next(&mut items, "part") {
-            need!(let Some((Numeral(number), mut part)) = part.split_first(), "a part has no number");
-            need!(*number == parts.len() as u64, "the part {number} does not have its number");
+        while let Some(mut part) = next(&mut lists, "part") {
             need!(let [Text(name)] = needed(&mut part, "system")?, "the system of a part is not a string");
             need!(let Some(system) = systems.get(name.as_ref()), "a part has a system that is not read");
             let variables = system.variables.iter().enumerate().map(|(i, v)| (v.name.as_str(), i)).collect();
             parts.push(Reader { system, variables, kinds }.part(part, name)?);
         }
-        need!(items.is_empty() && commands.is_empty() && !parts.is_empty(), "certificate.txt has no part, or more than the page has");
+        need!(lists.is_empty() && !parts.is_empty(), "certificate.txt has no part, or more than the page has");
         Ok(Certificate { about, limits, parts })
     }
 
-    /// Checks that the archive has the members that are named, each once and with the size that its rows demand, and no others.
+    /// Checks that the file has the members that are named, each once and with the size that its rows demand, and no others.
     pub fn check_members(&self, archive: &Archive) -> Result<()> {
         let mut named: HashSet<&str> = HashSet::from(["certificate.txt", "README.txt", "deployment.json", "times.json"]);
         named.extend(self.parts.iter().map(|part| part.system.as_str()));
         for part in &self.parts {
-            let stuck = part.claims.iter().flat_map(|claim| claim.smallest.iter().filter_map(|smallest| smallest.stuck.as_ref()));
-            for rows in part.sets.values().chain(stuck).flat_map(|listed| &listed.members) {
-                let members = [(Some(&rows.member), 8 * part.layout.words as u64), (rows.ranks.as_ref(), 2)];
-                for (member, bytes) in members.into_iter().filter_map(|(member, bytes)| Some((member?, bytes))) {
+            let row = 8 * part.layout.words as u64 + if part.ranked { 2 } else { 0 };
+            for listed in part.sets.values() {
+                let mut count = 0;
+                for member in &listed.members {
                     need!(named.insert(member), "the member {member:?} is listed twice");
-                    let right = Some(archive.size(member)?) == rows.count.checked_mul(bytes);
-                    need!(right, "the member {member:?} does not have the size of {} rows", rows.count);
+                    let size = archive.size(member)?;
+                    need!(size % row == 0, "the member {member:?} does not have the size of whole rows");
+                    count += size / row;
                 }
+                need!(count == listed.count, "a set has {count} rows, and {} are claimed", listed.count);
             }
         }
-        need!(archive.names().all(|name| named.contains(name)), "the archive has a member that certificate.txt does not name");
+        need!(archive.names().all(|name| named.contains(name)), "the file has a member that certificate.txt does not name");
         Ok(())
     }
 }
@@ -194,7 +172,7 @@ impl Reader<'_> {
         while let Some(items) = next(&mut items, "lemma") {
             lemmas.push(lemma(items)?);
         }
-        let (kept, layout) = self.layout(needed(&mut items, "variables")?, needed(&mut items, "layout")?)?;
+        let layout = self.layout(needed(&mut items, "layout")?)?;
         let mut covered: Vec<(usize, usize)> = Vec::new();
         while let Some(pair) = next(&mut items, "covered") {
             need!(let [kind, by] = pair, "covered does not have two kinds");
@@ -205,42 +183,31 @@ impl Reader<'_> {
         }
         let mut sets = BTreeMap::new();
         while let Some(set) = next(&mut items, "set") {
-            need!(let [faults, Numeral(count), files @ ..] = set, "a set is not a combination, a number and members");
-            need!(sets.insert(self.faults(faults)?, listed(*count, files)?).is_none(), "a combination has two sets");
+            need!(let [faults, Numeral(count), members @ ..] = set, "a set is not a combination, a number and members");
+            need!(!members.is_empty(), "a set has no member");
+            let members = members.iter().map(text).collect::<Result<_>>()?;
+            need!(sets.insert(self.faults(faults)?, Listed { count: *count, members }).is_none(), "a combination has two sets");
         }
         let closed = |faults: &Faults| faults.kinds().all(|kind| sets.contains_key(&faults.without(kind)));
         let all_closed = sets.contains_key(&Faults::default()) && sets.keys().all(closed);
         need!(all_closed, "a combination that is contained in one with a set has no set");
-        let mut claims = Vec::new();
+        let mut claims: Vec<Claim> = Vec::new();
         while let Some(claim) = next(&mut items, "claim") {
             claims.push(self.claim(claim)?);
         }
         need!(items.is_empty() && !claims.is_empty(), "a part has no claim, or more than the page has");
-        Ok(Part { system: system.to_string(), lemmas, kept, layout, covered, sets, claims })
+        let ranked = claims.iter().any(|claim| self.system.properties[claim.property].is_goal);
+        Ok(Part { system: system.to_string(), lemmas, layout, covered, ranked, sets, claims })
     }
 
-    fn layout(&self, names: &[Sexp], items: &[Sexp]) -> Result<(Vec<bool>, Layout)> {
-        let variable = |name: &Sexp| {
-            need!(let Symbol(name) = name, "the name of a variable is not a symbol");
-            need!(let Some(variable) = self.variables.get(name), "{name} is not a variable");
-            Ok(*variable)
-        };
-        let mut kept = vec![false; self.system.variables.len()];
-        for name in names {
-            need!(!std::mem::replace(&mut kept[variable(name)?], true), "a variable is kept twice");
-        }
-        need!(let Some((Numeral(words), fields)) = items.split_first(), "a layout does not begin with a number of words");
-        let mut layout = Layout::new(*words, names.len())?;
-        let mut missing = kept.clone();
-        for field in fields {
+    fn layout(&self, fields: &[Sexp]) -> Result<Layout> {
+        let field = |field: &Sexp| {
             need!(let List(field) = field, "a field is not a list");
-            need!(let [name, Numeral(word), Numeral(shift), Numeral(width)] = field.as_slice(), "a field is not a variable and three numerals");
-            let variable = variable(name)?;
-            need!(std::mem::replace(&mut missing[variable], false), "a layout has a field twice, or of a variable that is not kept");
-            layout.add(self.system, variable, *word, *shift, *width)?;
-        }
-        need!(!missing.contains(&true), "a layout has no field for a variable that is kept");
-        Ok((kept, layout))
+            need!(let [Symbol(name), Numeral(bit)] = field.as_slice(), "a field is not a variable and its first bit");
+            need!(let Some(variable) = self.variables.get(name), "{name} is not a variable");
+            Ok((*variable, *bit))
+        };
+        Layout::new(self.system, &fields.iter().map(field).collect::<Result<Vec<_>>>()?)
     }
 
     fn claim(&self, items: &[Sexp]) -> Result<Claim> {
@@ -252,16 +219,9 @@ impl Reader<'_> {
         let witness = next(&mut items, "witness").map(|trace| self.trace(trace)).transpose()?;
         let mut smallest = Vec::new();
         while let Some(set) = next(&mut items, "smallest") {
-            need!(let Some((faults, mut evidence)) = set.split_first(), "a smallest fault set has no combination");
-            let trace = self.trace(needed(&mut evidence, "trace")?)?;
-            let mut stuck = None;
-            if let Some(found) = next(&mut evidence, "stuck") {
-                need!(let [Text(member), Numeral(count)] = found, "a stuck set is not a member and a number");
-                stuck = Some(Listed { count: *count, members: vec![Rows { member: member.to_string(), count: *count, ranks: None }] });
-            }
-            need!(evidence.is_empty(), "a smallest fault set has more than the page has");
-            need!(stuck.is_some() == self.system.properties[property].is_goal, "a stuck set is missing, or no goal demands it");
-            smallest.push(Smallest { faults: self.faults(faults)?, trace, stuck });
+            need!(let [faults, List(trace)] = set, "a smallest fault set is not a combination and a trace");
+            need!(let [Symbol("trace"), actions @ ..] = trace.as_slice(), "a smallest fault set has no trace");
+            smallest.push(Smallest { faults: self.faults(faults)?, trace: self.trace(actions)? });
         }
         need!(items.is_empty(), "a claim has more than the page has, or another order");
         Ok(Claim { property, id: id.to_string(), up_to: *up_to, witness, smallest })
@@ -291,18 +251,7 @@ fn lemma(items: &[Sexp]) -> Result<Lemma> {
     Ok(Lemma { name: name.to_string(), sum, computed })
 }
 
-fn listed(count: u64, mut files: &[Sexp]) -> Result<Listed> {
-    let (mut members, mut sum) = (Vec::new(), 0u64);
-    while let Some(rows) = next(&mut files, "rows") {
-        need!(let [Text(member), Numeral(count)] = rows, "rows is not a member and a number");
-        let mut ranks = None;
-        if let Some(found) = next(&mut files, "ranks") {
-            need!(let [Text(member)] = found, "ranks is not a member");
-            ranks = Some(member.to_string());
-        }
-        sum = sum.saturating_add(*count);
-        members.push(Rows { member: member.to_string(), count: *count, ranks });
-    }
-    need!(files.is_empty() && !members.is_empty() && sum == count, "a set has no member, more than the page has, or another number of rows");
-    Ok(Listed { count, members })
+fn text(item: &Sexp) -> Result<String> {
+    need!(let Text(text) = item, "the name of a member is not a string");
+    Ok(text.to_string())
 }

@@ -6,7 +6,7 @@ use crate::claims::{check_claim, check_smallest};
 use crate::memory::Memory;
 use crate::parts::{Counts, Evidence};
 use crate::rejection::{rule, Result};
-use crate::sexp::BYTES_PER_BYTE;
+use crate::sexp::{self, BYTES_PER_BYTE};
 use crate::steps::Share;
 use crate::system::{self, System};
 use crate::traces;
@@ -42,14 +42,15 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
     let mut archive = Archive::open(path, &mut memory)?;
     memory.take(archive.size("certificate.txt")?.saturating_mul(2 * BYTES_PER_BYTE), "reading certificate.txt")?;
     let text = archive.text("certificate.txt", &mut memory)?;
+    let lists = sexp::read(&text)?;
     let (mut kinds, mut systems) = (Vec::new(), BTreeMap::new());
-    for name in systems_of(&text)? {
+    for name in systems_of(&lists)? {
         let system = system::load(&name, options.systems, &mut kinds, &mut archive, &mut memory)?;
         traces::count_memory(&system, &mut memory)?;
         systems.insert(name, system);
     }
     systems.values_mut().for_each(|system| system.kinds = kinds.clone());
-    let certificate = Certificate::read(&text, &systems, &kinds)?;
+    let certificate = Certificate::read(&lists, &systems, &kinds)?;
     certificate.check_members(&archive)?;
     let mut counts = Counts { states: 0, steps: 0 };
     let mut claims = Vec::new();
@@ -71,8 +72,9 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
         let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
         for (index, claim) in part.claims.iter().enumerate() {
             check_claim(system, &certificate, part, index, &evidence.possible, &broken, options.share.is_some())?;
-            for (smallest, last) in claim.smallest.iter().zip(&last_states[index]) {
-                evidence.check_stuck(claim, smallest, last, &mut archive, &mut memory, &mut counts)?;
+            let property = &system.properties[claim.property];
+            for last in std::mem::take(&mut last_states[index]).into_iter().filter(|_| property.is_goal) {
+                evidence.check_stuck(property, last, &mut memory)?;
             }
             claims.push(words(system, part, claim));
         }
@@ -96,6 +98,6 @@ fn words(system: &System, part: &Part, claim: &Claim) -> String {
         false => format!("{violated} with {sets}; no other combination of up to {up_to} faults within the limits suffices, unless it contains one of these"),
     };
     let witness = if claim.witness.is_some() { "its witness is reached" } else { "the certificate has NO WITNESS for it" };
-    let kept = part.kept.iter().filter(|kept| **kept).count();
+    let kept = part.layout.kept().count();
     format!("{:?} {verdict}; {witness} (id {:?}, {}, {kept} of {} variables)", property.name, claim.id, part.system, system.variables.len())
 }

@@ -5,11 +5,13 @@ use crate::system::System;
 
 pub struct Layout {
     pub words: usize,
-    pub fields: Vec<Field>,
+    /// The field of each variable of the system that is kept.
+    pub fields: Vec<Option<Field>>,
     /// For each word, the bits that belong to fields. All other bits of a row are 0.
     pub used: Vec<u64>,
 }
 
+#[derive(Clone)]
 pub struct Field {
     pub variable: usize,
     pub word: usize,
@@ -22,40 +24,36 @@ pub struct Field {
 }
 
 impl Layout {
-    /// A layout without fields. Each word of a row has a field, except the word of a row without fields.
-    pub fn new(words: u64, kept: usize) -> Result<Layout> {
-        need!(1 <= words && words <= kept.max(1) as u64, "a row has {words} words for {kept} kept variables");
-        let words = words as usize;
-        Ok(Layout { words, fields: Vec::with_capacity(kept), used: vec![0; words] })
-    }
-
-    /// Adds a field, which lies within a word, overlaps no other field, and is wide enough for the domain.
-    pub fn add(&mut self, system: &System, variable: usize, word: u64, shift: u64, width: u64) -> Result<()> {
-        let of = &system.variables[variable];
-        let span = (i64::from(of.high) - i64::from(of.low)) as u64;
-        let inside = word < self.words as u64 && width <= 64 && shift <= 63 && shift + width <= 64;
-        need!(inside, "the field of {} is not within a word of a row", of.name);
-        let mask = if width == 0 { 0 } else { u64::MAX >> (64 - width) };
-        let free = self.used[word as usize] & mask << shift == 0;
-        need!(span <= mask && free, "the field of {} is too narrow, or overlaps another field", of.name);
-        self.used[word as usize] |= mask << shift;
-        self.fields.push(Field { variable, word: word as usize, shift: shift as u32, mask, low: of.low, span });
-        Ok(())
-    }
-
-    /// The field of each variable of the system.
-    pub fn by_variable(&self, variables: usize) -> Vec<Option<&Field>> {
-        let mut fields = vec![None; variables];
-        for field in &self.fields {
-            fields[field.variable] = Some(field);
+    /// The layout of these variables, each with the first bit of its field.
+    pub fn new(system: &System, places: &[(usize, u64)]) -> Result<Layout> {
+        let mut layout = Layout { words: 1, fields: vec![None; system.variables.len()], used: vec![0; places.len().max(1)] };
+        for (variable, bit) in places {
+            let of = &system.variables[*variable];
+            need!(*bit < 64 * places.len() as u64, "a row has more words than variables");
+            let (word, shift) = ((bit / 64) as usize, (bit % 64) as u32);
+            let span = (i64::from(of.high) - i64::from(of.low)) as u64;
+            let width = u64::BITS - span.leading_zeros();
+            let mask = (1 << width) - 1;
+            need!(shift + width <= 64, "the field of {} leaves its word", of.name);
+            let alone = layout.used[word] & mask << shift == 0 && layout.fields[*variable].is_none();
+            need!(alone, "the field of {} overlaps another one, or is there twice", of.name);
+            layout.used[word] |= mask << shift;
+            layout.words = layout.words.max(word + 1);
+            layout.fields[*variable] = Some(Field { variable: *variable, word, shift, mask, low: of.low, span });
         }
-        fields
+        layout.used.truncate(layout.words);
+        Ok(layout)
+    }
+
+    /// The fields of the kept variables.
+    pub fn kept(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().flatten()
     }
 
     /// The row of a state of the whole system, cut down to the kept variables.
     pub fn row(&self, state: &[i32]) -> Vec<u64> {
         let mut row = vec![0; self.words];
-        for field in &self.fields {
+        for field in self.kept() {
             row[field.word] |= field.bits(state[field.variable]);
         }
         row
@@ -74,37 +72,5 @@ impl Field {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::terms::Op;
-
-    fn system() -> System {
-        let mut system = System::default();
-        for (i, name) in ["a", "b"].into_iter().enumerate() {
-            let term = system.terms.variable(i as u32, (-1, 2));
-            system.variables.push(crate::system::Variable { name: name.into(), low: -1, high: 2, initial: 0, term });
-        }
-        system.terms.add(Op::Truth(true)).unwrap();
-        system
-    }
-
-    #[test]
-    fn values_are_stored_minus_the_lowest() {
-        let mut layout = Layout::new(1, 2).unwrap();
-        layout.add(&system(), 0, 0, 62, 2).unwrap();
-        layout.add(&system(), 1, 0, 0, 5).unwrap();
-        assert_eq!(layout.row(&[2, 1]), vec![3 << 62 | 2]);
-        assert_eq!(layout.used, vec![3 << 62 | 31]);
-    }
-
-    #[test]
-    fn wrong_fields() {
-        for (word, shift, width) in [(2, 0, 2), (0, 63, 2), (0, 64, 0), (0, 0, 65), (0, 0, 1), (0, 0, 0), (0, u64::MAX, 2)] {
-            assert!(Layout::new(2, 2).unwrap().add(&system(), 0, word, shift, width).is_err());
-        }
-        let mut layout = Layout::new(1, 2).unwrap();
-        layout.add(&system(), 0, 0, 0, 2).unwrap();
-        assert!(layout.add(&system(), 1, 0, 1, 2).is_err());
-        assert!(Layout::new(0, 2).is_err() && Layout::new(3, 2).is_err());
-    }
-}
+#[path = "../tests/unit/layout.rs"]
+mod tests;

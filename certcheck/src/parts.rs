@@ -1,15 +1,19 @@
 //! The evidence of a part: rule `cone`, and then the sets, combination by combination.
 
 use crate::archive::Archive;
-use crate::certificate::{Certificate, Claim, Part, Smallest};
+use crate::certificate::{Certificate, Part};
 use crate::claims::Broken;
 use crate::faults::Faults;
 use crate::memory::Memory;
 use crate::rejection::{rule, Result};
 use crate::states::States;
 use crate::steps::{Action, Demand, Pass, Share};
-use crate::system::System;
-use std::collections::BTreeMap;
+use crate::system::{Property, System};
+use crate::traces::Walk;
+use std::collections::{BTreeMap, HashSet};
+
+/// Bytes that a state takes in a set and in a list, besides its values.
+const STATE: u64 = 64;
 
 pub struct Counts {
     pub states: u64,
@@ -32,11 +36,11 @@ pub struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// Finds the actions of the part, and checks rule `cone`.
     pub fn new(system: &'a System, certificate: &'a Certificate, part: &'a Part, threads: usize, seed: u64, share: Share) -> Result<Self> {
-        let fields = part.layout.by_variable(system.variables.len());
-        let others = system.terms.reading_others(&part.kept);
+        let fields = &part.layout.fields;
+        let others = system.terms.reading_others(|variable| fields[variable].is_some());
         let mut actions = Vec::new();
         for (number, action) in system.actions.iter().enumerate() {
-            let updates: Vec<_> = action.updates.iter().filter_map(|(variable, term)| Some((fields[*variable]?, *term))).collect();
+            let updates: Vec<_> = action.updates.iter().filter_map(|(variable, term)| Some((fields[*variable].as_ref()?, *term))).collect();
             if updates.is_empty() {
                 continue;
             }
@@ -73,13 +77,12 @@ impl<'a> Evidence<'a> {
         for (position, target) in order.iter().enumerate() {
             for below in order[..=position].iter().filter(|below| target.contains(below)) {
                 if !loaded.contains_key(below) {
-                    loaded.insert(below, States::load(&self.part.sets[*below], self.part.layout.words, archive, memory, self.seed)?);
+                    loaded.insert(below, States::load(&self.part.sets[*below], self.part.layout.words, self.part.ranked, archive, memory, self.seed)?);
                 }
             }
             let states = &loaded[target];
             if target.total() == 0 {
-                let initial: Vec<i32> = self.system.variables.iter().map(|variable| variable.initial).collect();
-                rule!("initial", states.has(&self.part.layout.row(&initial)), "the initial state is not in the set of {{}}");
+                rule!("initial", states.has(&self.part.layout.row(&self.system.initial())), "the initial state is not in the set of {{}}");
             }
             // The set of the target itself comes first: most steps stay in it.
             let mut targets: Vec<&States> = loaded.iter().filter(|(faults, _)| target.contains(faults)).map(|(_, states)| states).collect();
@@ -115,22 +118,24 @@ impl<'a> Evidence<'a> {
         Pass { system: self.system, layout: &self.part.layout, source, targets, actions, rule, names, demands, share: self.share }
     }
 
-    /// Rule `stuck`, for a smallest fault set of a claim, whose trace ends in this state.
-    pub fn check_stuck(&self, claim: &Claim, smallest: &Smallest, last: &[i32], archive: &mut Archive, memory: &mut Memory, counts: &mut Counts) -> Result<()> {
-        let property = &self.system.properties[claim.property];
-        let name = format!("the stuck set of {:?} and {}", property.name, smallest.faults.words(&self.system.kinds));
-        let Some(listed) = &smallest.stuck else {
-            return Ok(());
-        };
-        let states = States::load(listed, self.part.layout.words, archive, memory, self.seed)?;
-        rule!("stuck", states.has(&self.part.layout.row(last)), "the last state of the trace is not in {name}");
-        let (targets, demands) = ([&states], [Demand::Never(property.term)]);
-        let pass = self.pass(&states, &targets, None, "stuck", [name.clone(), name.clone()], &demands);
-        let outcome = pass.run(self.threads, memory)?;
-        rule!("stuck", outcome.broken == [None], "the goal holds in a row of {name}");
-        counts.states += states.len() as u64;
-        counts.steps += outcome.steps;
-        states.drop_from(memory);
+    /// Rule `stuck`: steps without a fault lead from the end of a trace to no state with the goal.
+    pub fn check_stuck(&self, property: &Property, last: Vec<i32>, memory: &mut Memory) -> Result<()> {
+        // Each state is in the set of those seen, and may be in the list of those waiting.
+        let (each, mut waiting, mut seen) = (2 * (4 * last.len() as u64 + STATE), vec![last.clone()], HashSet::from([last]));
+        let mut walk = Walk::new(self.system);
+        while let Some(state) = waiting.pop() {
+            walk.go_to(state);
+            rule!("stuck", walk.value(property.term) == 0, "{:?}: steps without a fault lead from the end of a trace to the goal", property.name);
+            for action in self.actions.iter().filter(|action| self.system.actions[action.number].kind.is_none()) {
+                let updates = action.updates.iter().map(|(field, term)| (field.variable, *term));
+                if let Some(next) = walk.step(action.number, updates, "outside")?.filter(|next| !seen.contains(next)) {
+                    memory.take(each, "the states behind a trace")?;
+                    seen.insert(next.clone());
+                    waiting.push(next);
+                }
+            }
+        }
+        memory.give_back(each * (seen.len() as u64 - 1));
         Ok(())
     }
 }

@@ -72,7 +72,8 @@ fn atom(text: &str, at: usize) -> Result<(Sexp<'_>, usize)> {
     let length = rest.find(|c: char| c.is_ascii_whitespace() || "();".contains(c)).unwrap_or(rest.len());
     let word = &rest[..length];
     let sexp = match word.bytes().next() {
-        Some(b'0'..=b'9') => number(word),
+        _ if word == "2.6" => Some(Sexp::Decimal(word)),
+        Some(b'0'..=b'9') => numeral(word).map(Sexp::Numeral),
         Some(b':') if is_symbol(&word[1..]) => Some(Sexp::Keyword(word)),
         _ if is_symbol(word) => Some(Sexp::Symbol(word)),
         _ => None,
@@ -81,13 +82,10 @@ fn atom(text: &str, at: usize) -> Result<(Sexp<'_>, usize)> {
     Ok((sexp, at + length))
 }
 
-fn number(word: &str) -> Option<Sexp<'_>> {
-    let whole = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
-    match word.split_once('.') {
-        None if whole(word) => word.parse::<u64>().ok().filter(|_| word.len() <= 18).map(Sexp::Numeral),
-        Some((a, b)) if whole(a) && !b.is_empty() && b.bytes().all(|c| c.is_ascii_digit()) => Some(Sexp::Decimal(word)),
-        _ => None,
-    }
+/// The number that a numeral of at most 18 digits is.
+pub fn numeral(word: &str) -> Option<u64> {
+    let right = word.bytes().all(|b| b.is_ascii_digit()) && (word == "0" || !word.starts_with('0')) && word.len() <= 18;
+    word.parse().ok().filter(|_| right)
 }
 
 fn is_symbol(word: &str) -> bool {
@@ -112,28 +110,5 @@ fn string(text: &str, at: usize) -> Result<(Sexp<'_>, usize)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn atoms_and_lists() {
-        let read = read("(a :b 12 ; comment (\n \"x\"\"y\" () 2.6) z").unwrap();
-        let list = vec![Sexp::Symbol("a"), Sexp::Keyword(":b"), Sexp::Numeral(12), Sexp::Text("x\"y".into()), Sexp::List(vec![]), Sexp::Decimal("2.6")];
-        assert_eq!(read, vec![Sexp::List(list), Sexp::Symbol("z")]);
-    }
-
-    #[test]
-    fn wrong_texts() {
-        let deep = "(".repeat(DEEPEST + 1) + &")".repeat(DEEPEST + 1);
-        let wrong = ["(", ")", "|x|", "\"a", "007", "1000000000000000000", "a\"b\"", "\"a\"b", "#x1", "1a", ":", "'", "ä", "\"\u{1}\"", "1.", "\u{b}"];
-        for text in wrong.into_iter().chain([deep.as_str()]) {
-            assert!(read(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn negative_numbers() {
-        assert_eq!(read("(- 3)").unwrap()[0].number(), Some(-3));
-        assert!(read("(- -3)").unwrap()[0].number().is_none());
-    }
-}
+#[path = "../tests/unit/sexp.rs"]
+mod tests;

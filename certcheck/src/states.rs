@@ -24,12 +24,12 @@ const FREE: u32 = 0;
 
 impl States {
     /// Reads a set, after its memory is counted.
-    pub fn load(listed: &Listed, words: usize, archive: &mut Archive, memory: &mut Memory, seed: u64) -> Result<States> {
+    pub fn load(listed: &Listed, words: usize, ranked: bool, archive: &mut Archive, memory: &mut Memory, seed: u64) -> Result<States> {
         let what = "a set of states";
         rule!("memory", listed.count < u64::from(u32::MAX), "a set has {} states, more than this program holds", listed.count);
         let count = listed.count as usize;
         let slots = (count + count / 2 + 1).next_power_of_two();
-        let ranked = if listed.has_ranks() { count } else { 0 };
+        let ranked = if ranked { count } else { 0 };
         // The counts of rows agree with the sizes of members, so that these products are small.
         let bytes = 8 * (count * words) as u64 + 2 * ranked as u64 + 4 * slots as u64;
         memory.take(bytes, what)?;
@@ -43,14 +43,8 @@ impl States {
             bytes,
         };
         let mut first = 0;
-        for part in &listed.members {
-            let count = part.count as usize;
-            states.read_rows(first, count, &part.member, archive)?;
-            need!(ranked == 0 || part.ranks.is_some(), "some rows of a set have ranks, and those of {:?} have none", part.member);
-            if let Some(member) = &part.ranks {
-                states.read_ranks(first, member, archive)?;
-            }
-            first += count;
+        for member in &listed.members {
+            first += states.read(first, member, archive)?;
         }
         for row in 0..count {
             states.insert(row)?;
@@ -71,12 +65,18 @@ impl States {
         &self.rows[row * self.words..(row + 1) * self.words]
     }
 
-    /// Reads the columns of a member, in which each value is XORed with the value before.
-    fn read_rows(&mut self, first: usize, count: usize, member: &str, archive: &mut Archive) -> Result<()> {
-        let (words, rows) = (self.words, &mut self.rows[first * self.words..(first + count) * self.words]);
+    /// Reads a member, whose rows begin at `first`: columns in which each value is XORed with the value before, then ranks.
+    /// Gives the number of the rows.
+    fn read(&mut self, first: usize, member: &str, archive: &mut Archive) -> Result<usize> {
+        let (words, ranked) = (self.words, !self.ranks.is_empty());
+        let count = archive.size(member)? as usize / (8 * words + if ranked { 2 } else { 0 });
+        let rows = &mut self.rows[first * words..(first + count) * words];
+        let mut ranks = self.ranks.iter_mut().skip(first);
         let (mut word, mut row, mut value) = (0, 0, 0);
         archive.read(member, &mut |chunk| {
-            for bytes in chunk.chunks_exact(8) {
+            let left = (words - word) * count - row;
+            let (of_rows, of_ranks) = chunk.split_at(chunk.len().min(8 * left));
+            for bytes in of_rows.chunks_exact(8) {
                 value ^= u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
                 rows[row * words + word] = value;
                 row += 1;
@@ -84,16 +84,11 @@ impl States {
                     (word, row, value) = (word + 1, 0, 0);
                 }
             }
-        })
-    }
-
-    fn read_ranks(&mut self, first: usize, member: &str, archive: &mut Archive) -> Result<()> {
-        let mut ranks = self.ranks[first..].iter_mut();
-        archive.read(member, &mut |chunk| {
-            for (bytes, rank) in chunk.chunks_exact(2).zip(&mut ranks) {
+            for (bytes, rank) in of_ranks.chunks_exact(2).zip(&mut ranks) {
                 *rank = u16::from_le_bytes([bytes[0], bytes[1]]);
             }
-        })
+        })?;
+        Ok(count)
     }
 
     fn insert(&mut self, row: usize) -> Result<()> {

@@ -77,6 +77,11 @@ impl<'a> Names<'a> {
 }
 
 impl System {
+    /// The initial state.
+    pub fn initial(&self) -> Vec<i32> {
+        self.variables.iter().map(|variable| variable.initial).collect()
+    }
+
     /// Reads the script. Commands stand in the order of the page.
     pub fn read(text: &str, kinds: &mut Vec<String>) -> Result<System> {
         let commands = sexp::read(text)?;
@@ -227,59 +232,5 @@ pub fn load(name: &str, folder: Option<&Path>, kinds: &mut Vec<String>, archive:
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HEAD: &str = "(set-info :smt-lib-version 2.6)(set-logic QF_LIA)(declare-const x Int)(set-info :variable (x (- 1) 3 0))";
-    const REST: &str = "(define-fun g () Bool (< x 3))(define-fun u () Int (+ x 1))(set-info :action (0 \"up\" none g ((x u))))\
-        (set-info :property (\"p\" g g))(set-info :goal (\"q\" g g))";
-
-    #[test]
-    fn a_system() {
-        let system = System::read(&format!("{HEAD}{REST}"), &mut vec![]).unwrap();
-        assert_eq!((system.variables[0].low, system.variables[0].initial), (-1, 0));
-        assert_eq!(system.actions[0].updates.len(), 1);
-        assert!(!system.properties[0].is_goal && system.properties[1].is_goal);
-    }
-
-    #[test]
-    fn wrong_systems() {
-        let changes = [
-            ("2.6", "2.5"),
-            ("QF_LIA", "LIA"),
-            ("declare-const x Int", "declare-const x Bool"),
-            ("(x (- 1) 3 0)", "(x 1 3 0)"),
-            ("(x (- 1) 3 0)", "(y (- 1) 3 0)"),
-            ("(x (- 1) 3 0)", "(x 0 2147483648 0)"),
-            ("(< x 3)", "(< x y)"),
-            ("(< x 3)", "(< x 3 3)"),
-            ("(< x 3)", "(and true)"),
-            ("(< x 3)", "x"),
-            ("(+ x 1)", "(* x x)"),
-            ("(+ x 1)", "(+ x 2147483647)"),
-            ("(+ x 1)", "4294967297"),
-            ("(+ x 1)", "(div x 1)"),
-            ("fun u ()", "fun g ()"),
-            ("fun u ()", "fun x ()"),
-            ("fun u ()", "fun and ()"),
-            ("fun u ()", "fun @u ()"),
-            ("fun u ()", "fun u (x)"),
-            ("(0 \"up\"", "(1 \"up\""),
-            ("none g", "none u"),
-            ("none g", "none x"),
-            ("((x u))", "((x u) (x u))"),
-            ("((x u))", "((x g))"),
-            ("((x u))", "((x x))"),
-            ("((x u))", "((g u))"),
-            ("(\"q\" g g)", "(\"p\" g g)"),
-            ("(set-info :goal", "(define-fun h () Int 1)(set-info :goal"),
-            ("(set-info :goal", "(assert true)(set-info :goal"),
-        ];
-        let text = format!("{HEAD}{REST}");
-        for (from, to) in changes {
-            let changed = text.replacen(from, to, 1);
-            assert_ne!(text, changed);
-            assert!(System::read(&changed, &mut vec![]).is_err(), "{from} -> {to}");
-        }
-    }
-}
+#[path = "../tests/unit/system.rs"]
+mod tests;

@@ -9,49 +9,57 @@ use crate::system::System;
 use crate::terms::Term;
 
 /// One state of the whole system at a time.
-struct Walk<'a> {
+pub struct Walk<'a> {
     system: &'a System,
     batch: Batch<'a, i32, 1>,
     state: Vec<i32>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(system: &'a System) -> Self {
-        let state = system.variables.iter().map(|variable| variable.initial).collect();
-        let mut walk = Walk { system, batch: Batch::new(&system.terms, 0), state };
-        walk.place();
+    /// Begins in the initial state.
+    pub fn new(system: &'a System) -> Self {
+        let mut walk = Walk { system, batch: Batch::new(&system.terms, 0), state: vec![] };
+        walk.go_to(system.initial());
         walk
     }
 
-    fn place(&mut self) {
+    pub fn go_to(&mut self, state: Vec<i32>) {
+        self.state = state;
         self.batch.begin();
         for (variable, value) in self.system.variables.iter().zip(&self.state) {
             self.batch.set(variable.term, Value::Same(*value));
         }
     }
 
-    fn value(&mut self, term: Term) -> i32 {
+    pub fn value(&mut self, term: Term) -> i32 {
         let value = self.batch.value(term);
         self.batch.at(value, 0)
     }
 
-    /// Takes the actions of a trace, which rule `code` demands to be enabled and to stay within the domains. Gives the combination of their faults.
+    /// The state after an action with these updates; none if the action is not enabled. Rule `code` demands that values stay within the domains.
+    pub fn step(&mut self, action: usize, updates: impl Iterator<Item = (usize, Term)>, code: &'static str) -> Result<Option<Vec<i32>>> {
+        let action = &self.system.actions[action];
+        if self.value(action.guard) == 0 {
+            return Ok(None);
+        }
+        let mut next = self.state.clone();
+        for (variable, term) in updates {
+            let (value, of) = (self.value(term), &self.system.variables[variable]);
+            rule!(code, of.low <= value && value <= of.high, "the action {:?} gives {} the value {value}", action.name, of.name);
+            next[variable] = value;
+        }
+        Ok(Some(next))
+    }
+
+    /// Takes the actions of a trace, which rule `code` demands to be enabled. Gives the combination of their faults.
     fn follow(&mut self, trace: &[usize], code: &'static str) -> Result<Faults> {
-        let mut faults = Faults::default();
-        for (position, action) in trace.iter().enumerate() {
-            let action = &self.system.actions[*action];
-            let name = &action.name;
-            rule!(code, self.value(action.guard) != 0, "the action {name:?} at the position {position} of a trace is not enabled");
-            let mut next = self.state.clone();
-            for (variable, term) in &action.updates {
-                let (value, of) = (self.value(*term), &self.system.variables[*variable]);
-                let within = of.low <= value && value <= of.high;
-                rule!(code, within, "the action {name:?} at the position {position} of a trace gives {} the value {value}", of.name);
-                next[*variable] = value;
-            }
+        let (system, mut faults) = (self.system, Faults::default());
+        for (position, number) in trace.iter().enumerate() {
+            let action = &system.actions[*number];
+            let next = self.step(*number, action.updates.iter().copied(), code)?;
+            rule!(code, next.is_some(), "the action {:?} at the position {position} of a trace is not enabled", action.name);
             faults = action.kind.map_or(faults.clone(), |kind| faults.with(kind));
-            self.state = next;
-            self.place();
+            self.go_to(next.unwrap_or_default());
         }
         Ok(faults)
     }

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.archive import sha256_of_file
-from checker.certificates.archive import TooLarge
 from checker.certificates.reading import Claimed, described, read_certificate
 from checker.certificates.writing import write_certificate
 from checker.check import Run
@@ -17,7 +16,7 @@ from properties.verdict import Result, Status
 
 
 class NotCertified(InputError):
-    """No certificate was written: nothing is proved, or the states do not fit into a file."""
+    """No certificate was written, because nothing is proved."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +56,13 @@ def certify(run: Run, result: Result, file: Path) -> Certified:
 
     Raise OSError, and :class:`NotCertified`; then no file is left.
     """
-    try:
-        written = write_certificate(run, file, tool=f"Proofka {result.versions['proofka']}")
-    except TooLarge as error:
-        raise NotCertified(str(error)) from None
+    written = write_certificate(run, file, tool=f"Proofka {result.versions['proofka']}")
     if not written.certified:
         file.unlink()
         reasons = dict.fromkeys(written.left_out.values())
         raise NotCertified(f"no property is proved: {'; '.join(reasons)}")
     read = read_certificate(file)
-    certificate = described(read, file.name, size=written.size, sha256=sha256_of_file(file))
+    certificate = described(read, file.name, size=file.stat().st_size, sha256=sha256_of_file(file))
     holds = {verdict.property for verdict in result.verdicts if verdict.status is Status.HOLDS}
     unproved = tuple(name for name in read.without_witness if name in holds)
     return Certified(certificate, read.claims, written.left_out, written.states, unproved)

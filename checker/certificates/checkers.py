@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import Protocol
 
-from checker.certificates.reading import FORMAT
+from checker.certificates.archive import FORMAT
 from properties.certified import CheckedBy
 
 PROGRAM = "certcheck"

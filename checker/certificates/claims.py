@@ -15,10 +15,10 @@ from checker.questions import WITNESS
 from checker.timing.refinement import bounds_in, differences_in
 from checker.timing.tables import TooManyFlags
 from checker.timing.whole import explored_whole
-from checker.traces import actions_of_steps, replay
-from model.language import Action, State
+from checker.traces import actions_of_steps
+from model.language import Action
 from properties.catalogue import properties_of
-from properties.verdict import Status, Trace, Verdict
+from properties.verdict import Status, Verdict
 
 RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
@@ -105,15 +105,10 @@ def _timed(verdict: Verdict, exploration: AnyExploration, run: Run, system: str)
 def _claim_of(verdict: Verdict, exploration: AnyExploration, run: Run) -> Claim:
     name, goal = verdict.property, exploration.question.goal
     is_goal = goal is not None and goal[0] == name
-    smallest = (_smallest(trace, run, is_goal=is_goal) for trace in verdict.traces)
+    system = run.prepared.model.system
+    smallest = (Smallest(trace.faults, tuple(actions_of_steps(system, trace.steps))) for trace in verdict.traces)
     witness = _witness(exploration, name) if verdict.witness_reached else None
     return Claim(name, is_goal, verdict.id, verdict.coverage.complete_to, tuple(smallest), witness)
-
-
-def _smallest(trace: Trace, run: Run, *, is_goal: bool) -> Smallest:
-    actions = actions_of_steps(run.prepared.model.system, trace.steps)
-    end: State | None = replay(run.prepared.model.system, run.replayer, actions)[-1] if is_goal else None
-    return Smallest(trace.faults, tuple(actions), end)
 
 
 def _witness(exploration: AnyExploration, name: str) -> tuple[Action, ...] | None:

@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
+from checker.certificates.archive import Member
 from checker.combinations import Combination
-from checker.zip_members import Member
-
-Packed = tuple[Member, Path]
-"""The header of a member without its place, and the file with its packed bytes."""
-
-
-@dataclass(frozen=True)
-class PackedMember:
-    """A number of rows, the member with these rows, and the member with their ranks, if they have ranks."""
-
-    count: int
-    rows: Packed
-    ranks: Packed | None
-
-
-@dataclass(frozen=True)
-class PackedSet:
-    """The number of states of a set, and its members."""
-
-    count: int
-    members: tuple[PackedMember, ...]
 
 
 @runtime_checkable
@@ -36,9 +14,9 @@ class PacksSets(Protocol):
     """An exploration whose states are not in the memory of this process, and that packs them where they are."""
 
     def packed_sets(
-        self, names: Mapping[Combination, str], ranked: Collection[Combination]
-    ) -> Mapping[Combination, PackedSet]:
-        """Return the sets of some combinations, whose members have names that begin with ``names``.
+        self, names: Mapping[Combination, str], ranked: Collection[Combination] | None
+    ) -> Mapping[Combination, Sequence[Member]]:
+        """Return the members of the sets of some combinations, with names that begin with ``names``.
 
-        The sets in ``ranked`` have ranks.
+        The sets in ``ranked`` have ranks, and the ranks of the others are 0; with None no member has ranks.
         """

@@ -16,17 +16,16 @@ from checker.exploration import AnyExploration
 from checker.kernel.layout import WORD_BITS, Field
 from checker.timing.refinement import Lemma
 from model.faults import COVERED_BY, Fault
-from model.language import Action, State
+from model.language import Action
 from properties.verdict import CutSet
 
 
 @dataclass(frozen=True)
 class Smallest:
-    """A smallest fault set, with the actions of its trace. ``stuck_from``: for a goal, the last state of the trace."""
+    """A smallest fault set, with the actions of its trace."""
 
     faults: CutSet
     actions: tuple[Action, ...]
-    stuck_from: State | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Part:
     @cached_property
     def mask(self) -> NDArray[np.uint64]:
         """The bits of the fields, for each word of a row."""
-        words = [0] * self.exploration.layout.words
+        words = [0] * (1 + max((field.word for field in self.fields), default=0))
         for field in self.fields:
             words[field.word] |= field.mask
         return np.array(words, dtype=np.uint64)
@@ -120,6 +119,11 @@ class Part:
         kinds = self.exploration.kinds
         sets = (dict(one.faults) for one in claim.smallest)
         return any(is_contained([one.get(kind.value, 0) for kind in kinds], combination) for one in sets)
+
+    @property
+    def has_goal(self) -> bool:
+        """Tell whether the members of the part have ranks, because a claim is about a goal."""
+        return any(claim.is_goal for claim in self.claims)
 
     def is_ranked(self, combination: Combination) -> bool:
         """Tell whether a claim says that the goal is reached from every state of a combination."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import re
-import struct
 import sys
-import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from checker.zip_members import END, END_MARK
+from checker.certificates.archive import FIRST_LINE, FORMAT
 from model.input.input_error import InputError
 from model.input.strict_json import read_json
 from properties import certified
 from properties.verdict import CutSet
-
-FORMAT = 1
-"""Version of the format of certificates."""
 
 MOST_TEXT = 64 << 20
 """Largest size of a member with text, in bytes."""
@@ -41,20 +35,16 @@ FOR_A_BYTE = 100
 FOR_A_BYTE_OF_TEXT = 6
 """Bytes of memory that a byte of a system needs: the text, in letters of up to 4 bytes."""
 
-FOR_A_BYTE_OF_DIRECTORY = 24
-"""Bytes of memory that a byte of the directory of a ZIP file needs, measured."""
+FOR_A_MEMBER = 600
+"""Bytes of memory that a name with a place and sizes needs at most, measured."""
 
-_ZIP64 = b"PK\x06\x07"
-"""The mark before the record at the end, if the file has a second directory for large files."""
-
-Expression = list[Any] | str
-"""A list of expressions, or the text of a symbol, a number, a keyword or a string."""
+Expressions = list[Any]
+"""Lists of expressions, and the texts of symbols, numbers, keywords and strings."""
 
 _TOKEN = re.compile(r';[^\r\n]*|"(?:[^"]|"")*"|[()]|[^\s();"]+')
 
-
-_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError)
-"""The errors by which the standard library tells of a damaged or an unusual ZIP archive."""
+_HEAD = re.compile(rb"([0-9A-Za-z._/-]{1,100}) (0|[1-9][0-9]{0,17}) (0|[1-9][0-9]{0,17})\n")
+"""The line before a member: its name, its size packed, and its size."""
 
 
 class NoCertificate(InputError):
@@ -121,17 +111,15 @@ class Certificate:
 
 
 def is_certificate(file: Path) -> bool:
-    """Tell whether a file must be read as a certificate: by its name, or because it is a ZIP archive with its text."""
+    """Tell whether a file must be read as a certificate: by its name, or by its first line."""
     if not file.is_file():
         return False
     if file.suffix.lower() == SUFFIX_OF_FILE:
         return True
     try:
-        if _bytes_of_directory(file) > MOST_TEXT:
-            return True  # a bundle has a smaller directory; reading the certificate names the problem
-        with zipfile.ZipFile(file) as archive:
-            return TEXT in archive.namelist()
-    except (*_DAMAGED, NoCertificate, ValueError, OSError):
+        with file.open("rb") as stream:
+            return stream.readline(len(FIRST_LINE)) == FIRST_LINE
+    except OSError:
         return False
 
 
@@ -142,34 +130,19 @@ def read_certificate(file: Path, memory: int = sys.maxsize) -> Certificate:
 
     Raise :class:`NoCertificate`, :class:`TooMuchMemory`, and OSError.
     """
-    room = Room(memory)
-    room.take(_bytes_of_directory(file) * FOR_A_BYTE_OF_DIRECTORY, "the directory of the file")
     try:
-        with zipfile.ZipFile(file) as archive:
-            whole = expression(_text(archive, TEXT, room, FOR_A_BYTE))
-            deployment, times = (read_json(_text(archive, name, room, FOR_A_BYTE)) for name in (DEPLOYMENT, TIMES))
-            names = dict.fromkeys(_systems(whole))
-            systems = {name: _text(archive, name, room, FOR_A_BYTE_OF_TEXT) for name in names}
+        with file.open("rb") as stream:
+            archive = _Archive(stream, Room(memory))
+            whole = expressions(archive.text(TEXT, FOR_A_BYTE))
+            deployment, times = (read_json(archive.text(name, FOR_A_BYTE)) for name in (DEPLOYMENT, TIMES))
+            systems = {name: archive.text(name, FOR_A_BYTE_OF_TEXT) for name in dict.fromkeys(_systems(whole))}
         if not isinstance(deployment, dict) or not isinstance(times, dict):
             raise ValueError(f"{DEPLOYMENT} or {TIMES} is no object")
         return Certificate(
-            systems,
-            times,
-            deployment,
-            _model(whole),
-            _limits(whole),
-            tuple(_claims(whole)),
-            _states(whole),
-            int(str(whole[1])),
+            systems, times, deployment, _model(whole), _limits(whole), tuple(_claims(whole)), _states(whole), FORMAT
         )
-    except (*_DAMAGED, KeyError) as error:
-        raise NoCertificate(f"is no certificate: {_reason(error)}") from None
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        raise NoCertificate("is no certificate: a place in the file that lies before its beginning") from None
-    except (ValueError, IndexError, TypeError) as error:
-        raise NoCertificate(f"is no certificate: a text cannot be read: {_reason(error)}") from None
+    except (ValueError, IndexError, TypeError, RecursionError) as error:
+        raise NoCertificate(f"is no certificate: a text cannot be read: {str(error)[:200]}") from None
 
 
 def described(read: Certificate, name: str, *, size: int, sha256: str) -> certified.Certificate:
@@ -178,38 +151,56 @@ def described(read: Certificate, name: str, *, size: int, sha256: str) -> certif
     return certified.Certificate(name, size, sha256, read.format, claims, read.without_witness)
 
 
-def _reason(error: Exception) -> str:
-    """Return the reason of an error, cut to 200 characters."""
-    told = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    return told[:200] or type(error).__name__
+@dataclass(frozen=True)
+class _Member:
+    """The place of a member's packed bytes in the file, their number, and the size of the content."""
+
+    place: int
+    packed: int
+    size: int
 
 
-def _bytes_of_directory(file: Path) -> int:
-    """Return the size of the directory at the end of a ZIP file. Raise :class:`NoCertificate`, and OSError."""
-    with file.open("rb") as stream:
-        size = stream.seek(0, 2)
-        stream.seek(max(0, size - END.size - 20))
-        tail = stream.read()
-    if len(tail) < END.size or tail[-END.size :][:4] != END_MARK:
-        raise NoCertificate("is no certificate: no ZIP archive, or one with bytes behind its end")
-    if tail.startswith(_ZIP64):
-        raise NoCertificate("is no certificate: a ZIP archive in the form for large files")
-    return min(size, int(END.unpack(tail[-END.size :])[5]))
+class _Archive:
+    """The members of a certificate. Raise :class:`NoCertificate`, :class:`TooMuchMemory`, and OSError."""
+
+    def __init__(self, stream: BinaryIO, room: Room) -> None:
+        self._stream, self._room = stream, room
+        self._members: dict[str, _Member] = {}
+        end = stream.seek(0, 2)
+        stream.seek(0)
+        if stream.readline(len(FIRST_LINE)) != FIRST_LINE:
+            raise NoCertificate(f"is no certificate: the first line is not {FIRST_LINE.decode().strip()!r}")
+        while head := stream.readline(200):
+            room.take(FOR_A_MEMBER, "the list of members")
+            found = _HEAD.fullmatch(head)
+            if found is None or found[1].decode() in self._members:
+                raise NoCertificate(f"is no certificate: a member twice, or the head of none: {head[:60]!r}")
+            member = _Member(stream.tell(), int(found[2]), int(found[3]))
+            if member.place + member.packed > end:
+                raise NoCertificate(f"is no certificate: {found[1].decode()} is cut off")
+            self._members[found[1].decode()] = member
+            stream.seek(member.place + member.packed)
+
+    def text(self, name: str, cost: int) -> str:
+        """Return a member that is a text, each byte of which needs ``cost`` bytes of memory."""
+        member = self._members.get(name)
+        if member is None or max(member.size, member.packed) > MOST_TEXT:
+            problem = "is missing" if member is None else f"is larger than {MOST_TEXT >> 20} MB"
+            raise NoCertificate(f"is no certificate: {name} {problem}")
+        self._room.take(member.size * cost + member.packed, name)
+        self._stream.seek(member.place)
+        unpacker = zlib.decompressobj()
+        try:
+            content = unpacker.decompress(self._stream.read(member.packed), member.size + 1)
+        except zlib.error as error:
+            raise NoCertificate(f"is no certificate: {name} is damaged: {error}") from None
+        if len(content) != member.size or not unpacker.eof or unpacker.unused_data:
+            raise NoCertificate(f"is no certificate: {name} has another size than its head says")
+        return content.decode("utf-8")
 
 
-def _text(archive: zipfile.ZipFile, name: str, room: Room, cost: int) -> str:
-    size = archive.getinfo(name).file_size
-    if size > MOST_TEXT:
-        raise KeyError(f"{name} is larger than {MOST_TEXT >> 20} MB")
-    room.take(size * cost, name)
-    with archive.open(name) as member:
-        return member.read(MOST_TEXT).decode("utf-8")
-
-
-def _systems(whole: Expression) -> Iterator[str]:
+def _systems(whole: Expressions) -> Iterator[str]:
     """Yield the names of the systems of the parts. Raise ValueError for other names."""
-    if not isinstance(whole, list) or whole[:1] != ["proofka-certificate"]:
-        raise ValueError(f"{TEXT} has no list proofka-certificate")
     for part in _named(whole, "part"):
         ((_, name),) = _named(part, "system")
         if not isinstance(name, str) or NAME_OF_SYSTEM.fullmatch(name) is None:
@@ -217,8 +208,8 @@ def _systems(whole: Expression) -> Iterator[str]:
         yield name
 
 
-def expression(text: str) -> Expression:
-    """Return the first expression of a text. Raise ValueError."""
+def expressions(text: str) -> Expressions:
+    """Return the expressions of a text. Raise ValueError."""
     open_lists: list[list[Any]] = [[]]
     for found in _TOKEN.finditer(text):
         token = found.group()
@@ -233,34 +224,33 @@ def expression(text: str) -> Expression:
             open_lists[-1].append(done)
         else:
             open_lists[-1].append(token[1:-1].replace('""', '"') if token.startswith('"') else token)
-    if len(open_lists) != 1 or not open_lists[0]:
+    if len(open_lists) != 1:
         raise ValueError("a list without an end")
-    first: Expression = open_lists[0][0]
-    return first
+    return open_lists[0]
 
 
-def _named(whole: Expression, name: str) -> Iterator[list[Any]]:
+def _named(whole: Expressions, name: str) -> Iterator[list[Any]]:
     for one in whole:
         if isinstance(one, list) and one and one[0] == name:
             yield one
 
 
-def _model(whole: Expression) -> str:
+def _model(whole: Expressions) -> str:
     (about,) = _named(whole, "about")
     (model,) = _named(about, "model")
     return str(model[1])
 
 
-def _limits(whole: Expression) -> dict[str, int]:
+def _limits(whole: Expressions) -> dict[str, int]:
     (limits,) = _named(whole, "limits")
     return {str(kind): int(most) for kind, most in limits[1:]}
 
 
-def _states(whole: Expression) -> int:
+def _states(whole: Expressions) -> int:
     return sum(int(one[2]) for part in _named(whole, "part") for one in _named(part, "set"))
 
 
-def _claims(whole: Expression) -> Iterator[Claimed]:
+def _claims(whole: Expressions) -> Iterator[Claimed]:
     for part in _named(whole, "part"):
         (system,) = _named(part, "system")
         for claim in _named(part, "claim"):

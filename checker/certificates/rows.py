@@ -36,12 +36,13 @@ def members_of(
     for first in range(0, max(len(words), 1), MEMBER_ROWS):
         piece = slice(first, first + MEMBER_ROWS)
         rows: Rows = shard.components.decode(words[piece])
-        rows &= mask
+        rows = rows[:, : len(mask)] & mask
         yield rows, None if sorted_ranks is None else sorted_ranks[piece]
 
 
-def as_bytes(rows: Rows) -> bytes:
-    """Return rows in the form of a member: the differences of word 0, then those of word 1, and so on."""
+def as_bytes(rows: Rows, ranks: RankRow | None) -> bytes:
+    """Return rows in the form of a member: the differences of word 0, then those of word 1, and so on; then ranks."""
     differences = rows.copy()
     differences[1:] ^= rows[:-1]
-    return np.ascontiguousarray(differences.T).astype("<u8", copy=False).tobytes()
+    words = np.ascontiguousarray(differences.T).astype("<u8", copy=False).tobytes()
+    return words if ranks is None else words + ranks.astype("<u2", copy=False).tobytes()

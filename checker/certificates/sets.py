@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 
+import numpy as np
+
 from checker.certificates.archive import Archive
 from checker.certificates.order import Order
-from checker.certificates.packed import PackedSet, PacksSets
+from checker.certificates.packed import PacksSets
 from checker.certificates.part import Part
 from checker.certificates.ranks import Ranks, ranks_of
-from checker.certificates.rows import RankRow, Rows, as_bytes, members_of
+from checker.certificates.rows import as_bytes, members_of
+from checker.certificates.text import quoted
 from checker.combinations import Combination, smaller
 from checker.embedded import EmbeddedExploration
 from properties.verdict import CutSet
@@ -37,28 +40,20 @@ def _name_of(number: int, place: int) -> str:
     return f"{number}/{place}"
 
 
-def _line(part: Part, combination: Combination, count: int, members: Sequence[tuple[str, int, bool]]) -> str:
-    """Return the line of a set. ``members``: the name of each, its number of rows, and whether these have ranks."""
-    rows = (
-        f'(rows "{name}.rows" {rows})' + (f' (ranks "{name}.ranks")' if ranked else "")
-        for name, rows, ranked in members
-    )
-    return f"    (set {faults_in(part.exploration.named(combination))} {count} {' '.join(rows)})"
+def _line(part: Part, combination: Combination, members: Iterable[str]) -> str:
+    """Return the line of a set. ``members``: the name of each."""
+    exploration = part.exploration
+    count, names = exploration.shards[combination].count, " ".join(map(quoted, members))
+    return f"  (set {faults_in(exploration.named(combination))} {count} {names})"
 
 
 def _elsewhere(number: int, part: Part, exploration: PacksSets, archive: Archive) -> Iterator[str]:
     names = {combination: _name_of(number, place) for place, combination in enumerate(part.closed)}
-    packed = exploration.packed_sets(names, [one for one in part.closed if part.is_ranked(one)])
-    for combination, name in names.items():
-        yield _line(part, combination, packed[combination].count, list(_added(name, packed[combination], archive)))
-
-
-def _added(name: str, packed: PackedSet, archive: Archive) -> Iterator[tuple[str, int, bool]]:
-    for piece, one in enumerate(packed.members):
-        archive.add_packed(*one.rows)
-        if one.ranks is not None:
-            archive.add_packed(*one.ranks)
-        yield f"{name}.{piece}", one.count, one.ranks is not None
+    ranked = [one for one in part.closed if part.is_ranked(one)] if part.has_goal else None
+    for combination, members in exploration.packed_sets(names, ranked).items():
+        for member in members:
+            archive.add_packed(member)
+        yield _line(part, combination, (member.name for member in members))
 
 
 class _InMemory:
@@ -84,14 +79,10 @@ class _InMemory:
         if self._part.is_ranked(combination):
             below = [(self._exploration.shards[one], self._ranks[one]) for one in smaller(combination)]
             ranks = self._ranks[combination] = ranks_of(self._exploration, shard, below)
+        elif self._part.has_goal:
+            ranks = [np.zeros(int(count), dtype=np.uint16) for count in shard.counts]
         members = []
         for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._part.mask, ranks)):
-            name = f"{_name_of(self._number, place)}.{piece}"
-            self._add(name, rows, ranked)
-            members.append((name, len(rows), ranked is not None))
-        return _line(self._part, combination, shard.count, members)
-
-    def _add(self, name: str, rows: Rows, ranks: RankRow | None) -> None:
-        self._archive.add(f"{name}.rows", as_bytes(rows))
-        if ranks is not None:
-            self._archive.add(f"{name}.ranks", ranks.astype("<u2", copy=False).tobytes())
+            members.append(f"{_name_of(self._number, place)}.{piece}")
+            self._archive.add(members[-1], as_bytes(rows, ranked))
+        return _line(self._part, combination, members)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from checker.certificates.packed import PackedSet
+from checker.certificates.archive import Member
 from checker.combinations import Combination, smaller, without_one
 from checker.distributed.control_plane import control_plane
 from checker.distributed.goal import Marking
@@ -177,14 +177,14 @@ class DistributedExploration(Exploration[SpreadStates]):
         return Marking(self.plan, known, self._carry, self._next_superstep)
 
     def packed_sets(
-        self, names: Mapping[Combination, str], ranked: Collection[Combination]
-    ) -> Mapping[Combination, PackedSet]:
+        self, names: Mapping[Combination, str], ranked: Collection[Combination] | None
+    ) -> Mapping[Combination, Sequence[Member]]:
         """Return the sets of some combinations as members of a certificate, written by the tasks.
 
         Marks are ranks, except where states of smaller combinations were taken over from another engine: these
         combinations are marked again. Raise :class:`checker.distributed.running.DistributedError`.
         """
-        missing = sorted((one for one in ranked if one not in self._ranked), key=sum)
+        missing = sorted((one for one in ranked or () if one not in self._ranked), key=sum)
         for _, layer in groupby(missing, key=sum):
             again = list(layer)
             if self._marking(again).not_reaching(again, 1 << self.goal_bit, anew=True):

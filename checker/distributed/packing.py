@@ -11,19 +11,17 @@ Reference: sample sort, as in Blelloch and others, *A Comparison of Sorting Algo
 from __future__ import annotations
 
 import shutil
-import zlib
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.certificates.archive import LEVEL
-from checker.certificates.packed import Packed, PackedMember, PackedSet
+from checker.certificates.archive import Member, packed
 from checker.certificates.rows import MEMBER_ROWS, as_bytes
 from checker.combinations import Combination
 from checker.distributed.goal_task import marks_in
@@ -33,7 +31,6 @@ from checker.distributed.running import DistributedError
 from checker.distributed.superstep import Commit, alone, failures
 from checker.distributed.writing import replacing
 from checker.kernel.backward_closing import TOP
-from checker.zip_members import DEFLATED, Member, deflated
 
 FOLDER, SORTED = "certificate", "sorted"
 SAMPLED = 1024
@@ -68,12 +65,16 @@ class Sorted:
 
 @dataclass(frozen=True)
 class Range:
-    """The states of a set from ``first`` to before ``last``, which become the member ``name`` of the file."""
+    """The states of a set from ``first`` to before ``last``, which become the member ``name`` of the file.
+
+    ``has_ranks``: whether the member has ranks. ``ranked``: whether these are known; otherwise all of them are 0.
+    """
 
     name: str
     combination: Combination
     first: Row | None
     last: Row | None
+    has_ranks: bool
     ranked: bool
 
 
@@ -85,32 +86,32 @@ class PackTask:
 
 
 def pack_sets(
-    plan: Plan, carry: Carry, parallelism: int, names: Mapping[Combination, str], ranked: Collection[Combination]
-) -> dict[Combination, PackedSet]:
+    plan: Plan, carry: Carry, parallelism: int, names: Mapping[Combination, str], ranked: Collection[Combination] | None
+) -> dict[Combination, list[Member]]:
     """Return the sets of some combinations as members, whose names begin with ``names``.
 
-    All sets were explored to the end; those in ``ranked`` get ranks. Raise
+    All sets were explored to the end; those in ``ranked`` get ranks, and the others the ranks 0; with None no member
+    has ranks. Raise
     :class:`checker.distributed.running.DistributedError` if a task fails, or a rank is missing.
     """
     folder = Path(plan.folder) / FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     chosen = tuple(names)
-    tasks = [SortTask(partition, chosen, frozenset(ranked)) for partition in range(plan.partitions)]
+    tasks = [SortTask(partition, chosen, frozenset(ranked or ())) for partition in range(plan.partitions)]
     found: dict[Combination, list[Sorted]] = {one: [] for one in chosen}
     for one in _results(carry(sort_states, tasks)):
         found[one.combination].append(one)
     if missing := [one for one, parts in found.items() if any(part.unranked for part in parts)]:
         raise DistributedError(f"{len(missing)} sets of states have no ranks")
     ranges = [one for combination in chosen for one in _ranges(found[combination], names[combination], ranked)]
-    packed = dict(_results(carry(pack_ranges, _shared_out(ranges, found, parallelism))))
+    done = dict(_results(carry(pack_ranges, _shared_out(ranges, found, parallelism))))
     shutil.rmtree(folder / SORTED)
     sets = {}
     for combination in chosen:
-        members = tuple(packed[one.name] for one in ranges if one.combination == combination)
-        count = sum(one.count for one in members)
-        if count != sum(part.count for part in found[combination]):
+        members = [done[one.name] for one in ranges if one.combination == combination]
+        if sum(count for count, _ in members) != sum(part.count for part in found[combination]):
             raise DistributedError(f"{plan.folder}: a set of states changed while it was packed")
-        sets[combination] = PackedSet(count, members)
+        sets[combination] = [member for _, member in members]
     return sets
 
 
@@ -121,14 +122,15 @@ def _results(outcomes: Sequence[Any]) -> Iterator[Any]:
         yield from outcome
 
 
-def _ranges(parts: Sequence[Sorted], name: str, ranked: Collection[Combination]) -> Iterator[Range]:
+def _ranges(parts: Sequence[Sorted], name: str, ranked: Collection[Combination] | None) -> Iterator[Range]:
     """Yield ranges of about equal size, in order, that hold all states of a set; one for an empty set."""
     combination, samples = parts[0].combination, sorted(sample for part in parts for sample in part.samples)
     pieces = max(1, -(-sum(part.count for part in parts) // MEMBER_ROWS))
     borders = [samples[len(samples) * piece // pieces] for piece in range(1, pieces)]
     for piece in range(pieces):
         first, last = ([None, *borders][piece], [*borders, None][piece])
-        yield Range(f"{name}.{piece}", combination, first, last, combination in ranked)
+        is_ranked = ranked is not None and combination in ranked
+        yield Range(f"{name}.{piece}", combination, first, last, ranked is not None, is_ranked)
 
 
 def _shared_out(
@@ -187,14 +189,14 @@ def _write(file: Path, array: NDArray[Any]) -> None:
         np.ascontiguousarray(array).tofile(written)
 
 
-def pack_ranges(plan: Plan, task: PackTask) -> list[tuple[str, PackedMember]] | Failure:
-    """Merge and pack ranges of states. Permanent failures are returned."""
+def pack_ranges(plan: Plan, task: PackTask) -> list[tuple[str, tuple[int, Member]]] | Failure:
+    """Merge and pack ranges of states, each with its number of states. Permanent failures are returned."""
     with failures(plan, -1) as failed:
         return [(one.name, _pack(plan, one)) for one in task.ranges]
     return failed[0]
 
 
-def _pack(plan: Plan, wanted: Range) -> PackedMember:
+def _pack(plan: Plan, wanted: Range) -> tuple[int, Member]:
     states, ranks = [np.empty((0, plan.words), dtype=np.uint64)], [np.empty(0, dtype=np.uint16)]
     for partition in range(plan.partitions):
         file = _sorted_file(plan, wanted.combination, partition)
@@ -204,12 +206,12 @@ def _pack(plan: Plan, wanted: Range) -> PackedMember:
         states.append(mine[these])
         if wanted.ranked:
             ranks.append(_mapped(file.with_suffix(".ranks"), np.uint16)[these])
+        elif wanted.has_ranks:
+            ranks.append(np.zeros(len(states[-1]), dtype=np.uint16))
     together = np.concatenate(states)
     order = np.lexsort(together.T[::-1])
-    rows = _pack_member(plan, f"{wanted.name}.rows", as_bytes(together[order]))
-    ranked = np.concatenate(ranks)[order].astype("<u2", copy=False).tobytes() if wanted.ranked else None
-    of_ranks = None if ranked is None else _pack_member(plan, f"{wanted.name}.ranks", ranked)
-    return PackedMember(len(together), rows, of_ranks)
+    content = as_bytes(together[order], np.concatenate(ranks)[order] if wanted.has_ranks else None)
+    return len(together), _pack_member(plan, wanted.name, content)
 
 
 def _mapped(file: Path, kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
@@ -223,9 +225,9 @@ def _place_of(border: Row | None, rows: NDArray[np.uint64]) -> int | None:
     return bisect_left(range(len(rows)), border, key=lambda place: tuple(rows[place].tolist()))
 
 
-def _pack_member(plan: Plan, name: str, content: bytes) -> Packed:
-    packed = deflated(content, LEVEL)
+def _pack_member(plan: Plan, name: str, content: bytes) -> Member:
+    member = packed(name, content)
     file = Path(plan.folder) / FOLDER / name.replace("/", "-")
-    with replacing(file) as new:
-        new.write_bytes(packed)
-    return Member(name, DEFLATED, zlib.crc32(content), len(packed), len(content), 0), file
+    with replacing(file) as new, new.open("wb") as written:
+        written.writelines(member)
+    return replace(member, packed=file)

@@ -29,6 +29,11 @@ class Field:
     width: int
 
     @property
+    def bit(self) -> int:
+        """The place of the lowest bit in a state, counted from the lowest bit of the first word."""
+        return WORD_BITS * self.word + self.shift
+
+    @property
     def mask(self) -> int:
         return ((1 << self.width) - 1) << self.shift
 

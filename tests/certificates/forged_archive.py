@@ -1,68 +1,69 @@
-"""Forged certificates whose archive breaks a rule of the form, or says something else than the members are."""
+"""Forged certificates whose members are not as the page says, or not those that the text names."""
 
 from __future__ import annotations
 
-import io
-import struct
-import warnings
-import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
-from tests.certificates.forged_form import CLAIMS, SYSTEM
+from tests.certificates.forged_form import CLAIMS, FIRST_SET, SYSTEM
 from tests.certificates.forging import Forgery, edited, of_file, of_members
 from tests.certificates.proving import toy_certificate
-from tests.certificates.writing import archive, members
+from tests.certificates.writing import FIRST_LINE, archive, framed, members
 
-LAST_HEAD = struct.Struct("<4s6H3I5H2I")
-"""The head of a member in the central directory of an archive."""
-
-
-def with_method(contents: Mapping[str, bytes], method: int) -> bytes:
-    """Return an archive with another compression method."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as written:
-        for name, content in contents.items():
-            written.writestr(name, content)
-    return file.getvalue()
+ROWS, OTHER_ROWS = "0/0.0", "0/1.0"
 
 
-def twice(contents: Mapping[str, bytes], name: str, other: bytes) -> bytes:
-    """Return an archive in which a member occurs twice, with two contents."""
-    file = io.BytesIO(archive(contents))
-    with warnings.catch_warnings(), zipfile.ZipFile(file, "a") as written:
-        warnings.simplefilter("ignore")  # zipfile warns of the second member
-        written.writestr(name, other)
-    return file.getvalue()
+@dataclass(frozen=True)
+class Packed:
+    """A packed member, with what its head says."""
+
+    name: str
+    packed: bytes
+    size: int
 
 
-def with_head(content: bytes, name: str, changes: Mapping[int, int]) -> bytes:
-    """Return an archive whose central directory has other numbers for a member, by their place in `LAST_HEAD`."""
-    at = content.rindex(name.encode()) - LAST_HEAD.size
-    fields = list(LAST_HEAD.unpack_from(content, at))
-    assert fields[0] == b"PK\1\2"
-    for field, number in changes.items():
-        fields[field] = number
-    return content[:at] + LAST_HEAD.pack(*fields) + content[at + LAST_HEAD.size :]
+def packed_members() -> Iterator[Packed]:
+    """Yield the packed members of the toy's certificate."""
+    for name, content in members(toy_certificate()).items():
+        yield Packed(name, zlib.compress(content), len(content))
 
 
-FLAGS, METHOD, CHECKSUM, PACKED, SIZE, OFFSET = 3, 4, 7, 8, 9, 16
+def with_packed(name: str, change: Callable[[Packed], Packed]) -> bytes:
+    """Return a file with one packed member changed."""
+    found = (change(one) if one.name == name else one for one in packed_members())
+    return framed((one.name, one.packed, one.size) for one in found)
 
 
-def longer_than_declared(content: bytes) -> bytes:
-    """Return an archive with a member whose stream has more bytes than the directory says, with a right check sum."""
-    name = "0/0.rows"
-    all_members = members(toy_certificate())
-    honest = all_members[name]
-    all_members[name] = honest + b"\0" * 1000
-    return with_head(archive(all_members), name, {SIZE: len(honest), CHECKSUM: zlib.crc32(honest)})
+def of_packed(name: str, change: Callable[[Packed], Packed], member: str = ROWS) -> Forgery:
+    """Forge a packed member, or its head."""
+    return Forgery(name, "format", lambda: with_packed(member, change))
 
 
-def flipped(content: bytes, name: str) -> bytes:
-    """Return an archive with a flipped bit in the content of a member."""
-    changed = bytearray(content)
-    changed[content.index(name.encode()) + len(name) + 4] ^= 8
-    return bytes(changed)
+def of_head(name: str, old: str, new: str) -> Forgery:
+    """Forge the head of a member."""
+
+    def change(content: bytes) -> bytes:
+        assert content.count(old.encode()) == 1
+        return content.replace(old.encode(), new.encode())
+
+    return of_file("format", name, change)
+
+
+def longer_than_declared(one: Packed) -> Packed:
+    """Return a member with more bytes than its head says."""
+    return replace(one, packed=zlib.compress(zlib.decompress(one.packed) + bytes(1000)))
+
+
+def flipped(one: Packed) -> Packed:
+    """Return a member with a flipped bit."""
+    return replace(one, packed=one.packed[:8] + bytes([one.packed[8] ^ 8]) + one.packed[9:])
+
+
+def twice(name: str, other: bytes) -> bytes:
+    """Return a file in which a member occurs twice, with two contents."""
+    added = framed([(name, zlib.compress(other), len(other))]).removeprefix(FIRST_LINE)
+    return archive(members(toy_certificate())) + added
 
 
 def bomb(all_members: dict[str, bytes]) -> dict[str, bytes]:
@@ -71,12 +72,13 @@ def bomb(all_members: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def declared_bomb() -> bytes:
-    """Return an archive whose directory and claims say that a member has 200 million rows."""
-    count, name = 200_000_000, "0/0.rows"
+    """Return a file whose claims and heads say that a member has 200 million rows."""
+    count = 200_000_000
     all_members = members(toy_certificate())
-    text = {'(set () 15 (rows "0/0.rows" 15))': f'(set () {count} (rows "0/0.rows" {count}))'}
-    all_members[CLAIMS] = edited(all_members[CLAIMS], text)
-    return with_head(archive(all_members), name, {SIZE: 16 * count})
+    text = edited(all_members[CLAIMS], {FIRST_SET: FIRST_SET.replace("15", str(count))})
+    found = [(name, text if name == CLAIMS else content) for name, content in all_members.items()]
+    sizes = {ROWS: 16 * count}
+    return framed((name, zlib.compress(content), sizes.get(name, len(content))) for name, content in found)
 
 
 def without_member(all_members: dict[str, bytes], name: str) -> dict[str, bytes]:
@@ -84,80 +86,49 @@ def without_member(all_members: dict[str, bytes], name: str) -> dict[str, bytes]
     return {key: content for key, content in all_members.items() if key != name}
 
 
-def moved(content: bytes, by: int) -> bytes:
-    """Return an archive with bytes before its first member, and a directory that knows the new places."""
-    head = struct.Struct("<4x4H2LH")
-    *counts, size, start, comment = head.unpack(content[-head.size :])
-    directory, at = bytearray(content[start : start + size]), 0
-    while at < size:
-        fields = list(LAST_HEAD.unpack_from(directory, at))
-        fields[OFFSET] += by
-        LAST_HEAD.pack_into(directory, at, *fields)
-        at += LAST_HEAD.size + sum(fields[10:13])
-    end = b"PK\5\6" + struct.pack("<4H2LH", *counts, size, start + by, comment)
-    return bytes(by) + content[:start] + bytes(directory) + end
-
-
-def with_comment(content: bytes) -> bytes:
-    """Return an archive with a comment at its end."""
-    file = io.BytesIO(content)
-    with zipfile.ZipFile(file, "a") as written:
-        written.comment = b"a comment"
-    return file.getvalue()
-
-
-def with_local_head(content: bytes, name: str, at: int, bit: int) -> bytes:
-    """Return an archive in which a bit of the head before a member differs from the directory."""
-    changed = bytearray(content)
-    changed[content.index(name.encode()) + at] ^= bit
-    return bytes(changed)
-
-
 ARCHIVES = (
     of_file("format", "the file is empty", lambda content: b""),
-    of_file("format", "the file is a text", lambda content: b"(proofka-certificate 1)"),
+    of_file("format", "the file has no members", lambda content: FIRST_LINE),
+    of_file("format", "the file is a text", lambda content: content.partition(b"\n")[2]),
+    of_file("format", "another version", lambda content: content.replace(b"certificate 2\n", b"certificate 3\n", 1)),
+    of_file("format", "the first line ends otherwise", lambda content: content.replace(b"\n", b"\r\n", 1)),
     of_file("format", "the file is truncated", lambda content: content[:-1]),
     of_file("format", "half of the file is missing", lambda content: content[: len(content) // 2]),
     of_file("format", "the first half of the file is missing", lambda content: content[len(content) // 2 :]),
-    of_file("format", "a bit of deflated rows is flipped", lambda content: flipped(content, "0/0.rows")),
-    of_file("format", "a bit of stored rows is flipped", lambda content: flipped(content, "0/1.rows")),
-    of_file("format", "a check sum is wrong", lambda content: with_head(content, "0/1.rows", {CHECKSUM: 1})),
-    of_file("format", "a member is encrypted", lambda content: with_head(content, "0/1.rows", {FLAGS: 1})),
-    of_file("format", "a method is unknown", lambda content: with_head(content, "0/1.rows", {METHOD: 99})),
-    of_file("format", "a member is another one's", lambda content: with_head(content, "0/2.rows", {OFFSET: 0})),
-    of_file(
-        "format", "a member begins behind the file", lambda content: with_head(content, "0/2.rows", {OFFSET: 2**31})
-    ),
-    of_file(
-        "format", "a member is longer than the file", lambda content: with_head(content, "0/2.rows", {PACKED: 2**31})
-    ),
-    of_file("format", "a stream is longer than declared", longer_than_declared),
-    of_file("format", "bytes stand before the archive", lambda content: b"before" + content),
-    of_file("format", "bytes stand before the first member", lambda content: moved(content, 6)),
-    of_file("format", "bytes stand behind the archive", lambda content: content + b"behind"),
-    of_file("format", "a comment ends the archive", with_comment),
-    of_file("format", "a member has two names", lambda content: with_local_head(content, "0/1.rows", 0, 1)),
-    of_file("format", "a member has two methods", lambda content: with_local_head(content, "0/1.rows", -22, 8)),
-    Forgery("the method is bzip2", "format", lambda: with_method(members(toy_certificate()), zipfile.ZIP_BZIP2)),
-    Forgery(
-        "rows occur twice",
-        "format",
-        lambda: twice(members(toy_certificate()), "0/0.rows", members(toy_certificate())["0/0.rows"]),
-    ),
-    Forgery("the system occurs twice", "format", lambda: twice(members(toy_certificate()), SYSTEM, b"")),
-    of_members("format", "a member is not listed", lambda found: {**found, "0/9.rows": b""}),
+    of_file("format", "bytes stand before the first line", lambda content: b"before" + content),
+    of_file("format", "a byte stands before the first member", lambda content: FIRST_LINE + b"\n" + content[22:]),
+    of_file("format", "bytes stand behind the last member", lambda content: content + b"behind"),
+    of_file("format", "a line stands behind the last member", lambda content: content + b"\n"),
+    of_head("a head has two spaces", f"{ROWS} ", f"{ROWS}  "),
+    of_head("a head has no size", f"{ROWS} ", f"{ROWS}-"),
+    of_head("a size has a leading 0", f"{ROWS} ", f"{ROWS} 0"),
+    of_head("a size is negative", f"{ROWS} ", f"{ROWS} -"),
+    of_head("a size has 20 digits", f"{ROWS} ", f"{ROWS} {10**17}"),
+    of_head("a member is longer than the file", f"{ROWS} ", f"{ROWS} 9000000"),
+    of_head("a name has another sign", f"{ROWS} ", "0\\0.0 "),
+    of_head("a name is too long", f"{ROWS} ", f"{'0' * 101} "),
+    of_packed("a bit of rows is flipped", flipped),
+    of_packed("the check sum of rows is wrong", lambda one: replace(one, packed=one.packed[:-4] + bytes(4))),
+    of_packed("a stream has no check sum", lambda one: replace(one, packed=one.packed[:-4])),
+    of_packed("a stream has no head", lambda one: replace(one, packed=one.packed[2:-4])),
+    of_packed("a stream ends before its member", lambda one: replace(one, packed=one.packed + b"\0")),
+    of_packed("a stream is longer than declared", longer_than_declared),
+    of_packed("a text is shorter than declared", lambda one: replace(one, size=one.size + 1), CLAIMS),
+    of_packed("a text is longer than declared", lambda one: replace(one, size=one.size - 1), SYSTEM),
+    of_packed("a member is stored", lambda one: replace(one, packed=zlib.decompress(one.packed))),
+    Forgery("rows occur twice", "format", lambda: twice(ROWS, members(toy_certificate())[ROWS])),
+    Forgery("the system occurs twice", "format", lambda: twice(SYSTEM, b"")),
+    of_members("format", "a member is not listed", lambda found: {**found, "0/9.0": b""}),
     of_members("format", "a folder is not listed", lambda found: {**found, "0/": b""}),
-    of_members("format", "rows are missing", lambda found: without_member(found, "0/2.rows")),
-    of_members("format", "ranks are missing", lambda found: without_member(found, "1/2.ranks")),
-    of_members("format", "a stuck set is missing", lambda found: without_member(found, "1/stuck.0.0.rows")),
+    of_members("format", "rows are missing", lambda found: without_member(found, "0/2.0")),
     of_members("format", "the system is missing", lambda found: without_member(found, SYSTEM)),
     of_members("format", "the claims are missing", lambda found: without_member(found, CLAIMS)),
-    of_members("format", "rows have a byte more", lambda found: {**found, "0/0.rows": found["0/0.rows"] + b"\0"}),
-    of_members("format", "rows have a row less", lambda found: {**found, "0/0.rows": found["0/0.rows"][:-16]}),
-    of_members("format", "rows are a bomb", lambda found: {**found, "0/0.rows": bytes(50_000_000)}),
-    of_members("format", "ranks have a rank more", lambda found: {**found, "1/0.ranks": bytes(32)}),
+    of_members("format", "rows have a byte more", lambda found: {**found, ROWS: found[ROWS] + b"\0"}),
+    of_members("format", "rows have a row less", lambda found: {**found, ROWS: found[ROWS][:-16]}),
+    of_members("format", "rows are a bomb", lambda found: {**found, ROWS: bytes(50_000_000)}),
+    of_members("format", "ranks have a rank more", lambda found: {**found, "1/0.0": found["1/0.0"] + bytes(2)}),
     of_members("memory", "the system is a bomb", bomb, "16MiB"),
     of_members("memory", "the memory is small", lambda found: found, "10000"),
     Forgery("rows are declared as a bomb", "memory", declared_bomb),
 )
-"""Forgeries of the archive."""
+"""Forgeries of the members of the file."""

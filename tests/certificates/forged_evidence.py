@@ -99,16 +99,6 @@ def with_smallest_more(certificate: Certificate, more: Smallest, up_to: int) -> 
     return with_claim(certificate, LOSS, smallest=[*certificate.parts[LOSS].claims[0].smallest, more], up_to=up_to)
 
 
-def with_stuck(certificate: Certificate, states: Sequence[Values]) -> Certificate:
-    """Return a certificate with another stuck set."""
-    return with_smallest(certificate, READABLE, stuck=states)
-
-
-def stuck(certificate: Certificate) -> list[Values]:
-    """Return the stuck set."""
-    return list(certificate.parts[READABLE].claims[0].smallest[0].stuck or ())
-
-
 def guard_and(certificate: Certificate, name: str, term: Term) -> Certificate:
     """Return a certificate of a system in which a guard has one condition more."""
     (action,) = [one for one in certificate.system.actions if one.name == name]
@@ -162,6 +152,8 @@ WITHOUT_LOSS = numbered(
 )
 BOTH_KINDS = (("kill", 1), ("power-loss", 1))
 READ = ("write", "copy to b", "acknowledge", "read")
+LOST: Term = ("and", ("=", "answer", 1), ("=", "stored", 0))
+"""A term that holds only after the losses of the smallest fault set."""
 STILL = state(log_a=2, log_b=2, answer=1, seen=1)
 """A goal that no step leaves."""
 LOSS_AND_KILL = [*TO_LOSS, *numbered("restart a", "kill a")]
@@ -191,11 +183,8 @@ EVIDENCE: tuple[Forgery, ...] = (
     of_certificate(
         "domain", "a row has a value above its domain", lambda c: with_states(c, LOSS, NO_FAULT, [state(log_b=3)])
     ),
-    of_members("domain", "a row has an unused bit", lambda found: with_bit(found, "0/0.rows", 40)),
-    of_members("domain", "a row has an unused bit in its last word", lambda found: with_bit(found, "2/2.rows", -1)),
-    of_certificate(
-        "domain", "a stuck state has a value above its domain", lambda c: with_stuck(c, [*stuck(c), state(log_b=7)])
-    ),
+    of_members("domain", "a row has an unused bit", lambda found: with_bit(found, "0/0.0", 40)),
+    of_members("domain", "a row has an unused bit in its last word", lambda found: with_bit(found, "2/2.0", -1)),
     of_certificate("initial", "the initial state is dropped", lambda c: without(c, LOSS, NO_FAULT, state())),
     of_certificate("initial", "the system begins elsewhere", lambda c: with_variable(c, "seen", (0, 1, 1))),
     of_certificate("step", "a state that a step reaches is dropped", lambda c: without(c, LOSS, NO_FAULT, AFTER_WRITE)),
@@ -243,6 +232,11 @@ EVIDENCE: tuple[Forgery, ...] = (
         "a covered fault leaves a domain",
         lambda c: only(with_updates(c, "kill b", up_b=("-", "up_b", 2)), EARLY),
     ),
+    of_certificate(
+        "outside",
+        "a step behind a trace leaves a domain",
+        lambda c: with_new_action(only(c, READABLE), Action("find", "none", LOST, {"log_a": 3})),
+    ),
     of_certificate("claim", "states that violate are added", lambda c: with_states(c, LOSS, NO_FAULT, UNREACHED)),
     of_certificate("claim", "the smallest fault set is left out", lambda c: with_claim(c, LOSS, smallest=[])),
     of_certificate("claim", "the smallest fault set is left out, and its states are there", with_two_losses),
@@ -264,7 +258,6 @@ EVIDENCE: tuple[Forgery, ...] = (
     of_certificate("rank", "two ranks are the same", lambda c: with_rank(c, NO_FAULT, AFTER_WRITE, 4)),
     of_certificate("rank", "a state that is no goal has rank 0", lambda c: with_rank(c, ONE_KILL, LOST_A, 0)),
     of_certificate("rank", "a goal has no rank 0 and no step", lambda c: with_rank(c, NO_FAULT, STILL, 1)),
-    of_certificate("rank", "a set has no ranks", lambda c: with_set(c, READABLE, TWO_KILLS, ranks=())),
     of_certificate(
         "rank", "a set of other states lends its ranks", lambda c: with_set(c, READABLE, NO_FAULT, ranks=[0] * 15)
     ),
@@ -292,13 +285,22 @@ EVIDENCE: tuple[Forgery, ...] = (
         "a variable that no part keeps leaves its domain",
         lambda c: with_smallest(with_updates(c, "turn", drift=("+", "drift", 1)), LOSS, trace=[*TURNED, *TO_LOSS]),
     ),
-    of_certificate("stuck", "the last state of the trace is missing", lambda c: with_stuck(c, stuck(c)[:1])),
-    of_certificate("stuck", "the stuck set is empty", lambda c: with_stuck(c, [])),
     of_certificate(
-        "stuck", "a step leaves the stuck set", lambda c: with_stuck(c, [one for one in stuck(c) if one[2:4] != (1, 1)])
+        "stuck",
+        "the end of a trace is not stuck",
+        lambda c: with_smallest(c, READABLE, faults=(("power-loss", 1),), trace=WITHOUT_LOSS[:4]),
     ),
-    of_certificate("stuck", "a state leaves the stuck set", lambda c: with_stuck(c, [*stuck(c), state()])),
-    of_certificate("stuck", "the goal holds in the stuck set", lambda c: with_stuck(c, [*stuck(c), STILL])),
+    of_certificate("stuck", "a trace ends at its beginning", lambda c: with_smallest(c, READABLE, faults=(), trace=[])),
+    of_certificate(
+        "stuck",
+        "a trace ends with the goal",
+        lambda c: with_smallest(c, READABLE, faults=(), trace=numbered(*READ)),
+    ),
+    of_certificate(
+        "stuck",
+        "a step behind a trace is left out",
+        lambda c: with_new_action(only(c, READABLE), Action("find", "none", LOST, {"log_a": 2})),
+    ),
     of_certificate("witness", "an action is not enabled", lambda c: with_claim(c, LOSS, witness=TO_ANSWER[1:])),
     of_certificate(
         "witness", "the witness does not hold at the end", lambda c: with_claim(c, LOSS, witness=TO_ANSWER[:-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.certificates.forged_evidence import LOSS, NO_FAULT, ONE_KILL, READABLE
+from tests.certificates.forged_evidence import LOSS, NO_FAULT, ONE_KILL, READABLE, TWO_KILLS
 from tests.certificates.forging import (
     Forgery,
     of_certificate,
@@ -12,7 +12,6 @@ from tests.certificates.forging import (
     of_text,
     with_part,
     with_set,
-    with_smallest,
     with_variable,
 )
 from tests.certificates.proving import LEMMA_SUM, PLACES
@@ -28,7 +27,7 @@ def with_term(certificate: Certificate, term: Term, sort: str = "Int", name: str
     return replace(certificate, system=replace(system, terms={**system.terms, name: (sort, term)}))
 
 
-def with_place(certificate: Certificate, name: str, place: tuple[int, int, int]) -> Certificate:
+def with_place(certificate: Certificate, name: str, place: int) -> Certificate:
     """Return a certificate whose first part has another place for a variable."""
     return with_part(certificate, LOSS, places={**PLACES, name: place})
 
@@ -66,10 +65,10 @@ def with_row_twice(certificate: Certificate, index: int) -> Certificate:
     return with_set(certificate, LOSS, index, states=[*states, states[0]])
 
 
-def with_stuck_twice(certificate: Certificate) -> Certificate:
-    """Return a certificate with a state twice in a stuck set."""
-    stuck = certificate.parts[READABLE].claims[0].smallest[0].stuck or ()
-    return with_smallest(certificate, READABLE, stuck=[*stuck, stuck[0]])
+def with_unneeded_ranks(certificate: Certificate) -> Certificate:
+    """Return a certificate with ranks in a part without a goal."""
+    ranks = [0] * len(certificate.parts[LOSS].sets[NO_FAULT].states)
+    return with_set(certificate, LOSS, NO_FAULT, ranks=ranks)
 
 
 def in_system(name: str, old: str, new: str) -> Forgery:
@@ -82,10 +81,16 @@ def in_claims(name: str, old: str, new: str) -> Forgery:
     return of_text("format", name, CLAIMS, {old: new})
 
 
-FIRST_SET = '(set () 15 (rows "0/0.rows" 15))'
-KILL_SET = '(set ((kill 1)) 30 (rows "0/1.rows" 10) (rows "0/1.1.rows" 20))'
+def in_first(name: str, old: str, new: str) -> Forgery:
+    """Forge the first one of several equal pieces of `certificate.txt`."""
+    return of_members("format", name, lambda found: first_edit(found, old, new))
+
+
+FIRST_SET = '(set () 15 "0/0.0")'
+KILL_SET = '(set ((kill 1)) 30 "0/1.0" "0/1.1")'
 LIMIT_TEXT = "(limits (erase 0) (kill 2) (power-loss 2))"
 TRACE_TEXT = "(smallest ((power-loss 2)) (trace 0 2 5 14 15)))"
+EARLY_PART = '(part (system "system.1.smt2")'
 SMALL = (-(2**31), 2**31 - 1, 0)
 
 SYSTEMS = (
@@ -183,8 +188,9 @@ SYSTEMS = (
 """Forgeries of the form of `system.smt2`."""
 
 CLAIM_TEXTS = (
-    in_claims("another version", "(proofka-certificate 1", "(proofka-certificate 2"),
-    in_claims("two certificates", "(proofka-certificate 1", "() (proofka-certificate 1"),
+    in_claims("a list without a name", "(about (deployment", "() (about (deployment"),
+    in_claims("the claims are one list", "(about (deployment", "(proofka-certificate (about (deployment"),
+    in_claims("two limits", LIMIT_TEXT, f"{LIMIT_TEXT} {LIMIT_TEXT}"),
     in_claims("no words about the file", '(about (deployment "toy") (model 1))', ""),
     in_claims("no limits", LIMIT_TEXT, ""),
     in_claims("a kind has no limit", LIMIT_TEXT, "(limits (erase 0) (kill 2))"),
@@ -194,13 +200,13 @@ CLAIM_TEXTS = (
         "steps without a fault have the limit 0", LIMIT_TEXT, "(limits (none 0) (erase 0) (kill 2) (power-loss 2))"
     ),
     in_claims("a limit is negative", LIMIT_TEXT, "(limits (erase (- 1)) (kill 2) (power-loss 2))"),
-    in_claims("a part has another number", "(part 1 (", "(part 2 ("),
-    in_claims("an unknown list", "(part 1 (", "(note)\n(part 1 ("),
-    in_claims("a part has an unknown list", "(part 1 (", "(part 1 (note) ("),
-    in_claims("a system is not there", '(part 2 (system "system.1.smt2")', '(part 2 (system "system.2.smt2")'),
-    in_claims("a system has another name", '(part 2 (system "system.1.smt2")', '(part 2 (system "times.json")'),
-    in_claims("a system is not listed", '(part 2 (system "system.1.smt2")', '(part 2 (system "system.smt2")'),
-    in_claims("a part has no system", '(part 2 (system "system.1.smt2")', "(part 2"),
+    in_claims("a part has a number", EARLY_PART, f"(part 2 {EARLY_PART[6:]}"),
+    in_claims("an unknown list", EARLY_PART, f"(note)\n{EARLY_PART}"),
+    in_claims("a part has an unknown list", EARLY_PART, f"(part (note) {EARLY_PART[6:]}"),
+    in_claims("a system is not there", EARLY_PART, '(part (system "system.2.smt2")'),
+    in_claims("a system has another name", EARLY_PART, '(part (system "times.json")'),
+    in_claims("a system is not listed", EARLY_PART, '(part (system "system.smt2")'),
+    in_claims("a part has no system", EARLY_PART, "(part"),
     in_claims("a lemma has no sum", f" (sum (- {-LEMMA_SUM}))", ""),
     in_claims("a lemma has an unknown bound", '(least "a wait"', '(just "a wait"'),
     in_claims("a time is a symbol", '(most "b" (- 5))', '(most "b" -5)'),
@@ -210,33 +216,16 @@ CLAIM_TEXTS = (
     in_claims("a covered kind is unknown", "(covered kill power-loss)", "(covered kill flood)"),
     in_claims("a kind covers itself", "(covered kill power-loss)", "(covered kill kill)"),
     in_claims("a kind is covered twice", "(covered kill power-loss)", "(covered kill erase) (covered kill power-loss)"),
-    of_members(
-        "format", "a variable is kept twice", lambda found: first_edit(found, "(variables ", "(variables seen ")
-    ),
-    of_members(
-        "format", "a variable of no system is kept", lambda found: first_edit(found, "(variables ", "(variables x ")
-    ),
-    of_members("format", "a term is kept", lambda found: first_edit(found, "(variables ", "(variables stored ")),
-    of_members("format", "a list is kept", lambda found: first_edit(found, "(variables ", "(variables () ")),
-    of_certificate("format", "two fields overlap", lambda c: with_place(c, "log_b", (0, 1, 3))),
-    of_certificate("format", "a field is too narrow", lambda c: with_place(c, "log_b", (0, 2, 1))),
-    of_certificate("format", "a field leaves its word", lambda c: with_place(c, "up_a", (1, 64, 1))),
-    of_members("format", "a field leaves the row", lambda found: first_edit(found, "(up_a 1 63 1)", "(up_a 2 63 1)")),
-    of_certificate(
-        "format", "a row has more words than variables", lambda c: with_part(c, LOSS, words=len(PLACES) + 1)
-    ),
-    of_members("format", "a row has no words", lambda found: first_edit(found, "(layout 2", "(layout 0")),
-    of_members("format", "a variable has no field", lambda found: first_edit(found, " (up_b 0 62 1)", "")),
-    of_members(
-        "format",
-        "a variable has two fields",
-        lambda found: first_edit(found, " (up_b 0 62 1)", " (up_b 0 62 1) (up_b 0 61 1)"),
-    ),
-    of_members(
-        "format",
-        "a dropped variable has a field",
-        lambda found: first_edit(found, " (up_b 0 62 1)", " (up_b 0 62 1) (drift 0 32 2)"),
-    ),
+    in_first("a variable has two fields", "(seen 64)", "(seen 64) (seen 69)"),
+    in_first("a field of an unknown variable", "(seen 64)", "(seen 64) (x 69)"),
+    in_first("a field of a term", "(seen 64)", "(seen 64) (stored 69)"),
+    in_first("a field of a list", "(seen 64)", "(seen 64) (() 69)"),
+    in_first("a field has a word and a shift", "(seen 64)", "(seen 1 0)"),
+    in_first("a field has a negative place", "(seen 64)", "(seen (- 64))"),
+    of_certificate("format", "two fields overlap", lambda c: with_place(c, "log_b", 1)),
+    of_certificate("format", "a field leaves its word", lambda c: with_place(c, "answer", 127)),
+    in_first("a row has more words than variables", "(up_a 127)", "(up_a 384)"),
+    in_first("a row is huge", "(up_a 127)", f"(up_a {10**17})"),
     in_claims("a combination has no set that must have one", FIRST_SET, FIRST_SET.replace("()", "((erase 1))")),
     of_certificate("format", "a contained combination has no set", lambda c: without_set(c, ONE_KILL)),
     of_certificate("format", "the set of no faults is missing", lambda c: without_set(c, NO_FAULT)),
@@ -247,33 +236,28 @@ CLAIM_TEXTS = (
     in_claims("a combination has a kind twice", KILL_SET, KILL_SET.replace("(kill 1)", "(kill 1) (kill 1)")),
     in_claims("a combination has an unknown kind", KILL_SET, KILL_SET.replace("(kill 1)", "(flood 1)")),
     in_claims("a combination has steps without a fault", KILL_SET, KILL_SET.replace("(kill 1)", "(none 1)")),
-    in_claims("the number of states is another one", FIRST_SET, FIRST_SET.replace("() 15", "() 16")),
-    in_claims(
-        "the number of rows is another one", FIRST_SET, FIRST_SET.replace('" 15', '" 14').replace("() 15", "() 14")
-    ),
-    in_claims("the number of rows is huge", FIRST_SET, FIRST_SET.replace("15", str(10**17))),
-    in_claims("a set has no rows", FIRST_SET, "(set () 0)"),
-    in_claims("rows are listed twice", '"0/1.rows" 10', '"0/1.1.rows" 20'),
-    in_claims("the system is listed as rows", '"0/0.rows" 15', '"system.smt2" 15'),
-    in_claims("two ranks for one member", '(ranks "1/0.ranks")', '(ranks "1/0.ranks") (ranks "1/0.ranks")'),
-    in_claims(
-        "ranks before rows", '(rows "1/0.rows" 15) (ranks "1/0.ranks")', '(ranks "1/0.ranks") (rows "1/0.rows" 15)'
-    ),
+    in_claims("the number of states is another one", FIRST_SET, FIRST_SET.replace("15", "16")),
+    in_claims("the number of states is huge", FIRST_SET, FIRST_SET.replace("15", str(10**17))),
+    in_claims("a set has no number of states", FIRST_SET, FIRST_SET.replace(" 15", "")),
+    in_claims("a set has no member", FIRST_SET, "(set () 0)"),
+    in_claims("a member is listed twice", '"0/1.0"', '"0/1.1"'),
+    in_claims("the system is listed as rows", '"0/0.0"', '"system.smt2"'),
+    in_claims("a member is listed by a symbol", '"0/0.0"', "0/0.0"),
+    of_certificate("format", "a set has no ranks", lambda c: with_set(c, READABLE, TWO_KILLS, ranks=())),
+    of_certificate("format", "a set has ranks, and no goal needs them", with_unneeded_ranks),
     of_certificate("format", "a row occurs twice", lambda c: with_row_twice(c, NO_FAULT)),
     of_certificate("format", "a row occurs in two members of a set", lambda c: with_row_twice(c, ONE_KILL)),
-    of_certificate("format", "a row of a stuck set occurs twice", with_stuck_twice),
     in_claims("a claim about no property", '(claim "no-loss"', '(claim "no-lass"'),
     in_claims("a claim about a symbol", '(claim "no-loss"', "(claim no-loss"),
     in_claims("a claim has no id", '(claim "no-loss" (id "3f0c")', '(claim "no-loss"'),
     in_claims(
         "a total is negative", '(claim "no-loss" (id "3f0c") (up-to 2)', '(claim "no-loss" (id "3f0c") (up-to (- 1))'
     ),
-    in_claims("a claim has two witnesses", TRACE_TEXT, "(witness 0 2 5) " + TRACE_TEXT),
-    in_claims("a smallest fault set has no trace", TRACE_TEXT, "(smallest ((power-loss 2))))"),
-    in_claims("a trace has an unknown action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", "17 2 5")),
-    in_claims("a trace has a name of an action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", '"write" 2 5')),
-    of_certificate("format", "a property has a stuck set", lambda c: with_smallest(c, LOSS, stuck=[])),
-    of_certificate("format", "a goal has no stuck set", lambda c: with_smallest(c, READABLE, stuck=None)),
+    in_first("a claim has two witnesses", TRACE_TEXT, "(witness 0 2 5) " + TRACE_TEXT),
+    in_first("a smallest fault set has no trace", TRACE_TEXT, "(smallest ((power-loss 2))))"),
+    in_first("a trace has an unknown action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", "17 2 5")),
+    in_first("a trace has a name of an action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", '"write" 2 5')),
+    in_first("a smallest fault set has a set of states", TRACE_TEXT, TRACE_TEXT.replace(")))", ') "0/9"))')),
     in_claims("a limit is huge and a string", LIMIT_TEXT, LIMIT_TEXT.replace("2", f'"{2**64}"')),
     of_members("format", "the claims are not UTF-8", lambda found: {**found, CLAIMS: found[CLAIMS] + b"; \xc3\n"}),
     of_members(

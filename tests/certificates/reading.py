@@ -5,10 +5,9 @@ The judge shares nothing with a checker, and reads only texts that a checker acc
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from tests.certificates.toy import (
@@ -22,6 +21,25 @@ from tests.certificates.toy import (
 )
 
 TOKEN = re.compile(r'"(?:[^"]|"")*"|;[^\r\n]*|[()]|[^\s()";]+')
+
+
+def members_of(content: bytes, unread: Collection[str] = ()) -> dict[str, bytes]:
+    """Return the members of a file but those in `unread`. Raise ValueError or zlib.error for another file."""
+    first, _, rest = content.partition(b"\n")
+    if first != b"proofka-certificate 2":
+        raise ValueError("another first line")
+    found: dict[str, bytes] = {}
+    while rest:
+        head, _, rest = rest.partition(b"\n")
+        name, packed, size = head.decode("ascii").split(" ")
+        content, rest = rest[: int(packed)], rest[int(packed) :]
+        if name in unread:
+            continue
+        unpacked = zlib.decompress(content)
+        if len(unpacked) != int(size) or name in found:
+            raise ValueError(f"{name}: another size, or a member twice")
+        found[name] = unpacked
+    return found
 
 
 def lists(text: str) -> list[Any]:
@@ -65,16 +83,16 @@ def read_system(text: str) -> System:
 
 def false_claims(content: bytes) -> list[str]:
     """Return the claims of a file that the naive explorer contradicts, in words."""
-    with zipfile.ZipFile(io.BytesIO(content)) as file:
-        (certificate,) = lists(file.read("certificate.txt").decode())
-        texts = {name: file.read(name).decode() for name in file.namelist() if name.endswith(".smt2")}
-    limits = dict(certificate[3][1:])
+    found = members_of(content)
+    certificate = lists(found["certificate.txt"].decode())
+    texts = {name: text.decode() for name, text in found.items() if name.endswith(".smt2")}
+    limits = dict(certificate[1][1:])
     return [
         wrong
-        for part in certificate[4:]
+        for part in certificate[2:]
         for claim in part
         if isinstance(claim, tuple) and claim[0] == "claim"
-        for wrong in contradictions(read_system(texts[part[2][1][1:-1]]), limits, claim)
+        for wrong in contradictions(read_system(texts[part[1][1][1:-1]]), limits, claim)
     ]
 
 

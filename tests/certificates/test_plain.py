@@ -6,7 +6,6 @@ import ast
 import random
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,10 @@ from tests.certificates.forging import with_claim
 from tests.certificates.proving import toy_certificate
 from tests.certificates.test_forgeries import CODES
 from tests.certificates.toy import System, Term, value
-from tests.certificates.writing import certificate_file, system_text
+from tests.certificates.writing import certificate_file, members, system_text
 
 OLD_PYTHON = (3, 9)
-MOST_LINES = 710
+MOST_LINES = 680
 
 
 def test_the_plain_checker_is_one_short_file() -> None:
@@ -67,8 +66,9 @@ def test_the_program_answers_by_its_exit_status(file: str, tmp_path: Path) -> No
     assert run(str(tmp_path / "none.cert")) == (2, "")
     assert run(str(tmp_path)) == (2, "")
     assert run(file, "--systems", str(tmp_path)) == (1, "")
-    with zipfile.ZipFile(file) as archive:
-        archive.extractall(tmp_path, [name for name in archive.namelist() if name.endswith(".smt2")])
+    for name, content in members(toy_certificate()).items():
+        if name.endswith(".smt2"):
+            (tmp_path / name).write_bytes(content)
     assert run(file, "--systems", str(tmp_path)) == run(file, "--system", str(tmp_path / "system.smt2")) == (0, "")
     assert run(file, "--system", str(forged)) == run(file, "--system", "gone") == (1, "")
     assert run("/dev/zero") == (2, "")

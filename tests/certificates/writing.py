@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import struct
-import zipfile
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +11,9 @@ from tests.certificates.toy import Combination, System, Term, Values
 
 WORD = 64
 """The number of bits of a word."""
+
+FIRST_LINE = b"proofka-certificate 2\n"
+"""The first line of a certificate."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,10 @@ class Set:
 
 @dataclass(frozen=True)
 class Smallest:
-    """A smallest fault set with its trace, and with stuck states for a goal."""
+    """A smallest fault set with its trace."""
 
     faults: Combination
     trace: Sequence[int]
-    stuck: Sequence[Values] | None = None
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Part:
-    """A part: kept variables with word, shift and width, covered kinds, sets and claims."""
+    """A part: kept variables with the first bits of their fields, covered kinds, sets and claims."""
 
-    places: Mapping[str, tuple[int, int, int]]
+    places: Mapping[str, int]
     sets: Sequence[Set]
     claims: Sequence[Claim]
     covered: Mapping[str, str] = field(default_factory=dict)
-    words: int = 2
     lemmas: str = ""
     system: str = "system.smt2"
+
+    @property
+    def words(self) -> int:
+        """The number of words of a row."""
+        return 1 + max(self.places.values(), default=0) // WORD
 
 
 @dataclass(frozen=True)
@@ -105,8 +110,8 @@ def faults_text(faults: Combination) -> str:
     return "(" + " ".join(f"({kind} {number})" for kind, number in faults) + ")"
 
 
-def rows(part: Part, system: System, states: Iterable[Values]) -> bytes:
-    """Return a `rows` member: word by word, each value XORed with the one before."""
+def rows(part: Part, system: System, states: Iterable[Values], ranks: Sequence[int]) -> bytes:
+    """Return a member with states: word by word, each value XORed with the one before; then their ranks."""
     content = b""
     packed = [row(part, system, state) for state in states]
     for word in range(part.words):
@@ -114,13 +119,14 @@ def rows(part: Part, system: System, states: Iterable[Values]) -> bytes:
         for words in packed:
             content += struct.pack("<Q", words[word] ^ before)
             before = words[word]
-    return content
+    return content + struct.pack(f"<{len(ranks)}H", *ranks)
 
 
 def row(part: Part, system: System, state: Values) -> list[int]:
     """Return the words of a state; a value outside its domain spoils its neighbours, as a forger might have it."""
     words = [0] * part.words
-    for value, (name, (word, shift, _)) in zip(state, part.places.items(), strict=True):
+    for value, (name, bit) in zip(state, part.places.items(), strict=True):
+        word, shift = divmod(bit, WORD)
         words[word] = (words[word] + (value - system.variables[name][0] << shift)) % 2**WORD
     return words
 
@@ -130,51 +136,42 @@ def members(certificate: Certificate) -> dict[str, bytes]:
     found = {"README.txt": b"Check this file with certcheck.\n", "deployment.json": b"{}\n", "times.json": b"{}\n"}
     found |= {part.system: system_text(certificate.system).encode() for part in certificate.parts}
     limits = " ".join(f"({kind} {number})" for kind, number in certificate.limits.items())
-    lines = ["(proofka-certificate 1", f"  (about {certificate.about})", f"  (limits {limits})"]
+    lines = [f"(about {certificate.about})", f"(limits {limits})"]
     for number, part in enumerate(certificate.parts):
-        lines.append(
-            f'  (part {number} (system "{part.system}") {part.lemmas}\n    (variables {" ".join(part.places)})'
-        )
-        places = " ".join(f"({name} {word} {shift} {width})" for name, (word, shift, width) in part.places.items())
-        lines.append(f"    (layout {part.words} {places})")
-        lines += [f"    (covered {kind} {other})" for kind, other in part.covered.items()]
+        lines.append(f'(part (system "{part.system}") {part.lemmas}')
+        lines.append(f"  (layout {' '.join(f'({name} {bit})' for name, bit in part.places.items())})")
+        lines += [f"  (covered {kind} {other})" for kind, other in part.covered.items()]
         for index, one in enumerate(part.sets):
             listed = ""
             pieces = [(0, one.split), (one.split, len(one.states))] if one.split else [(0, len(one.states))]
             for piece, (begin, end) in enumerate(pieces):
-                name = f"{number}/{index}" + (f".{piece}" if piece else "")
-                found[f"{name}.rows"] = rows(part, certificate.system, one.states[begin:end])
-                listed += f' (rows "{name}.rows" {end - begin})'
-                if one.ranks:
-                    found[f"{name}.ranks"] = struct.pack(f"<{end - begin}H", *one.ranks[begin:end])
-                    listed += f' (ranks "{name}.ranks")'
-            lines.append(f"    (set {faults_text(one.faults)} {len(one.states)}{listed})")
-        for index, claim in enumerate(part.claims):
-            lines.append(f"    (claim {quoted(claim.name)} (id {quoted(claim.id)}) (up-to {claim.up_to})")
+                name = f"{number}/{index}.{piece}"
+                found[name] = rows(part, certificate.system, one.states[begin:end], one.ranks[begin:end])
+                listed += f' "{name}"'
+            lines.append(f"  (set {faults_text(one.faults)} {len(one.states)}{listed})")
+        for claim in part.claims:
+            lines.append(f"  (claim {quoted(claim.name)} (id {quoted(claim.id)}) (up-to {claim.up_to})")
             if claim.witness is not None:
-                lines.append(f"      (witness {' '.join(map(str, claim.witness))})")
-            for which, small in enumerate(claim.smallest):
-                stuck = ""
-                if small.stuck is not None:
-                    name = f"{number}/stuck.{index}.{which}.rows"
-                    found[name] = rows(part, certificate.system, small.stuck)
-                    stuck = f' (stuck "{name}" {len(small.stuck)})'
+                lines.append(f"    (witness {' '.join(map(str, claim.witness))})")
+            for small in claim.smallest:
                 trace = " ".join(map(str, small.trace))
-                lines.append(f"      (smallest {faults_text(small.faults)} (trace {trace}){stuck})")
+                lines.append(f"    (smallest {faults_text(small.faults)} (trace {trace}))")
             lines[-1] += ")"
         lines[-1] += ")"
-    found["certificate.txt"] = ("\n".join(lines) + ")\n").encode()
+    found["certificate.txt"] = ("\n".join(lines) + "\n").encode()
     return found
 
 
-def archive(contents: Mapping[str, bytes]) -> bytes:
-    """Return a ZIP archive; the texts are deflated, the states are stored or deflated by turns."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as written_to:
-        for number, (name, content) in enumerate(contents.items()):
-            method = zipfile.ZIP_STORED if number % 2 and name.endswith("s") else zipfile.ZIP_DEFLATED
-            written_to.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, method)
-    return file.getvalue()
+def archive(contents: Mapping[str, bytes], levels: Sequence[int] = (6, 0)) -> bytes:
+    """Return a file with some members, which are packed with some levels of compression by turns."""
+    packed = [zlib.compress(content, levels[number % len(levels)]) for number, content in enumerate(contents.values())]
+    return framed((name, one, len(contents[name])) for name, one in zip(contents, packed, strict=True))
+
+
+def framed(packed: Iterable[tuple[str, bytes, int]]) -> bytes:
+    """Return a file with packed members, each with its name and the size that its head says."""
+    heads = ((f"{name} {len(content)} {size}\n".encode(), content) for name, content, size in packed)
+    return FIRST_LINE + b"".join(head + content for head, content in heads)
 
 
 def certificate_file(certificate: Certificate) -> bytes:

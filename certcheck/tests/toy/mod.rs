@@ -1,9 +1,9 @@
-//! A toy system with faults, and its certificate: closed sets by a naive explorer, ranks, traces, and a stuck set.
+//! A toy system with faults, and its certificate: closed sets by a naive explorer, ranks, and traces.
 //!
 //! A counter counts to 3 and begins again. A `crash` stops it, a `hang` does the same, `rot` cannot be mended.
 #![allow(dead_code)]
 
-pub mod zip;
+pub mod file;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,20 +50,18 @@ const SYSTEM: &str = r#"(set-info :smt-lib-version 2.6)
 (set-info :goal ("recovers" fresh three))
 "#;
 
-const HEAD: &str = r#"(proofka-certificate 1 ; a comment
-  (about (deployment "toy") (model 16))
+const HEAD: &str = r#"(about (deployment "toy") (model 16)) ; a comment
   (limits (crash 2) (hang 1) (rot 1))
-  (part 0 (system "system.smt2")
+  (part (system "system.smt2")
     (lemma "a" (least "x" 5) (most "y" (- 2)) (most "z" 3) (sum (- 4)))
-    (variables n up bad)
-    (layout 2 (n 0 0 3) (up 0 3 1) (bad 1 5 1))
+    (layout (n 0) (up 3) (bad 69))
     (covered hang crash)
 "#;
 
 const CLAIMS: &str = r#"
     (claim "no-bad" (id "1") (up-to 2) (witness 0 0 0) (smallest ((rot 1)) (trace 0 5)))
     (claim "safe" (id "2") (up-to 2) (witness 3))
-    (claim "recovers" (id "3") (up-to 2) (witness 0 6 0 0) (smallest ((rot 1)) (trace 0 5) (stuck "0/stuck.rows" STUCK)))))
+    (claim "recovers" (id "3") (up-to 2) (witness 0 6 0 0) (smallest ((rot 1)) (trace 0 5))))
 "#;
 
 /// Next states without a fault.
@@ -98,7 +96,6 @@ pub struct Toy {
     pub claims: String,
     /// For each combination its text, its rows, and their ranks.
     pub sets: BTreeMap<Combination, (String, Rows)>,
-    pub stuck: Vec<Vec<u64>>,
     pub others: Vec<(String, Vec<u8>)>,
 }
 
@@ -123,16 +120,13 @@ impl Toy {
             let own = states.difference(&below).map(|state| (row(state), rank(*state))).collect();
             sets.insert((crashes, rots), (text.to_string(), own));
         }
-        let stuck: Vec<Vec<u64>> = closed(BTreeSet::from([[1, 1, 1, 0]])).iter().map(row).collect();
-        Toy { system: SYSTEM.into(), head: HEAD.into(), claims: CLAIMS.replace("STUCK", &stuck.len().to_string()), sets, stuck, others: vec![] }
+        Toy { system: SYSTEM.into(), head: HEAD.into(), claims: CLAIMS.into(), sets, others: vec![] }
     }
 
     pub fn certificate(&self) -> String {
         let mut text = self.head.clone();
         for (number, (faults, rows)) in self.sets.values().enumerate() {
-            let (n, half) = (rows.len(), rows.len() / 2);
-            let (first, second) = (format!("(rows \"0/{number}.0.rows\" {half}) (ranks \"0/{number}.0.ranks\")"), n - half);
-            text += &format!("    (set {faults} {n} {first} (rows \"0/{number}.1.rows\" {second}) (ranks \"0/{number}.1.ranks\"))\n");
+            text += &format!("    (set {faults} {} \"0/{number}.0\" \"0/{number}.1\")\n", rows.len());
         }
         text + &self.claims
     }
@@ -146,12 +140,9 @@ impl Toy {
             let (first, second) = rows.split_at(rows.len() / 2);
             for (part, rows) in [first, second].into_iter().enumerate() {
                 let words: Vec<Vec<u64>> = rows.iter().map(|(row, _)| row.clone()).collect();
-                members.push((format!("0/{number}.{part}.rows"), zip::columns(&words, 2)));
-                members.push((format!("0/{number}.{part}.ranks"), rows.iter().flat_map(|(_, rank)| rank.to_le_bytes()).collect()));
+                let ranks = rows.iter().flat_map(|(_, rank)| rank.to_le_bytes());
+                members.push((format!("0/{number}.{part}"), file::columns(&words, 2).into_iter().chain(ranks).collect()));
             }
-        }
-        if !self.stuck.is_empty() {
-            members.push(("0/stuck.rows".into(), zip::columns(&self.stuck, 2)));
         }
         members.push(("certificate.txt".into(), self.certificate().into_bytes()));
         members.extend(self.others.clone());
@@ -159,7 +150,7 @@ impl Toy {
     }
 
     pub fn file(&self) -> Vec<u8> {
-        zip::archive(&self.members())
+        file::archive(&self.members())
     }
 }
 

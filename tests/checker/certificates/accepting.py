@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from checker.certificates.checkers import PLAIN
 from checker.certificates.writing import Written, write_certificate
 from checker.check import Run
+from tests.certificates.reading import members_of
+from tests.certificates.writing import archive
 
 
 def certified(run: Run, file: Path) -> Written:
@@ -30,7 +31,6 @@ def answer(file: Path) -> tuple[int, str]:
 def changed(file: Path, changes: Mapping[str, Callable[[bytes], bytes]]) -> Path:
     """Write the same certificate with some members changed, and return the new file."""
     other = file.with_suffix(".changed.cert")
-    with zipfile.ZipFile(file) as old, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            new.writestr(name, changes.get(name, lambda content: content)(old.read(name)))
+    members = members_of(file.read_bytes())
+    other.write_bytes(archive({**members, **{name: change(members[name]) for name, change in changes.items()}}))
     return other

@@ -32,7 +32,7 @@ def test_every_row_comes_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
     one = shard()
     words = sum(one.components.dictionaries[:, 0]) if len(one.components.dictionaries) else 1
     mask = np.full(words, EVERY_BIT)
-    pieces = [read(as_bytes(piece), words) for piece, _ in members_of(one, Order.of(one.components), mask, None)]
+    pieces = [read(as_bytes(piece, None), words) for piece, _ in members_of(one, Order.of(one.components), mask, None)]
     assert len(pieces) == -(-one.count // 50) > 1
     found = np.concatenate(pieces)
     stored = np.concatenate([one.packed(part, slice(None)) for part in range(16)])
@@ -64,4 +64,7 @@ def test_ranks_follow_their_rows() -> None:
     }
     ((found, sorted_ranks),) = members_of(one, Order.of(one.components), np.full(plain_words(one), EVERY_BIT), ranks)
     assert sorted_ranks is not None
+    content, size = as_bytes(found, sorted_ranks), 8 * found.size
+    assert read(content[:size], plain_words(one)).tolist() == found.tolist()
+    assert content[size:] == sorted_ranks.astype("<u2").tobytes()
     assert {tuple(row): int(rank) for row, rank in zip(found.tolist(), sorted_ranks, strict=True)} == by_state

@@ -12,7 +12,7 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.certificates.reading import expression
+from checker.certificates.reading import expressions
 from checker.certificates.systems import system_text
 from checker.certificates.text import Asked, NameTaken, SystemText
 from checker.check import prepare_groups
@@ -34,7 +34,7 @@ def text_of(system: TransitionSystem) -> SystemText:
 def facts(text: str, kind: str) -> list[list[str]]:
     """Return the facts of a kind in a text, as S-expressions."""
     found = (FACTS.match(line) for line in text.splitlines())
-    return [expression(one.group(2)) for one in found if one is not None and one.group(1) == kind]  # type: ignore[misc]
+    return [expressions(one.group(2))[0] for one in found if one is not None and one.group(1) == kind]
 
 
 def definitions(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from checker.certificates import checkers
 from checker.certificates.checkers import NoChecker
-from checker.certificates.reading import NoCertificate, expression, is_certificate, read_certificate
+from checker.certificates.reading import NoCertificate, expressions, is_certificate, read_certificate
 from checker.certificates.verifying import verify_certificate
 from checker.certificates.writing import write_certificate
 from checker.tampered import TamperedDocument
@@ -88,7 +89,7 @@ def test_bounds_that_the_model_does_not_have_are_named(certificate: Path) -> Non
 
 
 def test_a_refusal_of_the_checker_is_no_acceptance(certificate: Path) -> None:
-    other = with_changes(certificate, {"0/0.0.rows": lambda content: bytes([content[0] ^ 1]) + content[1:]})
+    other = with_changes(certificate, {"0/0.0": lambda content: bytes([content[0] ^ 1]) + content[1:]})
     found = verify_certificate(other)
     assert not found.is_accepted
     assert any("refused" in line for line in found.lines)
@@ -113,23 +114,24 @@ def test_a_missing_checker_is_named_with_the_command_that_installs_it(
 def test_other_files_are_no_certificates(tmp_path: Path, certificate: Path) -> None:
     assert is_certificate(certificate)
     text = tmp_path / "a.txt"
-    text.write_text("(proofka-certificate 1)", encoding="utf-8")
+    text.write_text("proofka-certificate 1\n", encoding="utf-8")
     assert not is_certificate(text)
     assert not is_certificate(tmp_path / "missing.cert")
     assert is_certificate(text.rename(tmp_path / "a.cert"))
     with pytest.raises(NoCertificate, match="is no certificate"):
         read_certificate(tmp_path / "a.cert")
+    assert is_certificate(Path(shutil.copy(certificate, tmp_path / "c.bin")))
     bundle = tmp_path / "b.zip"
     with zipfile.ZipFile(bundle, "w") as archive:
         archive.writestr("result.json", "{}")
     assert not is_certificate(bundle)
 
 
-@pytest.mark.parametrize("text", [b"", b"(", b")", b"(a", b"(proofka-certificate 1)", b"\xff"])
+@pytest.mark.parametrize("text", [b"", b"(", b")", b"(a", b"(part)", b"\xff"])
 def test_a_text_that_cannot_be_read_is_refused(certificate: Path, text: bytes) -> None:
     with pytest.raises(NoCertificate):
         read_certificate(with_changes(certificate, {"certificate.txt": lambda _: text}))
 
 
 def test_expressions_have_strings_with_quotes_and_comments() -> None:
-    assert expression('(a "b ""c"" (" ; ) comment\n (- 1))') == ["a", 'b "c" (', ["-", "1"]]
+    assert expressions('(a "b ""c"" (" ; ) comment\n (- 1)) b') == [["a", 'b "c" (', ["-", "1"]], "b"]
