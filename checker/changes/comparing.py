@@ -126,6 +126,12 @@ class Earlier:
 
 
 def gone(then: Then, now: Iterable[Key]) -> Iterator[str]:
-    """Yield the names of the pipelines that only the commit has, each with its path."""
-    for path, name in sorted(set(then.said) - set(now)):
-        yield f"{name} ({path})"
+    """Yield the names of the pipelines that only the commit has, each with its path.
+
+    A file that is there and cannot be read has an error of its own.
+    """
+    keys = set(now)
+    paths = {path for path, _ in keys}
+    for path, name in sorted(set(then.said) - keys):
+        if path in paths or not Path(path).exists():
+            yield f"{name} ({path})"

@@ -105,10 +105,11 @@ class Asked:
         from checker.deepening import Depth
         from model.deployment.required_properties import required_unless_said
 
+        if self.is_of_changes and not (self.all_properties or self.all_fault_sets):
+            # A smallest fault set that is left out at the commit would look new.
+            return Depth(frozenset(self.fail_on or deployment.require), only_first=True, goes_on=True)
         if self.is_one_sentence:
             return Depth(frozenset(self.fail_on or deployment.require), only_first=True)
-        if self.is_of_changes and not (self.all_properties or self.all_fault_sets):
-            return Depth(frozenset(self.fail_on or deployment.require), only_first=True, goes_on=True)
         by_default = required_unless_said(deployment)
         named = self.fail_on or (() if deployment.require == by_default else deployment.require)
         return Depth(frozenset(named), all_properties=self.all_properties, all_fault_sets=self.all_fault_sets)

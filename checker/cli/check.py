@@ -22,6 +22,7 @@ from checker.cli.comparing import (
     refuse_other_sources,
     text_of,
 )
+from checker.cli.endings import EXIT_UNDECIDED, is_interrupted
 from checker.cli.engines import engine_of
 from checker.cli.errors import fail, one_line_errors
 from checker.cli.exploring import run_check
@@ -215,9 +216,11 @@ def check(
         def explore(deployment: Deployment) -> Result:
             from checker.engine import EmbeddedEngine
 
-            return run_check(
-                deployment, asked.budget(), EmbeddedEngine(None), asked.reductions, asked.depth(deployment)
-            )[1]
+            depth = asked.depth(deployment)
+            _, result = run_check(deployment, asked.budget(), EmbeddedEngine(None), asked.reductions, depth)
+            if is_interrupted(result.verdicts):
+                fail(f"interrupted: {deployment.name} is not compared with {changed_since}", EXIT_UNDECIDED)
+            return result
 
         found = gather()
         compared = comparing(changed_since, baseline, found, gather, explore)

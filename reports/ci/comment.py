@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape as html
 
 from properties.accepted import accepted_notes
 from properties.news import Compared, Kind, News
@@ -86,7 +87,7 @@ def _folded(name: str, trace: Trace) -> str:
     """Return a trace, folded, as a block that no other part can break."""
     lines = [
         "<details>",
-        f"<summary>{escaped(name)}: {escaped(wording.fault_set(trace.faults))}, {len(trace.steps)} steps</summary>",
+        f"<summary>{html(name)}: {html(wording.fault_set(trace.faults))}, {len(trace.steps)} steps</summary>",
         "",
     ]
     for number, step in enumerate(trace.steps, 1):

@@ -70,6 +70,28 @@ def test_new_pipeline_has_news_only_and_a_removed_one_is_named(folder: Path) -> 
     assert "two (deploy/two.yaml): is no longer there" in said
 
 
+def test_pipeline_that_cannot_be_read_any_more_is_an_error_and_not_gone(folder: Path) -> None:
+    write(folder, one=HOLDS.replace("replicas: 3", "replicas: many"))
+    status, said = ended("--changed-since", "main")
+    assert status == 2
+    assert "deploy/one.yaml:2: replication.factor: " in said
+    assert "no longer there" not in said
+
+
+def test_all_fault_sets_of_the_budget_are_compared_once_every_property_is_violated(folder: Path) -> None:
+    """A larger fault set that is found on one side only would look new, or stay unseen."""
+    (folder / "proofka.yaml").write_text(
+        PROJECT.replace("total: 1, kill: 1", "total: 2, kill: 1, slow-follower: 2"), encoding="utf-8"
+    )
+    commit(folder)
+    write(folder, known=LOSES + "# touched\n")
+    status, said = ended("--changed-since", "HEAD", "--json", "r.json")
+    assert status == 0, said
+    (verdict,) = json.loads(Path("r.json").read_text(encoding="utf-8"))["verdicts"]
+    assert (verdict["status"], verdict["cut_sets"]) == ("violated", [{"kill": 1}])
+    assert verdict["bounds"]["faults_complete_to"] == 2
+
+
 def test_two_pipelines_that_ask_the_same_both_have_news(folder: Path) -> None:
     write(folder, one=LOSES, two=LOSES)
     status, said = ended("--changed-since", "main")
