@@ -89,12 +89,12 @@ class Archive:
         self.members: dict[str, Member] = {}
         end = file.seek(0, 2)
         file.seek(0)
-        form(file.readline(len(FIRST_LINE)) == FIRST_LINE, f"the file does not begin with {shown(FIRST_LINE)}")
+        form(file.readline(len(FIRST_LINE)) == FIRST_LINE, "the first line is not that of a certificate of version 2")
         while head := file.readline(200):
             self.memory(COST_OF_MEMBER, "the list of members")
             found = HEAD.fullmatch(head)
             if not found or found[1].decode() in self.members:
-                raise Refused("format", f"a member twice, or no head of a member: {shown(head)}")
+                raise Refused("format", f"a member twice, or no head of a member: {shown(head.decode('latin-1'))}")
             member = Member(file.tell(), int(found[2]), int(found[3]))
             form(member.place + member.packed <= end, f"{found[1].decode()} is cut off")
             self.members[found[1].decode()] = member
@@ -429,9 +429,7 @@ class Part:
         columns = [accumulate((word for (word,) in struct.iter_unpack("<Q", one)), xor) for one in words]
         rows = (int.from_bytes(struct.pack(f"<{self.words}Q", *row), "little") for row in zip(*columns))
         ranks = struct.iter_unpack("<H", content[8 * count * self.words :]) if self.ranked else repeat((0,))
-        states = {row: rank for row, (rank,) in zip(rows, ranks)}
-        self.domain(states)
-        return states
+        return {row: rank for row, (rank,) in zip(rows, ranks)}
 
     def union(self, faults: Faults) -> list[dict[int, int]]:
         """Return T(faults): the sets of a combination, which comes first, and of the combinations that it contains."""
@@ -597,6 +595,7 @@ class Part:
             form(sum(map(self.count, names)) == total, f"the set of {called(faults)} has another number of states")
             self.states[faults] = {state: rank for name in names for state, rank in self.load(name).items()}
             form(len(self.states[faults]) == total, f"the set of {called(faults)} has a row twice")
+            self.domain(self.states[faults])
         for rule in (self.initial, self.step, self.fault, self.covered):
             rule()
         for claim in self.claims:

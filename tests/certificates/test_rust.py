@@ -16,6 +16,7 @@ from tests.certificates.checkers import ROOT, Checker, answer, expected, plain, 
 from tests.certificates.forgeries import FORGERIES, HARMLESS
 from tests.certificates.forging import Forgery
 from tests.certificates.fuzz import tries
+from tests.certificates.page import PAGE, text
 from tests.checker.asking import example, run
 
 FOLDER = ROOT / "certcheck"
@@ -59,6 +60,11 @@ def test_the_rust_checker_refuses_a_forgery_by_its_rule(forgery: Forgery, rust: 
 def test_the_rust_checker_accepts_a_change_without_difference(forgery: Forgery, rust: Checker, tmp_path: Path) -> None:
     found = answer(rust, forgery, tmp_path)
     assert found.status == 0, found
+
+
+def test_the_page_of_forgeries_has_the_reasons_of_both_checkers(rust: Checker) -> None:
+    """Otherwise: python -m tests.certificates.page CERTCHECK"""
+    assert PAGE.read_text(encoding="utf-8") == text(rust)
 
 
 def test_the_rust_checker_accepts_no_random_change_wrongly_and_answers_as_the_plain_one(
