@@ -20,7 +20,7 @@ pytest.importorskip(
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("checker", "model", "proofka", "properties", "reports")
 BESIDE = {"share/man/man1/proofka.1", "share/proofka/certcheck.py"}
-"""What the wheel installs beside the packages."""
+"""The files that the wheel installs beside the packages."""
 
 
 def tracked() -> list[str]:
