@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.certificates.checkers import PLAIN, plain, plain_module
+from tests.certificates.checkers import PLAIN, ROOT, plain, plain_module
 from tests.certificates.forging import with_claim
 from tests.certificates.proving import toy_certificate
 from tests.certificates.test_forgeries import CODES
@@ -19,11 +19,18 @@ from tests.certificates.writing import certificate_file, members, system_text
 
 OLD_PYTHON = (3, 9)
 MOST_LINES = 679
+MOST_LINES_OF_RUST = 2330
 
 
 def test_the_plain_checker_is_one_short_file() -> None:
     assert [path.name for path in PLAIN.parent.iterdir() if path.suffix == ".py"] == [PLAIN.name]
     assert len(PLAIN.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def test_the_rust_checker_is_short() -> None:
+    """Its unit tests, in certcheck/tests/unit/, are not counted."""
+    files = (ROOT / "certcheck" / "src").glob("*.rs")
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= MOST_LINES_OF_RUST
 
 
 def test_the_plain_checker_needs_an_old_python_alone() -> None:
