@@ -107,7 +107,9 @@ class Source:
             self._refuse_options_of_files(self.file)
             return _read_as_deployment(self.file, assume)
         if not self._given():
-            raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
+            raise DeploymentError(
+                "give a deployment FILE, or --kafka V with .properties files; or write proofka.yaml with proofka init"
+            )
         if self.kafka is None:
             raise DeploymentError("--kafka V is needed with .properties files: defaults depend on the release")
         files = {

@@ -70,7 +70,7 @@ def headline(answers: Sequence[Answer], compared: Compared) -> str:
     every = wording.counted(compared.pipelines, "pipeline")
     beside = f"beside the baseline {compared.baseline}"
     if compared.since:
-        are = "is" if len(answers) == 1 else "are"
+        are = "is" if len(answers) == 1 or compared.pipelines == 1 else "are"
         touched = f"{wording.number(len(answers))} of {every} {are} touched by the changes since {compared.since}"
         touched += f"; {beside}" if compared.baseline else ""
     else:
