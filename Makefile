@@ -1,5 +1,6 @@
 # make check      install into .venv and check the first example
-# make test       lint, types and the quick tests
+# make test       lint, types and the tests that take less than a second each
+# make test-more  the same with the tests that take seconds, as CI runs them
 # make test-all   the same with every test that needs no Kafka
 # make test-cluster   four replays on real Kafka (needs a JDK, and Maven Central the first time)
 # make test-cluster-all   every test on real Kafka, about an hour
@@ -12,9 +13,9 @@ BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # Unless bytecode is kept, each worker of pytest rewrites 300 files of tests, and each process that they start compiles.
-test test-all test-cluster test-cluster-all: export PYTHONDONTWRITEBYTECODE =
+test test-more test-all test-cluster test-cluster-all: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: check audit test test-all test-cluster test-cluster-all lint clean
+.PHONY: check audit test test-more test-all test-cluster test-cluster-all lint clean
 
 check: $(VENV)/.installed
 	@echo "proofka check examples/orders.yaml"
@@ -25,6 +26,9 @@ audit: $(VENV)/.installed-spark
 	@$(BIN)/proofka audit examples/audit/design-review.yaml --out build/audit || test $$? -eq 1  # as above
 
 test: lint
+	$(BIN)/python -m pytest -m "not seconds and not slow and not cluster" -n 2 --dist loadgroup --no-loadscope-reorder
+
+test-more: lint
 	$(BIN)/python -m pytest -m "not slow and not cluster" -n 2 --dist loadgroup --no-loadscope-reorder
 
 test-all: lint

@@ -1,0 +1,57 @@
+"""Write tests/seconds.csv, the table of tests that take a second or longer, from the durations of a run.
+
+    python -m pytest -m "not slow and not cluster" -n 2 --dist loadgroup --no-loadscope-reorder --junitxml=RUN.xml
+    python scripts/write_seconds.py RUN.xml [--least SECONDS]
+
+The durations of all cases of a test count together, and those of the fixtures that its cases set up. Tests that the run
+did not have keep their rows. Measure on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import xml.etree.ElementTree as ET
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SECONDS = ROOT / "tests" / "seconds.csv"
+
+
+def durations(run: Path) -> Counter[str]:
+    """Return the seconds of each test, all cases together, by file and function."""
+    found: Counter[str] = Counter()
+    for case in ET.parse(run).iter("testcase"):
+        file = case.attrib["classname"].replace(".", "/") + ".py"
+        found[f"{file}::{case.attrib['name'].partition('[')[0]}"] += float(case.attrib["time"])
+    return found
+
+
+def rows(found: Counter[str], before: list[str], least: float) -> list[str]:
+    """Return the tests of the table: the slow ones of a run, and earlier ones that the run did not have."""
+    files = {test.partition("::")[0] for test in found}
+    kept = {test for test in before if (test not in found if "::" in test else test not in files)}
+    whole = {test for test in before if "::" not in test}
+    slow = {test for test, seconds in found.items() if seconds >= least and test.partition("::")[0] not in whole}
+    return sorted(kept | slow | whole)
+
+
+def main() -> None:
+    """Write the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--least", type=float, default=1.0)
+    asked = parser.parse_args()
+    with SECONDS.open(encoding="utf-8", newline="") as table:
+        before = [row["test"] for row in csv.DictReader(table)]
+    named = rows(durations(asked.run), before, asked.least)
+    with SECONDS.open("w", encoding="utf-8", newline="") as table:
+        writer = csv.writer(table, lineterminator="\n")
+        writer.writerows([("test",), *((test,) for test in named)])
+    print(f"{len(named)} tests", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
