@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from model.input.input_error import InputError
-from model.input.one_line import one_line
+from model.input.coded_error import CodedError
 
 
-class ChangesError(InputError):
-    """The changes of a repository, or what was known before, cannot be read; ``str()`` is one line with the code."""
+class ChangesError(CodedError):
+    """The changes of a repository, or what was known before, cannot be read."""
 
     code = "V00"
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
-
-    def __str__(self) -> str:
-        return one_line(f"{self.message} ({self.code})")
 
 
 class NoRepository(ChangesError):

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from model.input.input_error import InputError
-from model.input.one_line import one_line
+from model.input.coded_error import CodedError
 
 
-class LiveError(InputError):
-    """A cluster that cannot be read; ``str()`` is one line that ends with the code. ``status``: the exit status."""
+class LiveError(CodedError):
+    """A cluster that cannot be read. ``status``: the exit status."""
 
-    code: ClassVar[str] = "Q00"
+    code = "Q00"
     status: ClassVar[int] = 2
-
-    def __str__(self) -> str:
-        return one_line(f"{super().__str__()} ({self.code})")
 
 
 class NotInstalled(LiveError):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from model.input.coded_error import CodedError
 
 
-class CallError(Exception):
-    """A call that cannot be answered; ``str()`` is one line that ends with the code."""
+class CallError(CodedError):
+    """A call that cannot be answered."""
 
-    code: ClassVar[str] = "A00"
-
-    def __str__(self) -> str:
-        return f"{super().__str__()} ({self.code})"
+    code = "A00"
 
 
 class OutsideRoot(CallError):
