@@ -16,7 +16,7 @@ def explained(result: Result) -> Iterator[tuple[str, str]]:
     violated = [verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED]
     undecided: dict[str, None] = {}
     for verdict in violated:
-        changes, left = _tried(result, verdict.property, verdict.cut_sets[0])
+        changes, left = tried(result, verdict.property, verdict.cut_sets[0])
         yield why(verdict), _found(changes, left)
         undecided |= dict.fromkeys(left)
     if undecided:
@@ -32,12 +32,12 @@ def why(verdict: Verdict) -> str:
 
 def prevented(result: Result, name: str, cut_set: CutSet) -> str:
     """Return the changes that prevent the violation with these faults, and the changes that are undecided."""
-    changes, left = _tried(result, name, cut_set)
+    changes, left = tried(result, name, cut_set)
     said = _found(changes, left)
     return f"{said}; not decided before the time limit: {'; '.join(left)}" if left else said
 
 
-def _tried(result: Result, name: str, cut_set: CutSet) -> tuple[list[str], list[str]]:
+def tried(result: Result, name: str, cut_set: CutSet) -> tuple[list[str], list[str]]:
     """Return the changes that prevent the violation, and the changes that are undecided, in words."""
     tried = preventions_of(result, name, cut_set)
     changes, left = ([in_words(one) for one in tried if one.decided is decided] for decided in (True, False))

@@ -10,10 +10,10 @@ from checker.cli.assistants.workspace import Looked
 from model.deployment.deployment import Deployment
 from properties.claims.claim import Decision
 from properties.known_defects.defect import MEANING, Defect, release_in_words
-from properties.verdict import Prevention, Status, Verdict
+from properties.verdict import Result, Status, Verdict
 from reports import wording
 from reports.claims import why as because
-from reports.explained import in_words, why
+from reports.explained import tried, why
 from reports.guide.entry import Entry
 from reports.repairs import Repairs
 from reports.story import Telling, tellings
@@ -69,20 +69,22 @@ def of_trace(looked: Looked, number: int) -> Answer:
     }
 
 
-def of_explain(looked: Looked, found: Sequence[Prevention]) -> Answer:
+def of_explain(result: Result) -> Answer:
     """Return, for each violated property, the reason and the single changes that prevent the violation."""
-    violated = [verdict for verdict in looked.result.verdicts if verdict.status is Status.VIOLATED]
+    violated = [verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED]
     return {
-        "answer": wording.answer(looked.result.verdicts, bounds_below=False),
-        "violations": [
-            {
-                "property": verdict.property,
-                "why": why(verdict),
-                "prevented_by": [in_words(one) for one in found if one.property == verdict.property and one.decided],
-                "undecided_changes": sum(one.property == verdict.property and not one.decided for one in found),
-            }
-            for verdict in violated
-        ],
+        "answer": wording.answer(result.verdicts, bounds_below=False),
+        "violations": [_violation(result, verdict) for verdict in violated],
+    }
+
+
+def _violation(result: Result, verdict: Verdict) -> Answer:
+    changes, undecided = tried(result, verdict.property, verdict.cut_sets[0])
+    return {
+        "property": verdict.property,
+        "why": why(verdict),
+        "prevented_by": changes,
+        "undecided_changes": len(undecided),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from checker.cli.assistants import answers
 from checker.cli.assistants.answers import Answer
@@ -34,7 +35,7 @@ class Tools:
 
         looked = self._workspace.checked(question, stop)
         found = preventions(looked.deployment, looked.result.verdicts, stop, self._workspace.seconds)
-        return answers.of_explain(looked, found)
+        return answers.of_explain(replace(looked.result, preventions=found))
 
     def repair(self, question: Question, stop: threading.Event) -> Answer:
         """Return the smallest sets of changes that make the required properties hold."""
