@@ -6,9 +6,10 @@ import threading
 from dataclasses import dataclass, replace
 
 from checker.budget import Budget
-from checker.cli.editor.reading import Reading, question_of
+from checker.cli.editor.reading import Reading
 from checker.cli.last_results import LastResults
 from model.deployment.deployment import Deployment
+from model.deployment.question import question
 from properties.verdict import Result, Status, Verdict
 from reports import wording
 from reports.blame import blame
@@ -30,16 +31,20 @@ class Finding:
     status: Status
 
 
+Asked = tuple[Deployment, tuple[str, ...]]
+"""What decides a result: the question of a deployment, and the required properties."""
+
+
 class Verdicts:
     """The results of deployments that were checked, by what decides their verdicts. Threads can share an instance."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._kept: LastResults[Deployment, Result] = LastResults(MOST_KEPT)
+        self._kept: LastResults[Asked, Result] = LastResults(MOST_KEPT)
 
     def known(self, deployment: Deployment) -> Result | None:
         """Return the result of an equal deployment that was checked; None if there is none."""
-        return self._kept.get(question_of(deployment))
+        return self._kept.get((question(deployment), deployment.require))
 
     def check(self, deployment: Deployment, stop: threading.Event) -> Result | None:
         """Check a deployment, and search the changes that prevent its violations. Return None if ``stop`` ends this."""
@@ -51,7 +56,7 @@ class Verdicts:
             result = replace(result, preventions=preventions(deployment, result.verdicts, stop, self._seconds))
         if stop.is_set():
             return None
-        self._kept.keep(question_of(deployment), result)
+        self._kept.keep((question(deployment), deployment.require), result)
         return result
 
 

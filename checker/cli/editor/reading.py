@@ -53,11 +53,6 @@ class Reading:
         return iter(dict.fromkeys(setting for one in self.deployments for setting in one.settings))
 
 
-def question_of(deployment: Deployment) -> Deployment:
-    """Return what decides the verdicts of a deployment: all but its name, and where its values come from."""
-    return replace(deployment, name="", settings=(), ignored=(), notes=())
-
-
 def read_text(name: str, text: str) -> Reading:
     """Read the text of a document with this file name.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from checker.cli.editor.checking import Verdicts
-from checker.cli.editor.reading import Reading, read_text
+from checker.cli.editor.reading import Reading
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Setting
 from properties.verdict import Prevention
@@ -16,6 +16,9 @@ from reports.explained import preventions_of
 _VALUE_OF_LINE = re.compile(
     r"^(?P<before>\s*(?:- )?[^\s:=#{][^:=#{]*?\s*[:=]\s*)(?P<value>[^#{}\[\]]*?)(?P<after>\s*(?:#.*)?)$"
 )
+Reader = Callable[[str, str], Reading]
+"""A function that reads the text of a document, by its file name and its text."""
+
 MOST_EDITS = 5
 """The largest number of edits that are offered for one property."""
 
@@ -40,27 +43,27 @@ class Edit:
         return "\n".join([*lines, *self.added]) + "\n"
 
 
-def edits(name: str, text: str, reading: Reading, verdicts: Verdicts, violated: str) -> Iterator[Edit]:
-    """Yield the edits of a document that prevent the violation of a property, cheapest first.
+def edits(name: str, text: str, read: Reader, verdicts: Verdicts, violated: str) -> Iterator[Edit]:
+    """Yield the edits of a document that prevent the violation of a property, cheapest first. ``read`` reads its text.
 
     A text that is read with the edit has the new values, and no problem that was not there before.
     """
-    count = 0
+    count, reading = 0, read(name, text)
     for deployment in reading.deployments:
         result = verdicts.known(deployment)
         for verdict in () if result is None else result.verdicts:
             if result is None or verdict.property != violated or not verdict.cut_sets:
                 continue
             for one in preventions_of(result, violated, verdict.cut_sets[0]):
-                edit = _edit(name, text, reading, deployment, one) if one.decided and count < MOST_EDITS else None
+                edit = _edit(name, text, read, deployment, one) if one.decided and count < MOST_EDITS else None
                 if edit is not None:
                     count += 1
                     yield edit
 
 
-def _edit(name: str, text: str, reading: Reading, deployment: Deployment, prevention: Prevention) -> Edit | None:
+def _edit(name: str, text: str, read: Reader, deployment: Deployment, prevention: Prevention) -> Edit | None:
     """Return the edit that makes a change; None if no edit of this text is known to make it."""
-    lines = text.splitlines()
+    lines, reading = text.splitlines(), read(name, text)
     wanted = dict(_assignments(prevention.change))
     changed: dict[int, str] = {}
     added: list[str] = []
@@ -77,7 +80,7 @@ def _edit(name: str, text: str, reading: Reading, deployment: Deployment, preven
         else:
             return None
     edit = Edit(f"Set {prevention.change}", prevention.property, tuple(sorted(changed.items())), tuple(added))
-    return edit if _makes(edit, name, text, reading, prevention, wanted) else None
+    return edit if _makes(edit, name, text, read, prevention, wanted) else None
 
 
 def _assignments(change: str) -> Iterator[tuple[str, str]]:
@@ -103,10 +106,10 @@ def _with_value(line: str, key: str, value: str) -> str | None:
     return inline.sub(rf"\g<before>{value}", line) if len(inline.findall(line)) == 1 else None
 
 
-def _makes(edit: Edit, name: str, text: str, reading: Reading, prevention: Prevention, wanted: dict[str, str]) -> bool:
+def _makes(edit: Edit, name: str, text: str, read: Reader, prevention: Prevention, wanted: dict[str, str]) -> bool:
     """Tell whether a text with the edit has the wanted values, and no further problem."""
-    after = read_text(name, edit.applied(text))
-    if len(after.deployments) != len(reading.deployments) or len(after.problems) > len(reading.problems):
+    before, after = read(name, text), read(name, edit.applied(text))
+    if len(after.deployments) != len(before.deployments) or len(after.problems) > len(before.problems):
         return False
     effective = {f"{one.scope}.{one.key}": one.value for each in after.deployments for one in each.settings}
     keys = {place.partition(".")[2]: value for place, value in wanted.items()}

@@ -15,11 +15,15 @@ from checker.cli.editor.checking import MOST_PIPELINES, Finding, Verdicts, findi
 from checker.cli.editor.hovering import hover_text
 from checker.cli.editor.reading import Problem, Reading, read_text
 from checker.cli.editor.repairs import Edit, edits
+from checker.cli.last_results import LastResults
 from checker.solver import SolverUndecided
 from checker.traces import ReplayMismatch
 from properties.verdict import Status
 
 SOURCE = "proofka"
+MOST_READINGS = 32
+"""The number of texts whose readings are kept."""
+
 END_OF_LINE = 10_000
 """A column behind the end of every line that is shown."""
 
@@ -32,10 +36,19 @@ class Editor(LanguageServer):
         self.verdicts = Verdicts(seconds)
         self._stops: dict[str, threading.Event] = {}
         self._worker = ThreadPoolExecutor(1)
+        self._readings: LastResults[tuple[str, str], Reading] = LastResults(MOST_READINGS)
 
     def read(self, uri: str) -> Reading:
         """Return what a document says now."""
-        return read_text(_name(uri), self.workspace.get_text_document(uri).source)
+        return self.read_text(_name(uri), self.workspace.get_text_document(uri).source)
+
+    def read_text(self, name: str, text: str) -> Reading:
+        """Return what a text says. Texts that were read lately are not read again: each hover asks for one."""
+        reading = self._readings.get((name, text))
+        if reading is None:
+            reading = read_text(name, text)
+            self._readings.keep((name, text), reading)
+        return reading
 
     def publish(self, uri: str, reading: Reading) -> None:
         """Publish the problems of a document, and the verdicts of equal deployments that were checked before."""
@@ -101,13 +114,13 @@ def server_of(version: str, seconds: float) -> Editor:
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
     )
     def code_action(editor: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        uri, reading = params.text_document.uri, editor.read(params.text_document.uri)
+        uri = params.text_document.uri
         text = editor.workspace.get_text_document(uri).source
         return [
             _of_edit(uri, text, edit, diagnostic)
             for diagnostic in params.context.diagnostics
             if diagnostic.source == SOURCE and diagnostic.code
-            for edit in edits(_name(uri), text, reading, editor.verdicts, str(diagnostic.code))
+            for edit in edits(_name(uri), text, editor.read_text, editor.verdicts, str(diagnostic.code))
         ]
 
     return server

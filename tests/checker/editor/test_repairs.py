@@ -7,8 +7,9 @@ import pytest
 pytest.importorskip("pygls", reason='the library for language servers is not installed: pip install "proofka[lsp]"')
 
 from checker.cli.editor.hovering import word_at
-from checker.cli.editor.reading import question_of, read_text
+from checker.cli.editor.reading import read_text
 from checker.cli.editor.repairs import Edit, _with_value
+from model.deployment.question import question
 
 PROPERTIES = "# producer\nacks=1\nbootstrap.servers=localhost:9092\n"
 
@@ -56,6 +57,6 @@ def test_comments_and_places_do_not_change_the_question() -> None:
     one, other = (
         read_text(name, text) for name, text in (("a.properties", PROPERTIES), ("a.properties", "\n" + PROPERTIES))
     )
-    assert [question_of(each) for each in one.deployments] == [question_of(each) for each in other.deployments]
+    assert [question(each) for each in one.deployments] == [question(each) for each in other.deployments]
     third = read_text("a.properties", PROPERTIES.replace("acks=1", "acks=0"))
-    assert [question_of(each) for each in one.deployments] != [question_of(each) for each in third.deployments]
+    assert [question(each) for each in one.deployments] != [question(each) for each in third.deployments]
