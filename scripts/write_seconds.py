@@ -20,6 +20,12 @@ ROOT = Path(__file__).parent.parent
 SECONDS = ROOT / "tests" / "seconds.csv"
 
 
+def named() -> list[str]:
+    """Return the tests of the table: functions, and files of which all tests count."""
+    with SECONDS.open(encoding="utf-8", newline="") as table:
+        return [row["test"] for row in csv.DictReader(table)]
+
+
 def durations(run: Path) -> Counter[str]:
     """Return the seconds of each test, all cases together, by file and function."""
     found: Counter[str] = Counter()
@@ -44,13 +50,11 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--least", type=float, default=1.0)
     asked = parser.parse_args()
-    with SECONDS.open(encoding="utf-8", newline="") as table:
-        before = [row["test"] for row in csv.DictReader(table)]
-    named = rows(durations(asked.run), before, asked.least)
+    tests = rows(durations(asked.run), named(), asked.least)
     with SECONDS.open("w", encoding="utf-8", newline="") as table:
         writer = csv.writer(table, lineterminator="\n")
-        writer.writerows([("test",), *((test,) for test in named)])
-    print(f"{len(named)} tests", file=sys.stderr)
+        writer.writerows([("test",), *((test,) for test in tests)])
+    print(f"{len(tests)} tests", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import gc
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
+
+from scripts.write_seconds import named
 
 settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
@@ -21,9 +21,6 @@ TOGETHER = "tests/checker/spark/"
 """A folder whose tests go to the same worker: a Spark session costs more than the tests of several files."""
 LONG = (TOGETHER, "tests/test_readme.py")
 """Folders of tests that take long one after another: they begin first, so that no worker is left with them."""
-
-SECONDS = Path(__file__).parent / "seconds.csv"
-"""The table of tests that take a second or longer, in all their cases together: a function, or all tests of a file."""
 
 COLLECT_AFTER = (50_000, 20, 20)
 """Thresholds of Python's garbage collector, those of the program: collecting early costs a seventh of the time here."""
@@ -49,10 +46,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the table, and begin with the tests that take long."""
-    with SECONDS.open(encoding="utf-8", newline="") as table:
-        named = {row["test"] for row in csv.DictReader(table)}
+    of_seconds = frozenset(named())
     for item in items:
-        if not named.isdisjoint((item.nodeid.partition("[")[0], item.nodeid.partition("::")[0])):
+        if not of_seconds.isdisjoint((item.nodeid.partition("[")[0], item.nodeid.partition("::")[0])):
             item.add_marker("seconds")
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 

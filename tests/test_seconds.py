@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import csv
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from scripts.write_seconds import durations, rows
-from tests.conftest import SECONDS
+from scripts.write_seconds import durations, named, rows
 
 ROOT = Path(__file__).parent.parent
 
@@ -25,10 +23,9 @@ def functions(file: str) -> set[str]:
 
 
 def test_the_table_names_tests_that_exist() -> None:
-    with SECONDS.open(encoding="utf-8", newline="") as table:
-        named = [row["test"] for row in csv.DictReader(table)]
-    assert named == sorted(set(named))
-    for test in named:
+    tests = named()
+    assert tests == sorted(set(tests))
+    for test in tests:
         file, _, function = test.partition("::")
         assert function in functions(file) if function else functions(file), f"{test}: there is no such test"
 
