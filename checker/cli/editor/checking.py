@@ -32,7 +32,7 @@ class Finding:
 
 
 Asked = tuple[Deployment, tuple[str, ...]]
-"""What decides a result: the question of a deployment, and the required properties."""
+"""The key of a result: the question of a deployment, and the required properties."""
 
 
 class Verdicts:
